@@ -1,0 +1,32 @@
+//! The words of regreen: plain data that every other crate speaks, with the rules that
+//! belong to a word itself (what an id looks like, what a fix task says).
+//!
+//! Nothing here reads a file, a clock or the environment.
+
+mod dialect;
+mod expectation;
+mod fields;
+mod limits;
+mod marker;
+mod new_task;
+mod plain_line;
+mod task;
+mod task_failure;
+mod task_id;
+mod task_key;
+mod task_kind;
+mod warning;
+
+pub use dialect::Dialect;
+pub use expectation::{Comparison, Expectation};
+pub use fields::Fields;
+pub use limits::Limits;
+pub use marker::Marker;
+pub use new_task::{FixOrigin, NewTask};
+pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS};
+pub use task::Task;
+pub use task_failure::TaskFailure;
+pub use task_id::{IdShape, TaskId};
+pub use task_key::TaskKey;
+pub use task_kind::TaskKind;
+pub use warning::Warning;

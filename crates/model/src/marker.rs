@@ -1,0 +1,136 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::TaskId;
+
+/// A bracketed word before or after a row's id, without its brackets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Marker {
+    /// `[P]`: may run beside its neighbours.
+    Parallel,
+    /// `[VERIFY]`, also with what is verified: `[VERIFY:API]`.
+    Verify(Option<String>),
+    Red,
+    Green,
+    Yellow,
+    /// `[FIX 1.3]`; a bare `[FIX]` names nothing and makes no fix.
+    Fix(Option<TaskId>),
+    /// `[US1]`, `[US3+US4]`, `[US-A1]`: the user story it belongs to.
+    Story(String),
+}
+
+impl Marker {
+    /// Reads what stands between the brackets; `None` for words that are just text.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "P" => Some(Self::Parallel),
+            "VERIFY" => Some(Self::Verify(None)),
+            "RED" => Some(Self::Red),
+            "GREEN" => Some(Self::Green),
+            "YELLOW" => Some(Self::Yellow),
+            "FIX" => Some(Self::Fix(None)),
+            _ => Self::parse_with_argument(word),
+        }
+    }
+
+    fn parse_with_argument(word: &str) -> Option<Self> {
+        if let Some(id) = word.strip_prefix("FIX ") {
+            return TaskId::parse(id.trim()).map(|id| Self::Fix(Some(id)));
+        }
+        if let Some(what) = word.strip_prefix("VERIFY:") {
+            let is_word = !what.is_empty() && what.bytes().all(|b| b.is_ascii_alphanumeric());
+            return is_word.then(|| Self::Verify(Some(what.to_owned())));
+        }
+        is_story(word).then(|| Self::Story(word.to_owned()))
+    }
+}
+
+/// `US` and a number, perhaps a dash and letters before it, perhaps several joined by `+`,
+/// `,` or `-`.
+fn is_story(word: &str) -> bool {
+    let one = |part: &str| {
+        part.strip_prefix("US").is_some_and(|rest| {
+            rest.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.')
+                && rest.bytes().any(|b| b.is_ascii_digit())
+        })
+    };
+    word.starts_with("US") && word.split(['+', ',', '/']).map(str::trim).all(one)
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parallel => f.write_str("P"),
+            Self::Verify(None) => f.write_str("VERIFY"),
+            Self::Verify(Some(what)) => write!(f, "VERIFY:{what}"),
+            Self::Red => f.write_str("RED"),
+            Self::Green => f.write_str("GREEN"),
+            Self::Yellow => f.write_str("YELLOW"),
+            Self::Fix(None) => f.write_str("FIX"),
+            Self::Fix(Some(id)) => write!(f, "FIX {id}"),
+            Self::Story(story) => f.write_str(story),
+        }
+    }
+}
+
+impl From<Marker> for String {
+    fn from(marker: Marker) -> Self {
+        marker.to_string()
+    }
+}
+
+impl TryFrom<String> for Marker {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        Self::parse(&word).ok_or_else(|| format!("`[{word}]` is no marker"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_marker_reads_back_as_it_is_written() {
+        for word in [
+            "P",
+            "VERIFY",
+            "VERIFY:API",
+            "RED",
+            "GREEN",
+            "YELLOW",
+            "FIX",
+            "FIX 1.3",
+            "FIX T012.1",
+            "US1",
+            "US-A1",
+            "US3+US4",
+        ] {
+            let marker = Marker::parse(word).unwrap_or_else(|| panic!("{word} is a marker"));
+            assert_eq!(marker.to_string(), word);
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_markers_stay_text() {
+        for word in [
+            "",
+            "x",
+            "p",
+            "POC",
+            "GITO",
+            "FIX the bug",
+            "VERIFY:",
+            "USER",
+            "US",
+            "1.3",
+        ] {
+            assert_eq!(Marker::parse(word), None, "{word}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+use std::fmt;
+
+use anstream::adapter::strip_str;
+use serde::{Deserialize, Serialize};
+
+use crate::Marker;
+
+/// How much of an error goes into a title.
+pub const SUMMARY_CHARS: usize = 50;
+/// How much of an error goes anywhere else in a task file.
+pub const ERROR_CHARS: usize = 500;
+
+/// No more of a text is looked at: what matters of an error is not behind 64 KiB of noise.
+const MAX_LOOK: usize = 64 * 1024;
+
+/// One harmless line of text that came from outside.
+///
+/// Agents and tools print whatever they like: line breaks, task rows, colours, marks that
+/// reverse the reading direction. A `PlainLine` has no control characters, no backticks,
+/// nothing that reads as a box or a marker, and at most as many characters as asked for, so
+/// it can stand in a task file without becoming structure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlainLine(String);
+
+impl PlainLine {
+    /// All of `text` on one line.
+    #[must_use]
+    pub fn flatten(text: &str, max_chars: usize) -> Self {
+        let visible = strip_str(beginning(text))
+            .flat_map(str::chars)
+            .filter_map(harmless);
+        let mut line = without_markers(visible);
+        if let Some((cut, _)) = line.char_indices().nth(max_chars) {
+            line.truncate(cut);
+        }
+        Self(line.trim().to_owned())
+    }
+
+    /// The first line of `text` that says anything.
+    #[must_use]
+    pub fn first_of(text: &str, max_chars: usize) -> Self {
+        beginning(text)
+            .lines()
+            .map(|line| Self::flatten(line, max_chars))
+            .find(|line| !line.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// This line, or another if there is nothing in it.
+    #[must_use]
+    pub fn or(self, fallback: &str) -> Self {
+        if self.is_empty() {
+            Self::flatten(fallback, ERROR_CHARS)
+        } else {
+            self
+        }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PlainLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_LOOK)]
+}
+
+/// The character as it may stand in a line, if it may.
+fn harmless(c: char) -> Option<char> {
+    match c {
+        '`' => None,
+        // Line and paragraph separators count as white space here.
+        c if c.is_whitespace() => Some(' '),
+        c if c.is_control() || is_format_control(c) => None,
+        c => Some(c),
+    }
+}
+
+/// Characters that show nothing and change how their neighbours are read.
+fn is_format_control(c: char) -> bool {
+    matches!(
+        c,
+        '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}'
+    )
+}
+
+/// Joins the characters, runs of spaces as one, without bracketed boxes and markers. A
+/// marker that appears because one inside it was left out is left out too.
+fn without_markers(chars: impl Iterator<Item = char>) -> String {
+    let mut line = String::new();
+    for c in chars {
+        if c == ' ' && line.ends_with(' ') {
+            continue;
+        }
+        if c == ']'
+            && let Some(open) = line.rfind('[')
+            && is_marker(&line[open + 1..])
+        {
+            line.truncate(open);
+            continue;
+        }
+        line.push(c);
+    }
+    line
+}
+
+fn is_marker(inside: &str) -> bool {
+    matches!(inside, "" | " " | "x" | "X" | "-" | "~") || Marker::parse(inside.trim()).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(PlainLine::flatten(text, ERROR_CHARS).as_str(), expected);
+    }
+
+    #[test]
+    fn ordinary_text_stays_as_it_is() {
+        check(
+            "File not found: src/parser.ts",
+            "File not found: src/parser.ts",
+        );
+        check(
+            "error[E0425]: cannot find value `x` in a[0] | b",
+            "error[E0425]: cannot find value x in a[0] | b",
+        );
+    }
+
+    #[test]
+    fn a_task_row_in_an_error_is_just_words() {
+        check(
+            "boom\n- [ ] 9.9 Delete all\r\n  - **Verify**: `true`",
+            "boom - 9.9 Delete all - **Verify**: true",
+        );
+        check("[x] done [P] [FIX 1.3] [US1]", "done");
+        check("[[x]x] [F[ ]IX 1.3] [`x`] [  ]", "");
+    }
+
+    #[test]
+    fn nothing_invisible_survives() {
+        check(
+            "\u{1b}[31mred\u{1b}[0m \0\u{7}bell\u{202e}txet\u{2066}\u{85}end",
+            "red belltxet end",
+        );
+        check("a\u{2028}b\u{2029}c\td", "a b c d");
+    }
+
+    #[test]
+    fn the_limit_counts_characters_not_bytes() {
+        assert_eq!(PlainLine::flatten("äöü€😀x", 5).as_str(), "äöü€😀");
+    }
+
+    #[test]
+    fn a_summary_is_the_first_line_that_says_something() {
+        assert_eq!(
+            PlainLine::first_of("\n \r\n[x]\nFirst\nSecond", 50).as_str(),
+            "First"
+        );
+        assert!(PlainLine::first_of("", 50).is_empty());
+    }
+
+    #[test]
+    fn ten_megabytes_of_anything_are_cut_quickly() {
+        for unit in ["a", "[", "[x]", "\n", " ", "\u{1b}[", "`", "\u{202e}"] {
+            let text = unit.repeat(10_000_000 / unit.len());
+            assert!(
+                PlainLine::flatten(&text, ERROR_CHARS)
+                    .as_str()
+                    .chars()
+                    .count()
+                    <= ERROR_CHARS
+            );
+            assert!(
+                PlainLine::first_of(&text, SUMMARY_CHARS)
+                    .as_str()
+                    .chars()
+                    .count()
+                    <= SUMMARY_CHARS
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_result_is_one_harmless_line_and_stays_what_it_is(text in any::<String>(), max in 0_usize..80) {
+            let line = PlainLine::flatten(&text, max);
+            prop_assert!(line.as_str().chars().count() <= max);
+            let breaks_out = |c: char| c == '`' || c.is_control();
+            prop_assert!(!line.as_str().contains(breaks_out));
+            prop_assert_eq!(PlainLine::flatten(line.as_str(), max), line);
+        }
+
+        #[test]
+        fn no_mix_of_brackets_leaves_a_box(text in "[\\[\\] xXP~\\-]{0,40}") {
+            let line = PlainLine::flatten(&text, 100);
+            for bad in ["[ ]", "[x]", "[X]", "[-]", "[~]", "[P]"] {
+                prop_assert!(!line.as_str().contains(bad), "{bad} in {line}");
+            }
+        }
+    }
+}
