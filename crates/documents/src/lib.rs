@@ -1,1 +1,17 @@
-//! tmp
+//! The files people and regreen share: `tasks.md`, `.ralph-state.json`, `.progress.md`.
+//!
+//! Each is read without failing, changed by the smallest edit that says what is meant, and
+//! given back with every other byte as it was. Text in, text out: files are touched in
+//! `workspace`.
+
+mod markdown;
+mod progress;
+mod state;
+mod tasks;
+
+pub use progress::{FixHistory, Outcome, Progress};
+pub use state::{FixRecord, NotState, State, StateWarning, TaskResult};
+pub use tasks::{
+    Budget, Change, EditError, Next, Pick, Place, RowId, TaskFile, VerifyCommand, VerifyForm,
+    commit_message, verify_commands,
+};

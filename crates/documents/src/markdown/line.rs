@@ -1,0 +1,169 @@
+//! Lines of a text, and what each of them is.
+
+use std::ops::Range;
+
+/// One line: its bytes, and what it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Byte offset of the line in the text.
+    pub(crate) start: usize,
+    /// Where its content ends, before the line ending.
+    pub(crate) end: usize,
+    /// Where the next line starts.
+    pub(crate) next: usize,
+    /// Byte offset of the first character that is no space or tab; `end` if there is none.
+    pub(crate) first: usize,
+    /// The column of `first`, with tab stops every four columns.
+    pub(crate) indent: usize,
+    pub(crate) kind: LineKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    Blank,
+    Text,
+    Item(Item),
+    Heading,
+    ThematicBreak,
+    FenceOpen,
+    FenceBody,
+    FenceClose,
+    Comment,
+    IndentedCode,
+}
+
+/// A list item's first line. Of several items that start on one line (`- - x`), the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    /// The column of the list marker.
+    pub(crate) indent: usize,
+    /// The list marker itself: `-`, `*`, `+`, `12.` or `3)`.
+    pub(crate) marker: Range<usize>,
+    /// Where the item's content starts; the line's end if it has none.
+    pub(crate) content: usize,
+    /// The column that lines below must reach to belong to the item.
+    pub(crate) content_indent: usize,
+}
+
+impl Line {
+    pub(crate) fn is_blank(&self) -> bool {
+        self.kind == LineKind::Blank
+    }
+
+    pub(crate) fn item(&self) -> Option<&Item> {
+        match &self.kind {
+            LineKind::Item(item) => Some(item),
+            _ => None,
+        }
+    }
+}
+
+/// Cuts a text into lines, which end as in CommonMark: with `\n`, `\r\n` or a lone `\r`.
+pub(crate) fn split(text: &str) -> Vec<Line> {
+    let bytes = text.as_bytes();
+    let mut lines = Vec::with_capacity(text.len() / 40 + 1);
+    // A byte order mark is no content.
+    let mut start = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
+    while start < bytes.len() {
+        let rest = bytes.get(start..).unwrap_or_default();
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let ending = match (rest.get(length), rest.get(length + 1)) {
+            (Some(b'\r'), Some(b'\n')) => 2,
+            (Some(_), _) => 1,
+            (None, _) => 0,
+        };
+        lines.push(measured(bytes, start, start + length, ending));
+        start += length + ending;
+    }
+    lines
+}
+
+fn measured(bytes: &[u8], start: usize, end: usize, ending: usize) -> Line {
+    let (first, indent) = skip_blank(bytes, start, end, 0);
+    let kind = if first == end {
+        LineKind::Blank
+    } else {
+        LineKind::Text
+    };
+    Line {
+        start,
+        end,
+        next: end + ending,
+        first,
+        indent,
+        kind,
+    }
+}
+
+/// Skips spaces and tabs from `at`, which stands in `column`; gives where that ends.
+pub(crate) fn skip_blank(
+    bytes: &[u8],
+    mut at: usize,
+    end: usize,
+    mut column: usize,
+) -> (usize, usize) {
+    while at < end {
+        column = match bytes.get(at) {
+            Some(b' ') => column + 1,
+            Some(b'\t') => column / 4 * 4 + 4,
+            _ => break,
+        };
+        at += 1;
+    }
+    (at, column)
+}
+
+/// The line ending a text uses: that of its first line.
+pub(crate) fn eol_of(text: &str) -> &'static str {
+    match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
+        Some(at) if text[at..].starts_with("\r\n") => "\r\n",
+        Some(at) if text[at..].starts_with('\r') => "\r",
+        _ => "\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(text: &str) -> Vec<(&str, usize)> {
+        split(text)
+            .iter()
+            .map(|l| (&text[l.first..l.end], l.indent))
+            .collect()
+    }
+
+    #[test]
+    fn lines_end_as_in_commonmark() {
+        assert_eq!(
+            contents("a\nb\r\nc\rd\u{2028}e"),
+            [("a", 0), ("b", 0), ("c", 0), ("d\u{2028}e", 0)]
+        );
+        assert!(contents("").is_empty());
+        assert_eq!(contents("\u{FEFF}# x\n").len(), 1);
+    }
+
+    #[test]
+    fn tabs_reach_the_next_stop() {
+        assert_eq!(
+            contents("\ta\n  \tb\n \t c"),
+            [("a", 4), ("b", 4), ("c", 5)]
+        );
+    }
+
+    #[test]
+    fn every_byte_belongs_to_one_line() {
+        let text = "a\r\n\r\n\r b";
+        let lines = split(text);
+        assert!(lines.windows(2).all(|w| w[0].next == w[1].start));
+        assert_eq!(lines.last().map(|l| l.next), Some(text.len()));
+    }
+
+    #[test]
+    fn the_first_line_tells_the_ending() {
+        assert_eq!(eol_of("a\r\nb\n"), "\r\n");
+        assert_eq!(eol_of("a\rb"), "\r");
+        assert_eq!(eol_of("a\nb\r\n"), "\n");
+        assert_eq!(eol_of("no ending"), "\n");
+    }
+}

@@ -1,0 +1,439 @@
+//! Tells what each line of a text is, in one pass.
+//!
+//! List items are containers: what belongs to one is indented to its content. The scanner
+//! keeps the open ones in a stack, as CommonMark does, because whether four spaces mean
+//! code, nesting or nothing depends on it.
+
+use std::collections::BTreeMap;
+
+use regreen_model::Warning;
+
+use super::fence::FenceMark;
+use super::line::{Item, Line, LineKind, skip_blank, split};
+use crate::tasks::has_box;
+
+/// What four columns more than the container's mean: code, or text that goes on.
+const CODE_INDENT: usize = 4;
+
+/// `- - - x`: more of that on one line is not a list that anybody wrote.
+const MAX_ITEMS_PER_LINE: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct Scan {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// Reads what each line is. Any text has an answer.
+pub(crate) fn scan(text: &str) -> Scan {
+    let mut scanner = Scanner {
+        text,
+        lines: split(text),
+        containers: Vec::new(),
+        paragraph: None,
+        unclosed: BTreeMap::new(),
+        warnings: Vec::new(),
+    };
+    let mut at = 0;
+    while at < scanner.lines.len() {
+        at = scanner.line(at);
+    }
+    Scan {
+        lines: scanner.lines,
+        warnings: scanner.warnings,
+    }
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    lines: Vec<Line>,
+    /// The content columns of the list items that are open.
+    containers: Vec<usize>,
+    /// The line where the paragraph that may go on has started.
+    paragraph: Option<usize>,
+    /// Searches that found no closing line, so that none is made twice.
+    unclosed: BTreeMap<Search, Failed>,
+    warnings: Vec<Warning>,
+}
+
+/// What closing line is looked for, from inside which container.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Search {
+    symbol: u8,
+    container: usize,
+}
+
+/// A search for a mark of `length` that ended without success at line `until`.
+#[derive(Clone, Copy)]
+struct Failed {
+    length: usize,
+    until: usize,
+}
+
+/// How a line stands to the containers and the paragraph before it.
+#[derive(Clone, Copy)]
+struct Position {
+    /// Open containers that the line is indented to.
+    depth: usize,
+    /// The content column of the innermost of them.
+    base: usize,
+    /// The line could go on the paragraph before it in the same container.
+    continues: bool,
+}
+
+/// A list marker: where it stands and how many bytes it has.
+#[derive(Clone, Copy)]
+struct ItemStart {
+    offset: usize,
+    column: usize,
+    marker: usize,
+}
+
+enum ItemContent {
+    Item(ItemStart),
+    Block { next_line: usize },
+}
+
+impl<'t> Scanner<'t> {
+    /// Settles the line at `at` and whatever it opens; gives the next line to look at.
+    fn line(&mut self, at: usize) -> usize {
+        let (first, indent) = match self.lines.get(at) {
+            Some(line) if !line.is_blank() => (line.first, line.indent),
+            _ => {
+                self.paragraph = None;
+                return at + 1;
+            }
+        };
+        let position = self.position(indent);
+        if indent - position.base >= CODE_INDENT {
+            return self.deep_line(at, position);
+        }
+        self.block(at, first, indent, position)
+    }
+
+    fn position(&self, indent: usize) -> Position {
+        let depth = self.containers.iter().take_while(|c| indent >= **c).count();
+        let base = depth
+            .checked_sub(1)
+            .and_then(|innermost| self.containers.get(innermost));
+        Position {
+            depth,
+            base: base.copied().unwrap_or_default(),
+            continues: self.paragraph.is_some() && depth == self.containers.len(),
+        }
+    }
+
+    /// A line too deep for anything but code or the rest of a paragraph.
+    fn deep_line(&mut self, at: usize, position: Position) -> usize {
+        if self.paragraph.is_none() {
+            self.containers.truncate(position.depth);
+            self.set(at, LineKind::IndentedCode);
+        }
+        at + 1
+    }
+
+    /// A line that can start a block; `offset` and `column` are where its content starts.
+    fn block(&mut self, at: usize, offset: usize, column: usize, position: Position) -> usize {
+        let content = self.content(at, offset);
+        if let Some((mark, _)) = FenceMark::opening(content) {
+            self.containers.truncate(position.depth);
+            return self.fence(at, mark, position.base);
+        }
+        if content.starts_with("<!--") {
+            self.containers.truncate(position.depth);
+            return self.comment(at, position.base);
+        }
+        if position.continues && is_underline(content) && self.underline(at) {
+            return at + 1;
+        }
+        if let Some(kind) = leaf_kind(content) {
+            self.containers.truncate(position.depth);
+            self.paragraph = None;
+            self.set(at, kind);
+            return at + 1;
+        }
+        match marker_length(content) {
+            Some(marker) if !position.continues || may_interrupt(content, marker) => {
+                self.containers.truncate(position.depth);
+                let start = ItemStart {
+                    offset,
+                    column,
+                    marker,
+                };
+                self.item(at, start)
+            }
+            _ => self.text_line(at, content.starts_with('>'), position),
+        }
+    }
+
+    fn text_line(&mut self, at: usize, is_quote: bool, position: Position) -> usize {
+        if is_quote {
+            self.containers.truncate(position.depth);
+            self.paragraph = None;
+        } else if self.paragraph.is_none() {
+            self.containers.truncate(position.depth);
+            self.paragraph = Some(at);
+        }
+        // Else it goes on the paragraph before it, wherever that is nested.
+        at + 1
+    }
+
+    /// A list item, and the items that start behind its marker on the same line.
+    fn item(&mut self, at: usize, mut start: ItemStart) -> usize {
+        for _ in 0..MAX_ITEMS_PER_LINE {
+            let Some((offset, column)) = self.open_item(at, start) else {
+                return at + 1;
+            };
+            match self.item_content(at, offset, column) {
+                ItemContent::Item(inner) => start = inner,
+                ItemContent::Block { next_line } => return next_line,
+            }
+        }
+        at + 1
+    }
+
+    /// Opens the container of an item; gives where its content starts, if it has any that
+    /// is not code.
+    fn open_item(&mut self, at: usize, start: ItemStart) -> Option<(usize, usize)> {
+        let end = self.end(at);
+        let after = start.offset + start.marker;
+        let marker_end = start.column + start.marker;
+        let (content, column) = skip_blank(self.text.as_bytes(), after, end, marker_end);
+        let has_text = content < end && column - marker_end <= CODE_INDENT;
+        let content_indent = if has_text { column } else { marker_end + 1 };
+        self.containers.push(content_indent);
+        self.paragraph = has_text.then_some(at);
+        let item = Item {
+            indent: start.column,
+            marker: start.offset..after,
+            content: if has_text { content } else { end },
+            content_indent,
+        };
+        self.set(at, LineKind::Item(item));
+        has_text.then_some((content, column))
+    }
+
+    /// What stands behind a list marker can be a block of its own.
+    fn item_content(&mut self, at: usize, offset: usize, column: usize) -> ItemContent {
+        let content = self.content(at, offset);
+        let opened = if let Some((mark, _)) = FenceMark::opening(content) {
+            self.fence_body(at, mark, column)
+        } else if content.starts_with("<!--") {
+            self.comment_body(at, column)
+        } else if leaf_kind(content).is_some() || content.starts_with('>') {
+            self.paragraph = None;
+            None
+        } else if let Some(marker) = marker_length(content) {
+            return ItemContent::Item(ItemStart {
+                offset,
+                column,
+                marker,
+            });
+        } else {
+            None
+        };
+        ItemContent::Block {
+            next_line: opened.unwrap_or(at + 1),
+        }
+    }
+
+    fn fence(&mut self, at: usize, mark: FenceMark, container: usize) -> usize {
+        match self.fence_body(at, mark, container) {
+            Some(next) => {
+                self.set(at, LineKind::FenceOpen);
+                next
+            }
+            None => at + 1,
+        }
+    }
+
+    /// Settles the lines of the code that `mark` opens at `at`. Without a closing line it
+    /// is no code: what follows must not vanish from the list.
+    fn fence_body(&mut self, at: usize, mark: FenceMark, container: usize) -> Option<usize> {
+        self.paragraph = None;
+        let search = Search {
+            symbol: mark.symbol,
+            container,
+        };
+        let close = self.find_close(at, search, mark.length, |line, content| {
+            line.indent < container + CODE_INDENT && mark.is_closed_by(content)
+        });
+        let Some(close) = close else {
+            let opener = if mark.symbol == b'`' { "```" } else { "~~~" };
+            self.warn(at, format!("the code fence {opener} opened here is never closed: ignored, so that the tasks below it are not lost"));
+            return None;
+        };
+        for line in self.lines.iter_mut().take(close).skip(at + 1) {
+            line.kind = LineKind::FenceBody;
+        }
+        self.set(close, LineKind::FenceClose);
+        Some(close + 1)
+    }
+
+    fn comment(&mut self, at: usize, container: usize) -> usize {
+        match self.comment_body(at, container) {
+            Some(next) => {
+                self.set(at, LineKind::Comment);
+                next
+            }
+            None => at + 1,
+        }
+    }
+
+    fn comment_body(&mut self, at: usize, container: usize) -> Option<usize> {
+        self.paragraph = None;
+        if self.content(at, self.start(at)).contains("-->") {
+            return Some(at + 1);
+        }
+        let search = Search {
+            symbol: b'<',
+            container,
+        };
+        let close = self.find_close(at, search, 0, |_, content| content.contains("-->"));
+        let Some(close) = close else {
+            self.warn(at, "the comment <!-- opened here is never closed: ignored, so that the tasks below it are not lost");
+            return None;
+        };
+        for line in self.lines.iter_mut().take(close + 1).skip(at + 1) {
+            line.kind = LineKind::Comment;
+        }
+        Some(close + 1)
+    }
+
+    /// Finds the line that closes what was opened at `at`. A row outside the list item that
+    /// it was opened in ends the search: nobody hides the next task in the code of this one.
+    fn find_close(
+        &mut self,
+        at: usize,
+        search: Search,
+        length: usize,
+        closes: impl Fn(&Line, &str) -> bool,
+    ) -> Option<usize> {
+        let failed = self.unclosed.get(&search);
+        if failed.is_some_and(|f| length >= f.length && at < f.until) {
+            return None;
+        }
+        let mut until = self.lines.len();
+        for (index, line) in self.lines.iter().enumerate().skip(at + 1) {
+            let content = &self.text[line.first..line.end];
+            if closes(line, content) {
+                return Some(index);
+            }
+            if line.indent < search.container && is_row(content) {
+                until = index;
+                break;
+            }
+        }
+        self.unclosed.insert(search, Failed { length, until });
+        None
+    }
+
+    /// Makes the paragraph before an underline a heading, unless a list item starts with it.
+    fn underline(&mut self, at: usize) -> bool {
+        let Some(start) = self.paragraph.take() else {
+            return false;
+        };
+        let is_item = |line: &Line| line.item().is_some();
+        if self.lines.get(start).is_some_and(is_item) {
+            return true;
+        }
+        for line in self.lines.iter_mut().take(at + 1).skip(start) {
+            line.kind = LineKind::Heading;
+        }
+        true
+    }
+
+    fn set(&mut self, at: usize, kind: LineKind) {
+        if let Some(line) = self.lines.get_mut(at) {
+            line.kind = kind;
+        }
+    }
+
+    fn start(&self, at: usize) -> usize {
+        self.lines
+            .get(at)
+            .map_or(self.text.len(), |line| line.start)
+    }
+
+    fn end(&self, at: usize) -> usize {
+        self.lines.get(at).map_or(self.text.len(), |line| line.end)
+    }
+
+    fn content(&self, at: usize, offset: usize) -> &'t str {
+        self.text.get(offset..self.end(at)).unwrap_or_default()
+    }
+
+    fn warn(&mut self, at: usize, message: impl Into<String>) {
+        self.warnings.push(Warning::new(at + 1, message));
+    }
+}
+
+/// A heading or thematic break that stands on a line of its own.
+fn leaf_kind(content: &str) -> Option<LineKind> {
+    if is_heading(content) {
+        Some(LineKind::Heading)
+    } else if is_thematic_break(content) {
+        Some(LineKind::ThematicBreak)
+    } else {
+        None
+    }
+}
+
+fn is_heading(content: &str) -> bool {
+    let hashes = content.bytes().take_while(|b| *b == b'#').count();
+    let next = content.as_bytes().get(hashes);
+    (1..=6).contains(&hashes) && matches!(next, None | Some(b' ' | b'\t'))
+}
+
+fn is_thematic_break(content: &str) -> bool {
+    let Some(symbol @ (b'-' | b'*' | b'_')) = content.bytes().next() else {
+        return false;
+    };
+    let mut count = 0;
+    for b in content.bytes() {
+        match b {
+            b' ' | b'\t' => {}
+            b if b == symbol => count += 1,
+            _ => return false,
+        }
+    }
+    count >= 3
+}
+
+/// `===` or `---` below a paragraph.
+fn is_underline(content: &str) -> bool {
+    let line = content.trim_end_matches([' ', '\t']);
+    !line.is_empty() && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'))
+}
+
+/// The length of the list marker that `content` starts with.
+fn marker_length(content: &str) -> Option<usize> {
+    let bytes = content.as_bytes();
+    let length = match bytes.first()? {
+        b'-' | b'*' | b'+' => 1,
+        b'0'..=b'9' => {
+            let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+            let is_ordered = digits <= 9 && matches!(bytes.get(digits), Some(b'.' | b')'));
+            is_ordered.then_some(digits + 1)?
+        }
+        _ => return None,
+    };
+    matches!(bytes.get(length), None | Some(b' ' | b'\t')).then_some(length)
+}
+
+/// Whether a list may start in the middle of a paragraph: not an empty item, and not a
+/// number other than 1, which is more often a year or a quantity.
+fn may_interrupt(content: &str, marker: usize) -> bool {
+    let (marker, rest) = content.split_at(marker);
+    let starts_at_one = marker.trim_end_matches(['.', ')']).trim_start_matches('0') == "1";
+    let is_bullet = !marker.starts_with(|c: char| c.is_ascii_digit());
+    !rest.trim_matches([' ', '\t']).is_empty() && (is_bullet || starts_at_one)
+}
+
+fn is_row(content: &str) -> bool {
+    marker_length(content)
+        .is_some_and(|length| has_box(content[length..].trim_start_matches([' ', '\t'])))
+}
+
+#[cfg(test)]
+mod tests;

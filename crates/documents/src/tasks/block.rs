@@ -1,0 +1,79 @@
+//! From lines to rows: which lines are rows, what is nested below what, where blocks end.
+
+use regreen_model::TaskKind;
+
+use super::row::{Row, RowId};
+use super::row_box::RowBox;
+use super::row_head::RowHead;
+use crate::markdown::{Line, LineKind};
+
+/// All rows of a text with their blocks. Numbers and kinds are settled later.
+pub(crate) fn rows(text: &str, lines: &[Line]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    // Rows whose block is still open, outermost first.
+    let mut open: Vec<usize> = Vec::new();
+    let mut last_text_line = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let row = row_at(text, line, at);
+        let closes_to = match &row {
+            Some(row) => outside(&rows, &open, row.indent),
+            None if ends_blocks(line) => 0,
+            None => open.len(),
+        };
+        for index in open.drain(closes_to..) {
+            end_block(&mut rows, index, last_text_line + 1);
+        }
+        if let Some(mut row) = row {
+            row.parent = open.last().copied().map(RowId);
+            open.push(rows.len());
+            rows.push(row);
+        }
+        if !line.is_blank() {
+            last_text_line = at;
+        }
+    }
+    for index in open {
+        end_block(&mut rows, index, last_text_line + 1);
+    }
+    rows
+}
+
+fn row_at(text: &str, line: &Line, at: usize) -> Option<Row> {
+    let item = line.item()?;
+    let content = text.get(item.content..line.end)?;
+    let row_box = RowBox::parse(content)?;
+    let head = RowHead::parse(&content[row_box.length..]);
+    Some(Row {
+        id: head.id,
+        numbered: false,
+        occurrence: 0,
+        title: head.title,
+        done: row_box.done,
+        optional: row_box.optional,
+        kind: TaskKind::Task,
+        markers: head.markers,
+        line: at,
+        indent: item.indent,
+        box_at: item.content,
+        block: at..at + 1,
+        parent: None,
+        fix_of: None,
+        depth: 0,
+    })
+}
+
+/// How many of the open rows a new row of this indent stands below.
+fn outside(rows: &[Row], open: &[usize], indent: usize) -> usize {
+    let is_deeper = |index: &&usize| rows.get(**index).is_some_and(|row| row.indent < indent);
+    open.iter().take_while(is_deeper).count()
+}
+
+fn ends_blocks(line: &Line) -> bool {
+    matches!(line.kind, LineKind::Heading | LineKind::ThematicBreak)
+}
+
+fn end_block(rows: &mut [Row], index: usize, end: usize) {
+    if let Some(row) = rows.get_mut(index) {
+        row.block.end = end.max(row.block.start + 1);
+    }
+}

@@ -1,0 +1,99 @@
+//! Edits of a task file: each the smallest change that says what is meant.
+
+use std::ops::Range;
+
+use regreen_model::TaskId;
+use thiserror::Error;
+
+use super::edit_guard::{self, GuardError, Intent};
+use super::row::RowId;
+use super::task_file::TaskFile;
+
+/// What an edit came to.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The file already says so.
+    AlreadySo,
+    /// The file with the edit made, read again.
+    Made(TaskFile),
+}
+
+impl Change {
+    /// The edited file, or `file` where nothing had to change.
+    #[must_use]
+    pub fn into_file(self, file: TaskFile) -> TaskFile {
+        match self {
+            Self::AlreadySo => file,
+            Self::Made(edited) => edited,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EditError {
+    #[error("the row is not in this text")]
+    NoSuchRow,
+    #[error("the row has no id, so it is a checklist item that regreen does not touch")]
+    Checklist,
+    #[error("the id {0} is used by another task already")]
+    IdTaken(TaskId),
+    /// The edit would have changed more than was meant. Nothing is written.
+    #[error("the edit would do more than was meant: {0}")]
+    Refused(#[from] GuardError),
+}
+
+/// A replacement of some bytes of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Splice {
+    pub(crate) at: Range<usize>,
+    pub(crate) with: String,
+}
+
+impl Splice {
+    fn applied_to(&self, text: &str) -> Option<String> {
+        let (before, after) = (text.get(..self.at.start)?, text.get(self.at.end..)?);
+        Some([before, &self.with, after].concat())
+    }
+}
+
+impl TaskFile {
+    /// Ticks a row's box.
+    ///
+    /// # Errors
+    /// If the row is unknown, is a checklist item, or the edit would do anything else.
+    pub fn tick(&self, row: RowId) -> Result<Change, EditError> {
+        self.set_box(row, true)
+    }
+
+    /// Empties a row's box.
+    ///
+    /// # Errors
+    /// As for [`TaskFile::tick`].
+    pub fn untick(&self, row: RowId) -> Result<Change, EditError> {
+        self.set_box(row, false)
+    }
+
+    fn set_box(&self, id: RowId, done: bool) -> Result<Change, EditError> {
+        let row = self.row(id).ok_or(EditError::NoSuchRow)?;
+        if !row.is_task() {
+            return Err(EditError::Checklist);
+        }
+        if row.done == done {
+            return Ok(Change::AlreadySo);
+        }
+        let splice = Splice {
+            at: row.box_at + 1..row.box_at + 2,
+            with: if done { "x" } else { " " }.to_owned(),
+        };
+        let edited = self.spliced(&splice, Intent::SetBox { row: id, done })?;
+        Ok(Change::Made(edited))
+    }
+
+    /// The file with the splice made, if that does what is intended and nothing else.
+    pub(crate) fn spliced(&self, splice: &Splice, intent: Intent<'_>) -> Result<Self, EditError> {
+        let text = splice.applied_to(self.text()).ok_or(EditError::NoSuchRow)?;
+        let edited = Self::read(text);
+        edit_guard::check(self, &edited, splice, intent)?;
+        Ok(edited)
+    }
+}

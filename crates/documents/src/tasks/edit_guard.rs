@@ -1,0 +1,203 @@
+//! The last look at an edit before it may be written: it does what is meant, and nothing
+//! else, or it is refused.
+
+use std::ops::Range;
+
+use regreen_model::NewTask;
+use thiserror::Error;
+
+use super::edit::Splice;
+use super::row::{Row, RowId};
+use super::row_box::has_box;
+use super::task_file::TaskFile;
+
+/// What an edit is meant to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Intent<'t> {
+    SetBox {
+        row: RowId,
+        done: bool,
+    },
+    /// One more row, at this place among the rows, outside every block but those of the
+    /// rows that `beside` is nested in.
+    Insert {
+        at: usize,
+        beside: RowId,
+        task: &'t NewTask,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GuardError {
+    #[error("bytes outside the edit would change")]
+    BytesOutside,
+    #[error("what would be replaced is no box")]
+    NoBox,
+    #[error("the file would have {actual} rows, not {expected}")]
+    RowCount { expected: usize, actual: usize },
+    #[error("the row on line {line} would be read differently")]
+    OtherRow { line: usize },
+    #[error("the new row would be read differently from what was written")]
+    NewRow,
+}
+
+pub(crate) fn check(
+    before: &TaskFile,
+    after: &TaskFile,
+    splice: &Splice,
+    intent: Intent<'_>,
+) -> Result<(), GuardError> {
+    check_bytes(before.text(), after.text(), splice)?;
+    match intent {
+        Intent::SetBox { row, done } => {
+            check_box(before, row, splice)?;
+            check_rows(before, after, splice, Expected::Box { row, done })
+        }
+        Intent::Insert { at, beside, task } => {
+            check_rows(before, after, splice, Expected::Row { at, beside })?;
+            check_new_row(after, splice, RowId(at), task)
+        }
+    }
+}
+
+fn check_bytes(before: &str, after: &str, splice: &Splice) -> Result<(), GuardError> {
+    let kept_end = before.len() - splice.at.end;
+    let same_start = before.get(..splice.at.start) == after.get(..splice.at.start);
+    let same_end = before.get(splice.at.end..) == after.get(after.len() - kept_end..);
+    let same_length = after.len() == splice.at.start + splice.with.len() + kept_end;
+    (same_start && same_end && same_length)
+        .then_some(())
+        .ok_or(GuardError::BytesOutside)
+}
+
+fn check_box(file: &TaskFile, row: RowId, splice: &Splice) -> Result<(), GuardError> {
+    let at = file.row(row).ok_or(GuardError::NoBox)?.box_at;
+    let is_mark = splice.at == (at + 1..at + 2) && splice.with.len() == 1;
+    let is_box = file.text().get(at..).is_some_and(has_box);
+    (is_mark && is_box).then_some(()).ok_or(GuardError::NoBox)
+}
+
+#[derive(Clone, Copy)]
+enum Expected {
+    Box { row: RowId, done: bool },
+    Row { at: usize, beside: RowId },
+}
+
+impl Expected {
+    /// Where the row at `index` is found after the edit.
+    fn moved(self, index: usize) -> usize {
+        match self {
+            Self::Row { at, .. } if index >= at => index + 1,
+            _ => index,
+        }
+    }
+
+    fn done(self, index: usize, row: &Row) -> bool {
+        match self {
+            Self::Box {
+                row: RowId(changed),
+                done,
+            } if changed == index => done,
+            _ => row.done,
+        }
+    }
+
+    fn more_rows(self) -> usize {
+        match self {
+            Self::Row { .. } => 1,
+            Self::Box { .. } => 0,
+        }
+    }
+}
+
+/// Every old row is read as before, apart from what was meant to change.
+fn check_rows(
+    before: &TaskFile,
+    after: &TaskFile,
+    splice: &Splice,
+    expected: Expected,
+) -> Result<(), GuardError> {
+    let count = before.rows.len() + expected.more_rows();
+    if after.rows.len() != count {
+        return Err(GuardError::RowCount {
+            expected: count,
+            actual: after.rows.len(),
+        });
+    }
+    let enclosing = enclosing(before, expected);
+    for (index, row) in before.rows.iter().enumerate() {
+        let other = GuardError::OtherRow { line: row.line + 1 };
+        let new = after.rows.get(expected.moved(index)).ok_or(other.clone())?;
+        let may_grow = enclosing.contains(&RowId(index));
+        let same = same_words(row, new, expected, index)
+            && same_place((before, row), (after, new), splice, may_grow);
+        if !same {
+            return Err(other);
+        }
+    }
+    Ok(())
+}
+
+/// The rows whose block may become longer.
+fn enclosing(before: &TaskFile, expected: Expected) -> Vec<RowId> {
+    let Expected::Row { beside, .. } = expected else {
+        return Vec::new();
+    };
+    std::iter::successors(before.parent(beside), |row| before.parent(*row)).collect()
+}
+
+fn same_words(old: &Row, new: &Row, expected: Expected, index: usize) -> bool {
+    let moved = |row: Option<RowId>| row.map(|row| RowId(expected.moved(row.0)));
+    new.id == old.id
+        && new.title == old.title
+        && new.done == expected.done(index, old)
+        && new.optional == old.optional
+        && new.kind == old.kind
+        && new.markers == old.markers
+        && new.indent == old.indent
+        && new.parent == moved(old.parent)
+        && new.fix_of == moved(old.fix_of)
+        && new.depth == old.depth
+}
+
+/// The block has the same bytes, moved at most.
+fn same_place(
+    (before, old): (&TaskFile, &Row),
+    (after, new): (&TaskFile, &Row),
+    splice: &Splice,
+    may_grow: bool,
+) -> bool {
+    let (Some(old), Some(new)) = (byte_range(before, old), byte_range(after, new)) else {
+        return false;
+    };
+    let growth = splice.with.len() - splice.at.len();
+    let shift = if old.start >= splice.at.end {
+        growth
+    } else {
+        0
+    };
+    new.start == old.start + shift && (may_grow || new.end == old.end + shift)
+}
+
+fn byte_range(file: &TaskFile, row: &Row) -> Option<Range<usize>> {
+    let last = file.lines.get(row.block.end.checked_sub(1)?)?;
+    Some(file.lines.get(row.block.start)?.start..last.end)
+}
+
+/// The new row is the task that was meant, and its block is all that was written.
+fn check_new_row(
+    after: &TaskFile,
+    splice: &Splice,
+    row: RowId,
+    task: &NewTask,
+) -> Result<(), GuardError> {
+    let found = after.row(row).ok_or(GuardError::NewRow)?;
+    let written = splice.with.trim_matches(['\n', '\r']);
+    let is_meant = found.id.as_ref() == Some(&task.id)
+        && found.title == task.title.as_str()
+        && found.markers == task.markers
+        && !found.done
+        && after.block(row) == Some(written)
+        && found.fix_target().is_some() == found.fix_of.is_some();
+    is_meant.then_some(()).ok_or(GuardError::NewRow)
+}

@@ -1,0 +1,119 @@
+//! The fields of a task: nested bullets such as `- **Verify**: …`.
+
+use regreen_model::Fields;
+
+use super::row::Row;
+use crate::markdown::{Item, Line};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldName {
+    Do,
+    Files,
+    DoneWhen,
+    Verify,
+    Commit,
+}
+
+impl FieldName {
+    /// Reads `**Verify**: value`, also with the colon inside or missing; gives the rest.
+    pub(crate) fn parse(content: &str) -> Option<(Self, &str)> {
+        let (name, rest) = content.strip_prefix("**")?.split_once("**")?;
+        let field = match name
+            .trim_end_matches(':')
+            .trim()
+            .to_ascii_lowercase()
+            .as_str()
+        {
+            "do" => Self::Do,
+            "files" | "file" => Self::Files,
+            "done when" => Self::DoneWhen,
+            "verify" => Self::Verify,
+            "commit" => Self::Commit,
+            _ => return None,
+        };
+        Some((field, rest.strip_prefix(':').unwrap_or(rest).trim()))
+    }
+}
+
+/// Reads the fields of a row's block. Where one stands twice, the first counts.
+pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
+    let mut fields = Fields::default();
+    let mut at = row.line + 1;
+    let block_end = row.block.end.min(lines.len());
+    let mut child_indent = None;
+    while at < block_end {
+        let Some(item) = lines.get(at).and_then(Line::item) else {
+            at += 1;
+            continue;
+        };
+        // Bullets directly below the row, not those nested in them.
+        let direct = *child_indent.get_or_insert(item.indent);
+        let end = item_end(lines, at, block_end, item.indent);
+        if item.indent > row.indent && item.indent <= direct {
+            take_field(text, lines, at, end, item, &mut fields);
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    fields
+}
+
+/// Where the lines below an item end: at the next one that is not indented further.
+fn item_end(lines: &[Line], at: usize, block_end: usize, indent: usize) -> usize {
+    use crate::markdown::LineKind::{Blank, FenceBody, FenceClose};
+    let belongs =
+        |line: &Line| matches!(line.kind, Blank | FenceBody | FenceClose) || line.indent > indent;
+    let below = lines.get(at + 1..block_end).unwrap_or_default();
+    at + 1 + below.iter().take_while(|line| belongs(line)).count()
+}
+
+fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fields: &mut Fields) {
+    let Some(line) = lines.get(at) else { return };
+    let Some((name, inline)) = FieldName::parse(&text[item.content..line.end]) else {
+        return;
+    };
+    let slot = match name {
+        FieldName::Do => &mut fields.action,
+        FieldName::Files => &mut fields.files,
+        FieldName::DoneWhen => &mut fields.done_when,
+        FieldName::Verify => &mut fields.verify,
+        FieldName::Commit => &mut fields.commit,
+    };
+    if slot.is_none() {
+        *slot = Some(value(
+            text,
+            inline,
+            lines.get(at + 1..end).unwrap_or_default(),
+        ));
+    }
+}
+
+/// The inline text and the lines below it without their common indent.
+fn value(text: &str, inline: &str, below: &[Line]) -> String {
+    let common = below
+        .iter()
+        .filter(|line| !line.is_blank())
+        .map(|line| line.indent)
+        .min();
+    let mut value = inline.to_owned();
+    for line in below {
+        value.push('\n');
+        value.push_str(dedented(text, line, common.unwrap_or_default()));
+    }
+    value.trim_matches('\n').trim_end().to_owned()
+}
+
+/// A line without its first `columns` columns of blanks.
+fn dedented<'t>(text: &'t str, line: &Line, columns: usize) -> &'t str {
+    let mut at = line.start;
+    let mut column = 0;
+    while at < line.first && column < columns {
+        column = match text.as_bytes().get(at) {
+            Some(b'\t') => column / 4 * 4 + 4,
+            _ => column + 1,
+        };
+        at += 1;
+    }
+    &text[at..line.end]
+}

@@ -1,0 +1,192 @@
+//! New rows: where they go, and how they are set apart.
+
+use regreen_model::NewTask;
+
+use super::edit::{Change, EditError, Splice};
+use super::edit_guard::Intent;
+use super::render::{self, RowStyle};
+use super::row::{Row, RowId};
+use super::task_file::TaskFile;
+use crate::markdown::eol_of;
+
+/// More blank lines than this between tasks are an accident, not a style.
+const MAX_GAP: usize = 2;
+
+/// Where a new row goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// After the row's block and the last of its fixes.
+    After(RowId),
+    Before(RowId),
+}
+
+impl Place {
+    fn row(self) -> RowId {
+        match self {
+            Self::After(row) | Self::Before(row) => row,
+        }
+    }
+}
+
+impl TaskFile {
+    /// Inserts a task. A row of that id that fixes the same task is already it.
+    ///
+    /// # Errors
+    /// If the place is unknown, the id belongs to another task, or the edit would do
+    /// anything else than add one row there.
+    pub fn insert(&self, task: &NewTask, place: Place) -> Result<Change, EditError> {
+        let beside = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
+        if !beside.is_task() {
+            return Err(EditError::Checklist);
+        }
+        if let Some(existing) = self.rows_with_id(&task.id).next() {
+            let is_it = self
+                .row(existing)
+                .is_some_and(|row| row.markers == task.markers);
+            return match is_it {
+                true => Ok(Change::AlreadySo),
+                false => Err(EditError::IdTaken(task.id.clone())),
+            };
+        }
+        self.insert_somehow(task, place, beside).map(Change::Made)
+    }
+
+    /// Tries the file's own spacing, then a blank line around the task (a numbered row may
+    /// not follow text directly), then copied fields on one line each.
+    fn insert_somehow(
+        &self,
+        task: &NewTask,
+        place: Place,
+        beside: &Row,
+    ) -> Result<Self, EditError> {
+        let gap = self.gap(place);
+        self.insert_with(task, place, beside, gap)
+            .or_else(|_| self.insert_with(task, place, beside, gap.max(1)))
+            .or_else(|_| self.insert_with(&on_one_line(task), place, beside, gap.max(1)))
+    }
+
+    fn insert_with(
+        &self,
+        task: &NewTask,
+        place: Place,
+        beside: &Row,
+        gap: usize,
+    ) -> Result<Self, EditError> {
+        let style = self.style(beside);
+        let lines = render::task(task, &style);
+        let blank = style.eol.repeat(gap);
+        let (splice, at) = match place {
+            Place::After(row) => self.after(self.last_of(row), &lines, &blank, style.eol),
+            Place::Before(row) => self.before(row, &lines, &blank, style.eol),
+        }
+        .ok_or(EditError::NoSuchRow)?;
+        let beside = place.row();
+        self.spliced(&splice, Intent::Insert { at, beside, task })
+    }
+
+    /// The last row that belongs to a task: itself or its last fix.
+    fn last_of(&self, row: RowId) -> RowId {
+        let ends = |row: RowId| self.row(row).map_or(0, |row| row.block.end);
+        self.all_fixes(row)
+            .chain([row])
+            .max_by_key(|row| ends(*row))
+            .unwrap_or(row)
+    }
+
+    fn after(&self, row: RowId, lines: &str, blank: &str, eol: &str) -> Option<(Splice, usize)> {
+        let end = self.row(row)?.block.end;
+        let last = self.lines.get(end.checked_sub(1)?)?;
+        let at = self.rows.iter().take_while(|row| row.line < end).count();
+        // A file without a final line ending stays one.
+        let (offset, with) = if last.next > last.end {
+            (last.next, format!("{blank}{lines}{eol}"))
+        } else {
+            (last.end, format!("{eol}{blank}{lines}"))
+        };
+        Some((splice_at(offset, with), at))
+    }
+
+    fn before(&self, row: RowId, lines: &str, blank: &str, eol: &str) -> Option<(Splice, usize)> {
+        let offset = self.lines.get(self.row(row)?.line)?.start;
+        Some((splice_at(offset, format!("{lines}{eol}{blank}")), row.0))
+    }
+
+    fn style(&self, beside: &Row) -> RowStyle {
+        let line = self.lines.get(beside.line);
+        let item = line.and_then(|line| line.item());
+        let marker = item.map_or("-", |item| &self.text()[item.marker.clone()]);
+        let indent = match (line, item) {
+            (Some(line), Some(item)) if item.marker.start == line.first => {
+                self.text()[line.start..line.first].to_owned()
+            }
+            _ => " ".repeat(beside.indent),
+        };
+        RowStyle {
+            indent,
+            marker: marker.to_owned(),
+            eol: eol_of(self.text()),
+        }
+    }
+
+    /// How many blank lines the file puts between tasks, judged by the nearest ones.
+    fn gap(&self, place: Place) -> usize {
+        let row = match place {
+            Place::After(row) => self.last_of(row),
+            Place::Before(row) => row,
+        };
+        let below = || self.gap_below(row);
+        let above = || self.gap_above(row);
+        let gap = match place {
+            Place::After(_) => below().or_else(above),
+            Place::Before(_) => above().or_else(below),
+        };
+        let has_many_lines = self.row(row).is_some_and(|row| row.block.len() > 1);
+        gap.unwrap_or(usize::from(has_many_lines)).min(MAX_GAP)
+    }
+
+    /// Blank lines between a row's block and the next row, if that follows.
+    fn gap_below(&self, row: RowId) -> Option<usize> {
+        let end = self.row(row)?.block.end;
+        let blank = self
+            .lines
+            .get(end..)?
+            .iter()
+            .take_while(|line| line.is_blank())
+            .count();
+        let next_row = self.rows.iter().find(|row| row.line >= end)?;
+        (next_row.line == end + blank).then_some(blank)
+    }
+
+    /// Blank lines between a row and the block above it, if that ends there.
+    fn gap_above(&self, row: RowId) -> Option<usize> {
+        let line = self.row(row)?.line;
+        let above = self.rows.get(row.0.checked_sub(1)?)?;
+        let lines = self.lines.get(..line)?;
+        let blank = lines
+            .iter()
+            .rev()
+            .take_while(|line| line.is_blank())
+            .count();
+        let last_text = line.checked_sub(blank + 1)?;
+        above.block.contains(&last_text).then_some(blank)
+    }
+}
+
+fn splice_at(offset: usize, with: String) -> Splice {
+    Splice {
+        at: offset..offset,
+        with,
+    }
+}
+
+fn on_one_line(task: &NewTask) -> NewTask {
+    let one_line = |value: &Option<String>| {
+        let words = value.as_deref()?.split_whitespace();
+        Some(words.collect::<Vec<_>>().join(" "))
+    };
+    NewTask {
+        files: one_line(&task.files),
+        verify: one_line(&task.verify),
+        ..task.clone()
+    }
+}

@@ -1,0 +1,28 @@
+//! `tasks.md`: rows, what they say, which is next, and edits that damage nothing.
+
+mod block;
+mod budget;
+mod commit;
+mod dialect;
+mod edit;
+mod edit_guard;
+mod fields;
+mod insert;
+mod next;
+mod numbering;
+mod render;
+mod row;
+mod row_box;
+mod row_head;
+mod task_file;
+mod verify;
+
+pub use budget::Budget;
+pub use commit::commit_message;
+pub use edit::{Change, EditError};
+pub use insert::Place;
+pub use next::{Next, Pick};
+pub use row::RowId;
+pub(crate) use row_box::has_box;
+pub use task_file::TaskFile;
+pub use verify::{VerifyCommand, VerifyForm, verify_commands};

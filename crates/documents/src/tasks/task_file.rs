@@ -1,0 +1,189 @@
+//! A task file as it was read.
+
+use regreen_model::{Dialect, Task, TaskId, TaskKey, Warning};
+
+use super::row::{Row, RowId};
+use super::{block, dialect, fields, numbering};
+use crate::markdown::{Line, Scan, scan};
+
+/// A task file: its text and everything that was understood of it.
+///
+/// Reading never fails; what could be understood only in part is among the warnings.
+#[derive(Clone, Debug)]
+pub struct TaskFile {
+    text: String,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) rows: Vec<Row>,
+    dialect: Dialect,
+    warnings: Vec<Warning>,
+}
+
+impl TaskFile {
+    #[must_use]
+    pub fn read(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let Scan {
+            lines,
+            mut warnings,
+        } = scan(&text);
+        let mut rows = block::rows(&text, &lines);
+        numbering::settle(&mut rows, &mut warnings);
+        warnings.sort_by_key(|warning| warning.line);
+        Self {
+            dialect: dialect::recognise(&text, &lines, &rows),
+            text,
+            lines,
+            rows,
+            warnings,
+        }
+    }
+
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What was understood only in part, from the top.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// All rows, from the top.
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = RowId> + use<> {
+        (0..self.rows.len()).map(RowId)
+    }
+
+    /// All rows with what they say, from the top.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<Task> {
+        self.rows().filter_map(|row| self.task(row)).collect()
+    }
+
+    /// One row with what it says; `None` if this text has no such row.
+    #[must_use]
+    pub fn task(&self, row: RowId) -> Option<Task> {
+        let found = self.row(row)?;
+        Some(Task {
+            id: found.id.clone(),
+            occurrence: found.occurrence,
+            line: found.line + 1,
+            title: found.title.clone(),
+            done: found.done,
+            kind: found.kind,
+            optional: found.optional,
+            markers: found.markers.clone(),
+            fix_of: found.fix_of.and_then(|parent| self.key(parent)),
+            depth: found.depth,
+            fields: fields::read(&self.text, &self.lines, found),
+        })
+    }
+
+    /// The name of a row; `None` for checklist items, which have none.
+    #[must_use]
+    pub fn key(&self, row: RowId) -> Option<TaskKey> {
+        let row = self.row(row)?;
+        Some(TaskKey {
+            id: row.id.clone()?,
+            occurrence: row.occurrence,
+            title: row.title.clone(),
+        })
+    }
+
+    /// The rows with an id, from the top; more than one if the file uses it twice.
+    pub fn rows_with_id<'s>(&'s self, id: &'s TaskId) -> impl Iterator<Item = RowId> + use<'s> {
+        let has_id = move |row: &RowId| {
+            self.row(*row)
+                .is_some_and(|row| row.id.as_ref() == Some(id))
+        };
+        self.rows().filter(has_id)
+    }
+
+    /// The row that starts on a line (1-based).
+    #[must_use]
+    pub fn row_on_line(&self, line: usize) -> Option<RowId> {
+        let at = self
+            .rows
+            .binary_search_by_key(&line.checked_sub(1)?, |row| row.line);
+        at.ok().map(RowId)
+    }
+
+    /// The row that a key means in this text.
+    ///
+    /// An id that the file gives is the task's name, whatever it is called now. A position
+    /// is no name: rows may have moved, so there the title decides first.
+    #[must_use]
+    pub fn resolve(&self, key: &TaskKey) -> Option<RowId> {
+        let candidates: Vec<RowId> = self.rows_with_id(&key.id).collect();
+        let titled = |row: &RowId| self.row(*row).is_some_and(|row| row.title == key.title);
+        let is_numbered = |row: &RowId| self.row(*row).is_some_and(|row| row.numbered);
+        let occurrence = usize::try_from(key.occurrence).unwrap_or(usize::MAX);
+        let exact = candidates.get(occurrence).copied();
+        if let Some(row) = exact.filter(titled) {
+            return Some(row);
+        }
+        if exact.as_ref().is_none_or(is_numbered)
+            && let Some(moved) = self.rows().filter(is_numbered).find(titled)
+        {
+            return Some(moved);
+        }
+        candidates
+            .iter()
+            .copied()
+            .find(titled)
+            .or(exact)
+            .or(candidates.first().copied())
+    }
+
+    /// A row's block as it stands in the file, trailing blank lines left out.
+    #[must_use]
+    pub fn block(&self, row: RowId) -> Option<&str> {
+        let row = self.row(row)?;
+        let start = self.lines.get(row.block.start)?.start;
+        let end = self.lines.get(row.block.end.checked_sub(1)?)?.end;
+        self.text.get(start..end)
+    }
+
+    /// The task that a fix was made for.
+    #[must_use]
+    pub fn fixed_by(&self, fix: RowId) -> Option<RowId> {
+        self.row(fix)?.fix_of
+    }
+
+    /// The original at the end of a chain of fixes; the row itself if it is no fix.
+    #[must_use]
+    pub fn root(&self, row: RowId) -> RowId {
+        std::iter::successors(Some(row), |row| self.fixed_by(*row))
+            .last()
+            .unwrap_or(row)
+    }
+
+    /// The fixes made for a task itself, from the top.
+    pub fn fixes(&self, of: RowId) -> impl Iterator<Item = RowId> + use<'_> {
+        self.rows()
+            .filter(move |row| self.fixed_by(*row) == Some(of))
+    }
+
+    /// The fixes made for a task and for its fixes, from the top.
+    pub fn all_fixes(&self, of: RowId) -> impl Iterator<Item = RowId> + use<'_> {
+        let descends = move |row: &RowId| {
+            std::iter::successors(self.fixed_by(*row), |row| self.fixed_by(*row)).any(|up| up == of)
+        };
+        self.rows().filter(descends)
+    }
+
+    /// The row that a row is nested below.
+    #[must_use]
+    pub fn parent(&self, row: RowId) -> Option<RowId> {
+        self.row(row)?.parent
+    }
+
+    pub(crate) fn row(&self, row: RowId) -> Option<&Row> {
+        self.rows.get(row.0)
+    }
+}

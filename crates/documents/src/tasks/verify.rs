@@ -1,0 +1,234 @@
+//! The Verify field of a task: which of its words may be commands, and what they are
+//! expected to give.
+
+mod expectation;
+mod span;
+
+use regreen_model::Expectation;
+
+use self::span::{Span, spans};
+use crate::markdown::{FenceMark, LineKind, scan};
+
+/// One command that a Verify field may ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyCommand {
+    pub command: String,
+    pub form: VerifyForm,
+    /// What is judged instead of exit code 0.
+    pub expects: Option<Expectation>,
+}
+
+/// How sure it is that the words are a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyForm {
+    /// Run it: a missing program is a failure.
+    Always,
+    /// Run it if its first word is a program or a shell builtin; else it is prose.
+    IfProgram,
+}
+
+impl VerifyCommand {
+    /// The word that has to be a program: the first one behind assignments, `!` and `(`.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        program(&self.command)
+    }
+}
+
+/// The commands that a Verify field names, in order. Whether a word is a program is not
+/// known here.
+#[must_use]
+pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
+    let parts = Parts::of(field);
+    let mut commands = if parts.scripts.is_empty() {
+        from_prose(&parts.prose)
+    } else {
+        parts.scripts.into_iter().map(always).collect()
+    };
+    commands.retain(|command| !is_by_hand(&command.command));
+    commands
+}
+
+fn always(command: String) -> VerifyCommand {
+    VerifyCommand {
+        command,
+        form: VerifyForm::Always,
+        expects: None,
+    }
+}
+
+/// A field's shell scripts, and everything that is no code block.
+#[derive(Default)]
+struct Parts {
+    scripts: Vec<String>,
+    prose: String,
+}
+
+impl Parts {
+    fn of(field: &str) -> Self {
+        let mut parts = Self::default();
+        let mut script: Option<String> = None;
+        for line in &scan(field).lines {
+            let whole = &field[line.start..line.end];
+            match line.kind {
+                LineKind::FenceOpen => {
+                    let info = FenceMark::opening(&field[line.first..line.end]);
+                    let is_shell = info.is_some_and(|(_, info)| is_shell(info));
+                    script = is_shell.then(String::new);
+                }
+                LineKind::FenceBody => {
+                    if let Some(script) = &mut script {
+                        script.push_str(whole);
+                        script.push('\n');
+                    }
+                }
+                LineKind::FenceClose => parts.scripts.extend(script.take().map(|s| dedented(&s))),
+                LineKind::Comment => {}
+                _ => {
+                    parts.prose.push_str(whole);
+                    parts.prose.push('\n');
+                }
+            }
+        }
+        parts.scripts.retain(|script| !script.trim().is_empty());
+        parts
+    }
+}
+
+fn is_shell(info: &str) -> bool {
+    let language = info.split_whitespace().next().unwrap_or_default();
+    ["", "sh", "bash", "shell", "zsh"].contains(&language.to_ascii_lowercase().as_str())
+}
+
+/// A script without the indent that all of its lines have.
+fn dedented(script: &str) -> String {
+    let lines = || script.lines().filter(|line| !line.trim().is_empty());
+    let common = lines()
+        .map(|line| line.len() - line.trim_start_matches(' ').len())
+        .min();
+    let common = common.unwrap_or_default();
+    let cut = |line: &str| line.get(common..).unwrap_or_default().to_owned();
+    script
+        .lines()
+        .map(cut)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim_end()
+        .to_owned()
+}
+
+fn from_prose(prose: &str) -> Vec<VerifyCommand> {
+    let spans = spans(prose);
+    if spans.is_empty() {
+        return prose.lines().filter_map(bare_command).collect();
+    }
+    if let [only] = spans.as_slice()
+        && only.is_whole(prose)
+    {
+        return vec![always(only.code.clone())];
+    }
+    from_spans(prose, &spans)
+}
+
+/// Reads spans from left to right: each is a command, or what the one before it gives.
+fn from_spans(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
+    let mut commands: Vec<VerifyCommand> = Vec::new();
+    let mut from = 0;
+    for (at, span) in spans.iter().enumerate() {
+        let before = &prose[from..span.range.start];
+        let until = spans
+            .get(at + 1)
+            .map_or(prose.len(), |next| next.range.start);
+        let after = &prose[span.range.end..until];
+        from = span.range.end;
+        if is_example(before) {
+            continue;
+        }
+        if let Some(command) = commands.last_mut()
+            && expectation::introduces_output(before)
+        {
+            command.expects = Some(expectation::of_output(&span.code));
+            continue;
+        }
+        let expects = expectation::stated(after);
+        let leads = prose[..span.range.start].trim().is_empty();
+        commands.push(VerifyCommand {
+            command: span.code.clone(),
+            form: if leads && expectation::is_stated(after) {
+                VerifyForm::Always
+            } else {
+                VerifyForm::IfProgram
+            },
+            expects,
+        });
+    }
+    commands
+}
+
+/// "for example `curl …`" is no instruction.
+fn is_example(before: &str) -> bool {
+    let before = before.to_ascii_lowercase();
+    ["e.g.", "for example", "such as"]
+        .iter()
+        .any(|words| before.contains(words))
+}
+
+/// Bare text is a command only if it looks like one beyond its first word and nothing in it
+/// speaks about the result.
+fn bare_command(line: &str) -> Option<VerifyCommand> {
+    let text = without_bullet(line.trim());
+    let words = || text.split_whitespace();
+    let is_prose = words().any(|word| {
+        let word = word
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .to_ascii_lowercase();
+        ["passes", "pass", "shows", "show", "returns", "return"].contains(&word.as_str())
+    });
+    let has_shape = text.contains(['"', '\'', '|', '$', '>', '<'])
+        || text.contains("&&")
+        || words()
+            .skip(1)
+            .any(|word| word.starts_with('-') && word.len() > 1)
+        || words().any(|word| word.contains('/') && word.len() > 1);
+    (!text.is_empty() && has_shape && !is_prose).then(|| VerifyCommand {
+        command: text.to_owned(),
+        form: VerifyForm::IfProgram,
+        expects: None,
+    })
+}
+
+fn without_bullet(line: &str) -> &str {
+    ["- ", "* ", "+ "]
+        .iter()
+        .find_map(|bullet| line.strip_prefix(bullet))
+        .unwrap_or(line)
+        .trim_start()
+}
+
+/// `echo 'Verify manually'` says that nobody knows how to verify it.
+fn is_by_hand(command: &str) -> bool {
+    let said = command
+        .trim()
+        .strip_prefix("echo ")
+        .map(|said| said.trim().trim_matches(['\'', '"']));
+    said.is_some_and(|said| said.eq_ignore_ascii_case("verify manually"))
+}
+
+fn program(command: &str) -> &str {
+    let is_assignment = |word: &str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        })
+    };
+    command
+        .split_whitespace()
+        .map(|word| word.trim_start_matches(['(', '!', '{']))
+        .find(|word| !word.is_empty() && !is_assignment(word))
+        .map(|word| word.trim_end_matches([';', ')']))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+use super::*;
+
+#[track_caller]
+fn check(field: &str, expected: &[(&str, VerifyForm, &str)]) {
+    let commands = verify_commands(field);
+    let found: Vec<(&str, VerifyForm, String)> = commands
+        .iter()
+        .map(|c| {
+            let expects = c.expects.as_ref().map(ToString::to_string);
+            (c.command.as_str(), c.form, expects.unwrap_or_default())
+        })
+        .collect();
+    let expected: Vec<(&str, VerifyForm, String)> = expected
+        .iter()
+        .map(|(command, form, expects)| (*command, *form, (*expects).to_owned()))
+        .collect();
+    assert_eq!(found, expected, "{field}");
+}
+
+use VerifyForm::{Always, IfProgram};
+
+#[test]
+fn one_span_is_always_run() {
+    check("`make test`", &[("make test", Always, "")]);
+    check(" `make test`.", &[("make test", Always, "")]);
+    check(
+        "`no-such-program --x`",
+        &[("no-such-program --x", Always, "")],
+    );
+}
+
+#[test]
+fn a_fence_is_always_run_as_one_script() {
+    check(
+        "All must pass:\n```bash\nmake\n  make test\n```\nand then",
+        &[("make\n  make test", Always, "")],
+    );
+    check(
+        "```json\n{}\n```\nthen `make test`",
+        &[("make test", IfProgram, "")],
+    );
+    check(
+        "```\ntrue\n```\n~~~sh\nfalse\n~~~",
+        &[("true", Always, ""), ("false", Always, "")],
+    );
+}
+
+#[test]
+fn several_spans_are_run_if_they_name_programs() {
+    check(
+        "`make` and `make test` pass",
+        &[("make", IfProgram, ""), ("make test", IfProgram, "")],
+    );
+    check(
+        "run `make test` in `src/`",
+        &[("make test", IfProgram, ""), ("src/", IfProgram, "")],
+    );
+}
+
+#[test]
+fn bare_text_must_look_like_a_command() {
+    check(
+        "grep -q \"Parse Failure\" implement.md",
+        &[("grep -q \"Parse Failure\" implement.md", IfProgram, "")],
+    );
+    check("cat a | wc", &[("cat a | wc", IfProgram, "")]);
+    check("./check.sh", &[("./check.sh", IfProgram, "")]);
+    check("make test passes with -v", &[]);
+    check("All commands pass", &[]);
+    check("make test", &[]);
+    check("grep -c x f returns 0", &[]);
+}
+
+#[test]
+fn nothing_can_be_verified_by_hand() {
+    check("echo 'Verify manually'", &[]);
+    check("`echo 'Verify manually'`", &[]);
+    check("", &[]);
+}
+
+#[test]
+fn text_behind_a_span_states_what_is_expected() {
+    for (after, expects) in [
+        ("returns 0", "returns 0"),
+        ("returns 0.", "returns 0"),
+        ("→ 3", "returns 3"),
+        ("-> 3", "returns 3"),
+        ("— 0 matches", "0 matches"),
+        ("returns 0 matches", "0 matches"),
+        ("returns no matches", "0 matches"),
+        ("(no output)", "no output"),
+        ("produces no output", ""),
+        ("returns nothing", "no output"),
+        ("fails", "fails"),
+        ("should fail", "fails"),
+        ("exits non-zero", "fails"),
+        ("exits 2", "exits 2"),
+        ("exits with code 2", "exits 2"),
+        ("returns >= 1 && echo", "returns >= 1"),
+        ("returns >=5 sections", "returns >= 5"),
+        ("should be ≤ 3 (only ours)", "returns <= 3"),
+        ("— 0", "returns 0"),
+        ("outputs \"ok then\"", "outputs ok then"),
+        ("still returns 1626 (baseline)", "returns 1626"),
+    ] {
+        let field = format!("`cmd x` {after}");
+        let commands = verify_commands(&field);
+        let found = commands.first().and_then(|c| c.expects.as_ref());
+        let found = found.map(ToString::to_string).unwrap_or_default();
+        assert_eq!(found, expects, "{after}");
+    }
+}
+
+#[test]
+fn prose_behind_a_span_states_nothing_and_exit_0_is_judged() {
+    for after in [
+        "exits 0",
+        "passes",
+        "shows all green",
+        "shows ≥ 40 new tests in 3 files",
+        "or by hand",
+        "shows line 75",
+    ] {
+        let commands = verify_commands(&format!("`cmd x` {after}"));
+        assert_eq!(
+            commands.first().and_then(|c| c.expects.clone()),
+            None,
+            "{after}"
+        );
+    }
+}
+
+#[test]
+fn a_command_with_a_stated_result_is_run_even_if_its_program_is_missing() {
+    check("`cmd x` returns 0", &[("cmd x", Always, "returns 0")]);
+    check("`cmd x` exits 0", &[("cmd x", Always, "")]);
+    check("`src/a.rs` exists", &[("src/a.rs", IfProgram, "")]);
+}
+
+#[test]
+fn a_span_can_be_what_the_command_before_it_prints() {
+    check(
+        "`make x` — expect `NO_TRACEBACK`.",
+        &[("make x", IfProgram, "outputs NO_TRACEBACK")],
+    );
+    check(
+        "`grep -c a f` -> `3`",
+        &[("grep -c a f", IfProgram, "returns 3")],
+    );
+}
+
+#[test]
+fn examples_are_no_commands() {
+    check("Run the tests (e.g. `curl API | jq`)", &[]);
+}
+
+#[test]
+fn the_program_is_the_first_word_that_is_no_preparation() {
+    for (command, program) in [
+        ("make test", "make"),
+        ("A=1 B=\"x\" make", "make"),
+        ("! grep -q x f", "grep"),
+        ("(cd a && make)", "cd"),
+        ("!grep x", "grep"),
+        ("true;", "true"),
+        ("", ""),
+        ("A=1", ""),
+    ] {
+        assert_eq!(super::program(command), program, "{command}");
+    }
+}
