@@ -71,9 +71,10 @@ fn check_bytes(before: &str, after: &str, splice: &Splice) -> Result<(), GuardEr
 }
 
 fn check_box(file: &TaskFile, row: RowId, splice: &Splice) -> Result<(), GuardError> {
-    let at = file.row(row).ok_or(GuardError::NoBox)?.box_at;
-    let is_mark = splice.at == (at + 1..at + 2) && splice.with.len() == 1;
-    let is_box = file.text().get(at..).is_some_and(has_box);
+    let row = file.row(row).ok_or(GuardError::NoBox)?;
+    let end = file.lines.get(row.line).map_or(0, |line| line.end);
+    let is_box = file.text().get(row.box_at..end).is_some_and(has_box);
+    let is_mark = splice.at == (row.box_at + 1..row.box_at + 2) && splice.with.len() == 1;
     (is_mark && is_box).then_some(()).ok_or(GuardError::NoBox)
 }
 

@@ -93,7 +93,7 @@ fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fi
 fn value(text: &str, inline: &str, below: &[Line]) -> String {
     let common = below
         .iter()
-        .filter(|line| !line.is_blank())
+        .filter(|line| line.first < line.end)
         .map(|line| line.indent)
         .min();
     let mut value = inline.to_owned();

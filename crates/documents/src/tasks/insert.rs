@@ -5,7 +5,7 @@ use regreen_model::NewTask;
 use super::edit::{Change, EditError, Splice};
 use super::edit_guard::Intent;
 use super::render::{self, RowStyle};
-use super::row::{Row, RowId};
+use super::row::RowId;
 use super::task_file::TaskFile;
 use crate::markdown::eol_of;
 
@@ -35,8 +35,8 @@ impl TaskFile {
     /// If the place is unknown, the id belongs to another task, or the edit would do
     /// anything else than add one row there.
     pub fn insert(&self, task: &NewTask, place: Place) -> Result<Change, EditError> {
-        let beside = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
-        if !beside.is_task() {
+        let row = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
+        if !row.is_task() {
             return Err(EditError::Checklist);
         }
         if let Some(existing) = self.rows_with_id(&task.id).next() {
@@ -48,31 +48,21 @@ impl TaskFile {
                 false => Err(EditError::IdTaken(task.id.clone())),
             };
         }
-        self.insert_somehow(task, place, beside).map(Change::Made)
+        self.insert_somehow(task, place).map(Change::Made)
     }
 
     /// Tries the file's own spacing, then a blank line around the task (a numbered row may
     /// not follow text directly), then copied fields on one line each.
-    fn insert_somehow(
-        &self,
-        task: &NewTask,
-        place: Place,
-        beside: &Row,
-    ) -> Result<Self, EditError> {
+    fn insert_somehow(&self, task: &NewTask, place: Place) -> Result<Self, EditError> {
         let gap = self.gap(place);
-        self.insert_with(task, place, beside, gap)
-            .or_else(|_| self.insert_with(task, place, beside, gap.max(1)))
-            .or_else(|_| self.insert_with(&on_one_line(task), place, beside, gap.max(1)))
+        self.insert_with(task, place, gap)
+            .or_else(|_| self.insert_with(task, place, gap.max(1)))
+            .or_else(|_| self.insert_with(&on_one_line(task), place, gap.max(1)))
     }
 
-    fn insert_with(
-        &self,
-        task: &NewTask,
-        place: Place,
-        beside: &Row,
-        gap: usize,
-    ) -> Result<Self, EditError> {
-        let style = self.style(beside);
+    fn insert_with(&self, task: &NewTask, place: Place, gap: usize) -> Result<Self, EditError> {
+        let beside = self.neighbour(place);
+        let style = self.style(beside).ok_or(EditError::NoSuchRow)?;
         let lines = render::task(task, &style);
         let blank = style.eol.repeat(gap);
         let (splice, at) = match place {
@@ -80,14 +70,26 @@ impl TaskFile {
             Place::Before(row) => self.before(row, &lines, &blank, style.eol),
         }
         .ok_or(EditError::NoSuchRow)?;
-        let beside = place.row();
         self.spliced(&splice, Intent::Insert { at, beside, task })
     }
 
-    /// The last row that belongs to a task: itself or its last fix.
+    /// The row whose indent and bullet a new row takes: that of the task itself, unless its
+    /// last fix stands further left and would swallow it.
+    fn neighbour(&self, place: Place) -> RowId {
+        let row = place.row();
+        let indent = |row: RowId| self.row(row).map(|row| row.indent);
+        match place {
+            Place::After(_) if indent(self.last_of(row)) < indent(row) => self.last_of(row),
+            _ => row,
+        }
+    }
+
+    /// The last row that belongs to a task: itself or its last fix. A fix that somebody has
+    /// moved below another task is no place to go on.
     fn last_of(&self, row: RowId) -> RowId {
         let ends = |row: RowId| self.row(row).map_or(0, |row| row.block.end);
         self.all_fixes(row)
+            .filter(|fix| self.parent(*fix) == self.parent(row))
             .chain([row])
             .max_by_key(|row| ends(*row))
             .unwrap_or(row)
@@ -111,21 +113,21 @@ impl TaskFile {
         Some((splice_at(offset, format!("{lines}{eol}{blank}")), row.0))
     }
 
-    fn style(&self, beside: &Row) -> RowStyle {
-        let line = self.lines.get(beside.line);
-        let item = line.and_then(|line| line.item());
-        let marker = item.map_or("-", |item| &self.text()[item.marker.clone()]);
-        let indent = match (line, item) {
-            (Some(line), Some(item)) if item.marker.start == line.first => {
-                self.text()[line.start..line.first].to_owned()
-            }
-            _ => " ".repeat(beside.indent),
+    fn style(&self, beside: RowId) -> Option<RowStyle> {
+        let row = self.row(beside)?;
+        let line = self.lines.get(row.line)?;
+        let item = line.item()?;
+        // In `- - [ ] a` other markers stand before the row's own.
+        let indent = if item.marker.start == line.first {
+            self.text()[line.start..line.first].to_owned()
+        } else {
+            " ".repeat(row.indent)
         };
-        RowStyle {
+        Some(RowStyle {
             indent,
-            marker: marker.to_owned(),
+            marker: self.text()[item.marker.clone()].to_owned(),
             eol: eol_of(self.text()),
-        }
+        })
     }
 
     /// How many blank lines the file puts between tasks, judged by the nearest ones.

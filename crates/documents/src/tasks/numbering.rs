@@ -24,7 +24,7 @@ pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
             row.numbered = true;
         }
         match row.id.clone() {
-            Some(id) => row.occurrence = seen.note(id, at, row.fix_of.is_some()),
+            Some(id) => row.occurrence = seen.note(id, at, row.indent, row.fix_of.is_some()),
             None => row.kind = TaskKind::Checklist,
         }
         settle_depth(rows, at);
@@ -37,18 +37,37 @@ pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
 #[derive(Default)]
 struct Seen {
     by_id: BTreeMap<TaskId, Vec<usize>>,
-    last_original: Option<usize>,
+    /// The nearest originals above, outermost first: what is further right than a later
+    /// one is out of reach.
+    originals: Vec<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    row: usize,
+    indent: usize,
 }
 
 impl Seen {
     /// Gives how often the id was seen before.
-    fn note(&mut self, id: TaskId, at: usize, is_fix: bool) -> u32 {
+    fn note(&mut self, id: TaskId, row: usize, indent: usize, is_fix: bool) -> u32 {
         if !is_fix {
-            self.last_original = Some(at);
+            self.originals.retain(|above| above.indent < indent);
+            self.originals.push(Place { row, indent });
         }
         let places = self.by_id.entry(id).or_default();
-        places.push(at);
+        places.push(row);
         u32::try_from(places.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The nearest original above that is not further right.
+    fn original_above(&self, indent: usize) -> Option<usize> {
+        let reachable = self
+            .originals
+            .iter()
+            .rev()
+            .find(|above| above.indent <= indent);
+        reachable.or(self.originals.first()).map(|above| above.row)
     }
 
     fn nearest(&self, id: &TaskId) -> Option<usize> {
@@ -77,7 +96,8 @@ fn has_ids(rows: &[Row]) -> bool {
 /// Looked for upwards, nearest first, so that no chain of fixes can go round in circles;
 /// only an original may also stand below its fix.
 fn find_fixed(rows: &[Row], at: usize, has_ids: bool, seen: &Seen) -> Option<RowId> {
-    let target = rows.get(at)?.fix_target()?;
+    let row = rows.get(at)?;
+    let target = row.fix_target()?;
     if has_ids {
         let found = seen.nearest(target).or_else(|| {
             let is_target =
@@ -89,7 +109,7 @@ fn find_fixed(rows: &[Row], at: usize, has_ids: bool, seen: &Seen) -> Option<Row
     }
     // Positions shift when people add rows above: the nearest original is the one meant,
     // or a fix of it.
-    let original = seen.last_original?;
+    let original = seen.original_above(row.indent)?;
     let fix = seen.nearest(target).filter(|fix| *fix > original);
     Some(RowId(fix.unwrap_or(original)))
 }

@@ -1,1 +1,95 @@
+use super::*;
 
+/// One letter per line: what the scanner took it for.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    let letters: String = scan(text)
+        .lines
+        .iter()
+        .map(|line| match line.kind {
+            LineKind::Blank => '_',
+            LineKind::Text => 't',
+            LineKind::Item(_) => '-',
+            LineKind::Heading => '#',
+            LineKind::ThematicBreak => '=',
+            LineKind::FenceOpen => '(',
+            LineKind::FenceBody => '.',
+            LineKind::FenceClose => ')',
+            LineKind::Comment => '!',
+            LineKind::IndentedCode => 'c',
+        })
+        .collect();
+    assert_eq!(letters, expected, "{text}");
+}
+
+#[test]
+fn lists_headings_and_breaks_are_told_apart() {
+    check(
+        "# a\n- b\n* c\n+ d\n1. e\n2) f\n---\n***\n- - -\n#g\n-h\n",
+        "#-----===tt",
+    );
+}
+
+#[test]
+fn items_nest_by_the_column_of_their_content() {
+    check("- a\n  - b\n    - c\n", "---");
+    check("- a\n\n      - code of a\n", "-_c");
+    check("- a\n      - text of a\n", "-t");
+    check("1. a\n   - b\n", "--");
+    check("-\ta\n\t- b\n", "--");
+    check("    - code\n", "c");
+}
+
+#[test]
+fn numbers_other_than_one_do_not_start_a_list_inside_a_paragraph() {
+    check("In\n1984. [ ] a\n", "tt");
+    check("In\n1. [ ] a\n2. [ ] b\n", "t--");
+}
+
+#[test]
+fn what_looks_like_a_row_in_code_or_comments_is_none() {
+    check("```\n- [ ] a\n```\n- b\n", "(.)-");
+    check("~~~~\n```\n~~~\n~~~~\n", "(..)");
+    check("<!--\n- [ ] a\n-->\n- b\n", "!!!-");
+    check("<!-- one line -->\n- b\n", "!-");
+    check("- a\n  ```\n  - [ ] b\n  ```\n", "-(.)");
+    check("- ```\n  - [ ] b\n  ```\n- c\n", "-.)-");
+}
+
+#[test]
+fn code_in_an_item_may_be_indented_less_than_the_item() {
+    check("- a\n  ```\ntext\n# no heading\n  ```\n- b\n", "-(..)-");
+}
+
+#[test]
+fn a_fence_that_never_closes_hides_nothing() {
+    let text = "```\n- [ ] a\n## b\n";
+    check(text, "t-#");
+    assert_eq!(scan(text).warnings[0].line, 1);
+    check("- a\n  ```\n- [ ] b\n  ```sh\n  x\n  ```\n", "-t-(.)");
+    check("<!--\n- [ ] a\n", "t-");
+}
+
+#[test]
+fn underlined_text_is_a_heading() {
+    check("Title\n=====\n- a\n", "##-");
+    check("- a\n---\n", "-=");
+    check("a\n\n---\n", "t_=");
+}
+
+#[test]
+fn text_that_goes_on_keeps_its_item_open() {
+    check("- a\nlazy\n    - [ ] b\n", "-t-");
+}
+
+#[test]
+fn hostile_nesting_costs_no_time() {
+    let many = "- ".repeat(200_000) + "x\n";
+    assert_eq!(scan(&many).lines.len(), 1);
+    let unclosed = "  ```x\n".repeat(50_000);
+    assert_eq!(scan(&format!("- a\n{unclosed}")).lines.len(), 50_001);
+    let deep: String = (0..2_000)
+        .map(|n| format!("{}- a\n", "  ".repeat(n)))
+        .collect();
+    assert_eq!(scan(&deep).lines.len(), 2_000);
+}

@@ -1,0 +1,169 @@
+//! Which task is next, and what of its budget is used.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regreen_documents::{FixRecord, Next, Pick, State, TaskFile};
+use regreen_model::TaskId;
+
+#[track_caller]
+fn check(text: &str, pick: &Pick, expected: &str) {
+    let file = TaskFile::read(text);
+    let id = |row| {
+        file.key(row)
+            .map(|key| key.id.to_string())
+            .unwrap_or_default()
+    };
+    let next = match file.next(pick) {
+        Next::Run(row) => id(row),
+        Next::CloseGroup(row) => format!("close {}", id(row)),
+        Next::Nothing => "nothing".to_owned(),
+    };
+    assert_eq!(next, expected, "{text}");
+}
+
+#[test]
+fn the_first_open_original_is_next() {
+    let pick = Pick::default();
+    check("- [x] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n", &pick, "1.2");
+    check("- [x] 1.1 a\n- [~] 1.2 b\n", &pick, "1.2");
+    check("- [x] 1.1 a\n- [x] 1.2 b\n- [ ] note\n", &pick, "nothing");
+    check("", &pick, "nothing");
+}
+
+#[test]
+fn its_deepest_and_latest_open_fix_comes_first() {
+    let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.1.1.1 [FIX 1.1.1] y\n- [ ] 1.1.2 [FIX 1.1] z\n- [ ] 1.2 b\n";
+    check(text, &Pick::default(), "1.1.1.1");
+    let text = text.replace("- [ ] 1.1.1.1", "- [x] 1.1.1.1");
+    check(&text, &Pick::default(), "1.1.2");
+}
+
+#[test]
+fn after_a_limit_the_original_comes_before_its_fixes() {
+    let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n";
+    let file = TaskFile::read(text);
+    let original = file.key(file.rows().next().unwrap()).unwrap();
+    let pick = Pick {
+        originals_first: BTreeSet::from([original]),
+        ..Pick::default()
+    };
+    check(text, &pick, "1.1");
+}
+
+#[test]
+fn fixes_of_a_done_task_are_not_picked() {
+    check(
+        "- [x] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.2 b\n",
+        &Pick::default(),
+        "1.2",
+    );
+}
+
+#[test]
+fn skipped_tasks_are_passed_over() {
+    let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.2 b\n";
+    let file = TaskFile::read(text);
+    let first = file.key(file.rows().next().unwrap()).unwrap();
+    let pick = Pick {
+        passed_over: BTreeSet::from([first]),
+        ..Pick::default()
+    };
+    check(text, &pick, "1.2");
+}
+
+#[test]
+fn optional_rows_run_only_when_asked_for() {
+    let text = "- [ ]* 1.1 a\n- [ ] 1.2 b\n";
+    check(text, &Pick::default(), "1.2");
+    let pick = Pick {
+        include_optional: true,
+        ..Pick::default()
+    };
+    check(text, &pick, "1.1");
+}
+
+#[test]
+fn a_group_is_closed_when_its_required_rows_are_done() {
+    let open = "- [ ] 1. g\n  - [x] 1.1 a\n  - [ ] 1.2 b\n  - [ ]* 1.3 c\n- [ ] 2. h\n";
+    check(open, &Pick::default(), "1.2");
+    check(
+        &open.replace("[ ] 1.2", "[x] 1.2"),
+        &Pick::default(),
+        "close 1",
+    );
+}
+
+#[test]
+fn the_index_does_not_move_while_fixes_run() {
+    let file = TaskFile::read(
+        "- [x] 1.1 a\n- [ ] g\n- [ ]* 1.2 o\n- [ ] 1.3 b\n- [ ] 1.3.1 [FIX 1.3] x\n- [ ] 1.4 c\n",
+    );
+    let rows: Vec<_> = file.rows().collect();
+    assert_eq!(file.runnable(false), 4);
+    assert_eq!(file.runnable(true), 5);
+    assert_eq!(file.index_of(rows[3], false), 1);
+    assert_eq!(file.index_of(rows[4], false), 1);
+    assert_eq!(file.index_of(rows[5], false), 3);
+}
+
+fn record(ids: &[&str]) -> FixRecord {
+    FixRecord {
+        attempts: 0,
+        fix_task_ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        last_error: String::new(),
+    }
+}
+
+#[test]
+fn deleting_a_fix_row_refunds_nothing() {
+    let file = TaskFile::read("- [ ] 1.1 a\n- [ ] 1.1.3 [FIX 1.1] x\n- [ ] 1.2 b\n");
+    let task = file.rows().next().unwrap();
+    let map = BTreeMap::from([
+        ("1.1".to_owned(), record(&["1.1.1", "1.1.2", "1.1.3"])),
+        ("1.1.1".to_owned(), record(&["1.1.1.1"])),
+    ]);
+    let budget = file.budget(task, &map).unwrap();
+    assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (0, 3, 4));
+    assert_eq!(file.next_fix_id(task, &map).unwrap().as_str(), "1.1.4");
+}
+
+#[test]
+fn losing_the_state_refunds_nothing_either() {
+    let file = TaskFile::read(
+        "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] x\n- [x] 1.1.1.1 [FIX 1.1.1] y\n- [ ] 1.1.2 [FIX 1.1] z\n- [ ] 1.2 b\n",
+    );
+    let rows: Vec<_> = file.rows().collect();
+    let map = BTreeMap::new();
+    let budget = file.budget(rows[0], &map).unwrap();
+    assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (0, 2, 3));
+    let budget = file.budget(rows[2], &map).unwrap();
+    assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (2, 0, 3));
+    let rebuilt = State::from_tasks(&file).fix_task_map();
+    assert_eq!(rebuilt["1.1"].fix_task_ids, ["1.1.1", "1.1.2"]);
+    assert_eq!(rebuilt["1.1.1"].fix_task_ids, ["1.1.1.1"]);
+}
+
+#[test]
+fn a_map_that_goes_round_in_circles_is_counted_once() {
+    let file = TaskFile::read("- [ ] 1.1 a\n- [ ] 1.2 b\n");
+    let map = BTreeMap::from([
+        ("1.1".to_owned(), record(&["1.1.1"])),
+        ("1.1.1".to_owned(), record(&["1.1"])),
+    ]);
+    assert_eq!(
+        file.budget(file.rows().next().unwrap(), &map)
+            .unwrap()
+            .root_fixes,
+        2
+    );
+}
+
+#[test]
+fn a_new_fix_takes_no_number_that_a_row_has() {
+    // The parts of a group are numbered as its fixes would be.
+    let file = TaskFile::read("- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ] 1.2 c\n  - [ ] 1.10 d\n");
+    let rows: Vec<_> = file.rows().collect();
+    let id = |row| file.next_fix_id(row, &BTreeMap::new()).unwrap();
+    assert_eq!(id(rows[0]), TaskId::parse("1.11").unwrap());
+    assert_eq!(id(rows[1]), TaskId::parse("1.1.1").unwrap());
+}

@@ -1,0 +1,269 @@
+//! What holds for every text, however it came about.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use regreen_documents::{
+    Change, EditError, FixHistory, Outcome, Place, Progress, RowId, State, TaskFile, TaskResult,
+};
+use regreen_model::{Fields, FixOrigin, NewTask, Task, TaskId};
+
+/// `PROPTEST_CASES` asks for a longer sweep.
+fn cases() -> u32 {
+    ProptestConfig::default().cases.max(512)
+}
+
+/// Lines as people and agents write them, rows and everything that can get in their way.
+fn line() -> impl Strategy<Value = String> {
+    let indent = prop_oneof![4 => Just(""), 3 => Just("  "), 1 => Just("    "), 1 => Just("\t"), 1 => Just("      ")];
+    let bullet = prop_oneof![
+        Just("- "),
+        Just("* "),
+        Just("+ "),
+        Just("1. "),
+        Just("2) "),
+        Just("-\t")
+    ];
+    let mark = prop_oneof![
+        Just("[ ] "),
+        Just("[x] "),
+        Just("[X] "),
+        Just("[-] "),
+        Just("[ ]* "),
+        Just("[P] "),
+        Just("")
+    ];
+    let head = prop_oneof![
+        Just("1.1 "),
+        Just("1.2 "),
+        Just("1.10 "),
+        Just("1.1.1 [FIX 1.1] "),
+        Just("1.1.2 [FIX 1.1] "),
+        Just("T001 [P] "),
+        Just("**2.1** "),
+        Just("V4 [VERIFY] "),
+        Just("[FIX 1.2] "),
+        Just("1. "),
+        Just("")
+    ];
+    let row = (indent.clone(), bullet, mark, head, "[a-z`*\\[\\] ]{0,12}")
+        .prop_map(|(i, b, m, h, t)| format!("{i}{b}{m}{h}{t}"));
+    let other = prop_oneof![
+        Just(String::new()),
+        Just("## Phase".into()),
+        Just("---".into()),
+        Just("===".into()),
+        Just("```".into()),
+        Just("  ```sh".into()),
+        Just("    ```".into()),
+        Just("~~~".into()),
+        Just("<!--".into()),
+        Just("-->".into()),
+        Just("  - **Verify**: `make test` returns 0".into()),
+        Just("  - **Do**:".into()),
+        Just("  - **Files**: a, b".into()),
+        Just("text".into()),
+        Just("> - [ ] quoted".into()),
+        Just("      deep".into()),
+        "\\PC{0,20}",
+    ];
+    prop_oneof![3 => row, 2 => (indent, other).prop_map(|(i, o)| format!("{i}{o}"))]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let eol = prop_oneof![3 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\r")];
+    let start = prop_oneof![4 => Just(""), 1 => Just("\u{FEFF}")];
+    (
+        prop::collection::vec(line(), 0..24),
+        eol,
+        any::<bool>(),
+        start,
+    )
+        .prop_map(|(lines, eol, last, start)| {
+            let end = if last { eol } else { "" };
+            format!("{start}{}{end}", lines.join(eol))
+        })
+}
+
+fn tasks_of(file: &TaskFile) -> Vec<(RowId, Task)> {
+    file.rows()
+        .filter_map(|row| Some((row, file.task(row)?)))
+        .collect()
+}
+
+fn has_open_fence(file: &TaskFile) -> bool {
+    file.warnings()
+        .iter()
+        .any(|warning| warning.message.contains("never closed"))
+}
+
+/// The rows themselves: a field may have the text of other rows in it.
+fn heads(mut tasks: Vec<Task>) -> Vec<Task> {
+    for task in &mut tasks {
+        task.fields = Fields::default();
+    }
+    tasks
+}
+
+/// What a task says, without the line it stands on.
+fn without_line(mut task: Task) -> Task {
+    task.line = 0;
+    task
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn any_text_can_be_read_and_its_blocks_are_its_own(text in any::<String>()) {
+        let file = TaskFile::read(text.as_str());
+        prop_assert_eq!(file.text(), text);
+        for (row, task) in tasks_of(&file) {
+            prop_assert!(file.block(row).is_some(), "{task:?}");
+        }
+    }
+
+    #[test]
+    fn a_tick_changes_one_byte_and_unticking_restores_the_file(text in text()) {
+        let file = TaskFile::read(text.as_str());
+        for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some() && !task.done) {
+            let Ok(Change::Made(ticked)) = file.tick(row) else { panic!("{task:?} in {text:?}") };
+            let changed = text.bytes().zip(ticked.text().bytes()).filter(|(a, b)| a != b).count();
+            prop_assert_eq!((changed, ticked.text().len()), (1, text.len()));
+            let mut expected = file.tasks();
+            expected[tasks_of(&file).iter().position(|(r, _)| *r == row).unwrap()].done = true;
+            prop_assert_eq!(heads(ticked.tasks()), heads(expected));
+            prop_assert!(matches!(ticked.tick(row), Ok(Change::AlreadySo)));
+            let unticked = ticked.untick(row).unwrap().into_file(ticked);
+            prop_assert_eq!(unticked.text().replace("[-]", "[ ]"), text.replace("[-]", "[ ]"));
+        }
+    }
+
+    #[test]
+    fn a_fix_is_one_row_more_and_every_other_row_stays(text in text(), error in "\\PC{0,80}|(\\n|- \\[ \\] 9.9 x|```|<!--|#|`){0,6}") {
+        let file = TaskFile::read(text.as_str());
+        for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some()) {
+            let id = task.id.clone().unwrap();
+            let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
+            let origin = FixOrigin { error: &error, ..FixOrigin::default() };
+            let fix = NewTask::fix(fix_id.clone(), &id, &task, origin);
+            let edited = match file.insert(&fix, Place::After(row)) {
+                Ok(Change::Made(edited)) => edited,
+                // An open fence may swallow what is inserted: then nothing is written.
+                Err(EditError::Refused(_)) if has_open_fence(&file) => continue,
+                // So may a row that names the new id already as what it fixes.
+                Err(EditError::Refused(_)) if text.contains(&format!("[FIX {fix_id}]")) => continue,
+                other => panic!("{other:?} for {id} in {text:?}"),
+            };
+            let mut tasks = edited.tasks();
+            let at = tasks.iter().position(|task| task.id.as_ref() == Some(&fix_id)).unwrap();
+            let new = tasks.remove(at);
+            prop_assert_eq!(new.fix_of.map(|key| key.id), Some(id));
+            let before: Vec<Task> = heads(file.tasks()).into_iter().map(without_line).collect();
+            let after: Vec<Task> = heads(tasks).into_iter().map(without_line).collect();
+            prop_assert_eq!(after, before);
+            // What was there is still there, in order, around one piece that is new.
+            let common = text.bytes().zip(edited.text().bytes()).take_while(|(a, b)| a == b).count();
+            let rest = text.len() - common;
+            prop_assert_eq!(&text.as_bytes()[common..], &edited.text().as_bytes()[edited.text().len() - rest..]);
+        }
+    }
+
+    #[test]
+    fn an_id_finds_only_rows_of_that_id(text in text()) {
+        let file = TaskFile::read(text.as_str());
+        for (row, task) in tasks_of(&file) {
+            let Some(id) = task.id else { continue };
+            let found: Vec<RowId> = file.rows_with_id(&id).collect();
+            prop_assert!(found.contains(&row));
+            prop_assert!(found.iter().all(|row| file.key(*row).is_some_and(|key| key.id == id)));
+            prop_assert_eq!(file.resolve(&file.key(row).unwrap()), Some(row));
+        }
+    }
+
+    #[test]
+    fn a_state_file_keeps_what_it_does_not_know(
+        keys in prop::collection::btree_map("[a-zA-Z]{1,8}", json_value(), 0..6),
+        index in 0_u32..50,
+        pretty in any::<bool>(),
+    ) {
+        let members: Vec<String> = keys.iter().map(|(key, value)| format!("\"x{key}\": {value}")).collect();
+        let text = if pretty {
+            format!("{{\n    {}\n}}\n", members.join(",\n    "))
+        } else {
+            format!("{{{}}}", members.join(","))
+        };
+        let (mut state, warnings) = State::read(&text).unwrap();
+        prop_assert_eq!(warnings, vec![]);
+        let task = TaskId::parse("1.3").unwrap();
+        state.set_task_index(index);
+        state.record_fix(&task, &task.child(1), "boom");
+        state.set_task_result(&task, TaskResult::Failed);
+        let written = state.to_text();
+        let (again, warnings) = State::read(&written).unwrap();
+        prop_assert_eq!(warnings, vec![]);
+        prop_assert_eq!(again.task_index(), index);
+        prop_assert_eq!(again.fix_task_map()["1.3"].count(), 1);
+        prop_assert_eq!(again.task_result(&task), Some(TaskResult::Failed));
+        prop_assert_eq!(again.to_text(), written.clone(), "writing again changes nothing");
+        for (key, value) in &keys {
+            let spelled = written.replace(['\n', ' '], "");
+            prop_assert!(spelled.contains(&format!("\"x{key}\":{}", value.replace(' ', ""))), "{key} {value} in {written}");
+        }
+    }
+
+    #[test]
+    fn a_progress_file_keeps_every_line_it_had(text in progress_text(), fixes in 1_u32..4) {
+        let task = TaskId::parse("1.3").unwrap();
+        let before = Progress::read(text.as_str());
+        let history = FixHistory {
+            task: task.clone(),
+            fixes: (1..=fixes).map(|n| task.child(n)).collect(),
+            outcome: Outcome::Pass,
+        };
+        let after = before.completed(&task, "Add parser", Some("abc1234")).fix_history(&history);
+        prop_assert_eq!(after.completed(&task, "Add parser", Some("abc1234")).fix_history(&history), after.clone());
+        let mut kept = after.text().lines().filter(|line| !line.starts_with("- Task 1.3: "));
+        for line in text.lines().filter(|line| !line.starts_with("- Task 1.3: ")) {
+            prop_assert!(kept.any(|other| other == line), "{line:?} of {text:?} in {after:?}");
+        }
+        let line = history.to_string();
+        prop_assert!(after.text().lines().any(|other| other == line));
+    }
+}
+
+/// JSON values in forms that other tools write, on one line.
+fn json_value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("1".to_owned()),
+        Just("1.0".to_owned()),
+        Just("1.50".to_owned()),
+        Just("-0".to_owned()),
+        Just("12345678901234567890123".to_owned()),
+        Just("0.1".to_owned()),
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("[]".to_owned()),
+        Just("{\"b\":1,\"a\":[2.0,\"x\"]}".to_owned()),
+        "[a-z]{0,8}".prop_map(|text| format!("\"{text}\"")),
+    ]
+}
+
+fn progress_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        Just("## Completed Tasks"),
+        Just("## Completed"),
+        Just("- [x] 1.1 Task A - abc123"),
+        Just("## Fix Task History"),
+        Just("- Task 1.3: 1 fix attempted (1.3.1) - Final: PASS"),
+        Just("- Task 1.30: 1 fix attempted (1.30.1) - Final: PASS"),
+        Just("## Learnings"),
+        Just("- a lesson"),
+        Just(""),
+        Just("# Progress"),
+        Just("text"),
+        Just("### Detail"),
+    ];
+    (prop::collection::vec(line, 0..12), any::<bool>())
+        .prop_map(|(lines, last)| lines.join("\n") + if last { "\n" } else { "" })
+}
