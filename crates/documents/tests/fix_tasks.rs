@@ -288,3 +288,13 @@ fn new_rows_can_go_before_a_task() {
     assert_eq!(before, "# Plan\n\n- [ ] 1.1 a\n\n");
     assert!(after.ends_with("\n\n- [ ] 1.2 b\n"), "{after}");
 }
+
+#[test]
+fn text_further_left_does_not_swallow_a_fix() {
+    let text = "- [ ] 1. Group\n    - [ ] 1.1 child\n\nA paragraph.\n\n- [ ] 2. Other\n";
+    let after = with_fix(text, "1.1", FixOrigin::default());
+    assert!(
+        after.contains("A paragraph.\n\n- [ ] 1.1.1 [FIX 1.1] "),
+        "{after}"
+    );
+}

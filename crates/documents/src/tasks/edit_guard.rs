@@ -19,10 +19,11 @@ pub(crate) enum Intent<'t> {
         done: bool,
     },
     /// One more row, at this place among the rows, outside every block but those of the
-    /// rows that `beside` is nested in.
+    /// rows that `beside` is nested in; if it is a fix, of `near`.
     Insert {
         at: usize,
         beside: RowId,
+        near: RowId,
         task: &'t NewTask,
     },
 }
@@ -53,9 +54,16 @@ pub(crate) fn check(
             check_box(before, row, splice)?;
             check_rows(before, after, splice, Expected::Box { row, done })
         }
-        Intent::Insert { at, beside, task } => {
-            check_rows(before, after, splice, Expected::Row { at, beside })?;
-            check_new_row(after, splice, RowId(at), task)
+        Intent::Insert {
+            at,
+            beside,
+            near,
+            task,
+        } => {
+            let expected = Expected::Row { at, beside };
+            check_rows(before, after, splice, expected)?;
+            let near = RowId(expected.moved(near.0));
+            check_new_row(after, splice, RowId(at), task, near)
         }
     }
 }
@@ -191,6 +199,7 @@ fn check_new_row(
     splice: &Splice,
     row: RowId,
     task: &NewTask,
+    near: RowId,
 ) -> Result<(), GuardError> {
     let found = after.row(row).ok_or(GuardError::NewRow)?;
     let written = splice.with.trim_matches(['\n', '\r']);
@@ -199,6 +208,6 @@ fn check_new_row(
         && found.markers == task.markers
         && !found.done
         && after.block(row) == Some(written)
-        && found.fix_target().is_some() == found.fix_of.is_some();
+        && found.fix_of == found.fix_target().map(|_| near);
     is_meant.then_some(()).ok_or(GuardError::NewRow)
 }

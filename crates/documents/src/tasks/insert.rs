@@ -52,16 +52,32 @@ impl TaskFile {
     }
 
     /// Tries the file's own spacing, then a blank line around the task (a numbered row may
-    /// not follow text directly), then copied fields on one line each.
+    /// not follow text directly), then copied fields on one line each; and if text further
+    /// left stands before the place, the same as far left as the rows around it.
     fn insert_somehow(&self, task: &NewTask, place: Place) -> Result<Self, EditError> {
         let gap = self.gap(place);
-        self.insert_with(task, place, gap)
-            .or_else(|_| self.insert_with(task, place, gap.max(1)))
-            .or_else(|_| self.insert_with(&on_one_line(task), place, gap.max(1)))
+        let on_one_line = on_one_line(task);
+        let first = self.neighbour(place);
+        let ways = [(task, gap), (task, gap.max(1)), (&on_one_line, gap.max(1))];
+        let mut refusal = EditError::NoSuchRow;
+        for beside in std::iter::successors(Some(first), |row| self.parent(*row)) {
+            for (task, gap) in ways {
+                match self.insert_with(task, place, beside, gap) {
+                    Ok(edited) => return Ok(edited),
+                    Err(error) => refusal = error,
+                }
+            }
+        }
+        Err(refusal)
     }
 
-    fn insert_with(&self, task: &NewTask, place: Place, gap: usize) -> Result<Self, EditError> {
-        let beside = self.neighbour(place);
+    fn insert_with(
+        &self,
+        task: &NewTask,
+        place: Place,
+        beside: RowId,
+        gap: usize,
+    ) -> Result<Self, EditError> {
         let style = self.style(beside).ok_or(EditError::NoSuchRow)?;
         let lines = render::task(task, &style);
         let blank = style.eol.repeat(gap);
@@ -70,7 +86,14 @@ impl TaskFile {
             Place::Before(row) => self.before(row, &lines, &blank, style.eol),
         }
         .ok_or(EditError::NoSuchRow)?;
-        self.spliced(&splice, Intent::Insert { at, beside, task })
+        let near = place.row();
+        let intent = Intent::Insert {
+            at,
+            beside,
+            near,
+            task,
+        };
+        self.spliced(&splice, intent)
     }
 
     /// The row whose indent and bullet a new row takes: that of the task itself, unless its
