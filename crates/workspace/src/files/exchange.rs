@@ -19,6 +19,9 @@ use super::sync_names::sync_names;
 use super::target::Target;
 use super::temp_name::TempName;
 
+/// Far more saves in a row than anybody makes within one edit.
+const PUT_BACK_ROUNDS: u32 = 100;
+
 /// How one try to write ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
@@ -192,26 +195,27 @@ fn refuse(disk: &dyn Disk, target: &Target, ready: &Ready) -> Result<Exchange, S
 /// what was last placed there, nothing newer had arrived, and it may go (it is regreen's
 /// own text, or a save that a later one replaced). Anything else is newer than the file
 /// that took its place, so it goes back in turn. Every further round needs a further save
-/// within microseconds, so the rounds end when the other side pauses at all.
+/// within microseconds. Should they never stop, the newest stays in `temp`, where recovery
+/// finds it.
 pub(crate) fn put_back(
     disk: &dyn Disk,
     target: &Target,
     temp: &Path,
     mut placed: Sighting,
 ) -> Result<(), StepError> {
-    loop {
+    for _ in 0..PUT_BACK_ROUNDS {
         let save = Sighting::of(disk, temp).doing("read", temp)?;
         if !return_once(disk, target, temp)? {
-            break;
+            return sync_names(disk, &target.folder);
         }
         let displaced = Sighting::of(disk, temp).doing("read", temp)?;
         if displaced == placed {
             let _left_to_recovery = disk.remove(temp);
-            break;
+            return sync_names(disk, &target.folder);
         }
         placed = save;
     }
-    sync_names(disk, &target.folder)
+    Err(io::ErrorKind::ResourceBusy.into()).doing("put back", &target.path)
 }
 
 /// Brings the save to the path; whether anything was displaced by it.
