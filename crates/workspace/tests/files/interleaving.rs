@@ -106,6 +106,28 @@ fn a_save_in_place_may_begin_and_end_at_any_calls() {
     }
 }
 
+/// The program opened the old file in time and writes when it has lost its name already.
+#[test]
+fn a_late_write_into_the_displaced_file_is_noticed() {
+    let folder = Folder::in_memory();
+    let open = RefCell::new(None);
+    let disk = FaultyDisk::new(RealDisk, |call: Call| {
+        match call.operation {
+            Operation::CheckWritable if open.borrow().is_none() => {
+                let file = File::options().write(true).open(folder.tasks());
+                *open.borrow_mut() = Some(file.unwrap());
+            }
+            Operation::SyncFolder => finish(&open),
+            _ => {}
+        }
+        Verdict::Pass
+    });
+    let edited = folder.tick(&disk).unwrap();
+    assert_eq!(edited.refusals, 1);
+    assert_eq!(folder.text(), ticked(&version(1)));
+    assert_eq!(folder.names(), ["tasks.md"]);
+}
+
 fn finish(open: &RefCell<Option<File>>) {
     if let Some(mut file) = open.borrow_mut().take() {
         file.write_all(version(1).as_bytes()).unwrap();
