@@ -60,9 +60,9 @@ impl TaskFile {
         let first = self.neighbour(place);
         let ways = [(task, gap), (task, gap.max(1)), (&on_one_line, gap.max(1))];
         let mut refusal = EditError::NoSuchRow;
-        for beside in std::iter::successors(Some(first), |row| self.parent(*row)) {
+        for (beside, style) in self.styles(first) {
             for (task, gap) in ways {
-                match self.insert_with(task, place, beside, gap) {
+                match self.insert_with(task, place, (beside, &style), gap) {
                     Ok(edited) => return Ok(edited),
                     Err(error) => refusal = error,
                 }
@@ -75,11 +75,10 @@ impl TaskFile {
         &self,
         task: &NewTask,
         place: Place,
-        beside: RowId,
+        (beside, style): (RowId, &RowStyle),
         gap: usize,
     ) -> Result<Self, EditError> {
-        let style = self.style(beside).ok_or(EditError::NoSuchRow)?;
-        let lines = render::task(task, &style);
+        let lines = render::task(task, style);
         let blank = style.eol.repeat(gap);
         let (splice, at) = match place {
             Place::After(row) => self.after(self.last_of(row), &lines, &blank, style.eol),
@@ -134,6 +133,25 @@ impl TaskFile {
     fn before(&self, row: RowId, lines: &str, blank: &str, eol: &str) -> Option<(Splice, usize)> {
         let offset = self.lines.get(self.row(row)?.line)?.start;
         Some((splice_at(offset, format!("{lines}{eol}{blank}")), row.0))
+    }
+
+    /// The style of a row, of those it is nested in, and at last that of the left margin.
+    fn styles(&self, row: RowId) -> Vec<(RowId, RowStyle)> {
+        let rows = std::iter::successors(Some(row), |row| self.parent(*row));
+        let mut styles: Vec<_> = rows
+            .filter_map(|row| Some((row, self.style(row)?)))
+            .collect();
+        if let Some((row, outermost)) = styles.last().cloned() {
+            let indent = String::new();
+            styles.push((
+                row,
+                RowStyle {
+                    indent,
+                    ..outermost
+                },
+            ));
+        }
+        styles
     }
 
     fn style(&self, beside: RowId) -> Option<RowStyle> {
