@@ -135,9 +135,14 @@ impl TaskFile {
         Some((splice_at(offset, format!("{lines}{eol}{blank}")), row.0))
     }
 
-    /// The style of a row, of those it is nested in, and at last that of the left margin.
+    /// The style of a row, of those it is nested in, of the row below, and at last that of
+    /// the left margin.
     fn styles(&self, row: RowId) -> Vec<(RowId, RowStyle)> {
-        let rows = std::iter::successors(Some(row), |row| self.parent(*row));
+        let end = self.row(row).map_or(0, |row| row.block.end);
+        let below = self
+            .rows()
+            .find(|row| self.row(*row).is_some_and(|row| row.line >= end));
+        let rows = std::iter::successors(Some(row), |row| self.parent(*row)).chain(below);
         let mut styles: Vec<_> = rows
             .filter_map(|row| Some((row, self.style(row)?)))
             .collect();
