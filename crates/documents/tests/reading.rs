@@ -282,3 +282,9 @@ fn a_row_without_text_can_be_ticked() {
         .into_file(file);
     assert_eq!(ticked.text(), "- [ ] 1.1 a\n- [x]\n- [ ] b\n");
 }
+
+#[test]
+fn a_heading_inside_a_task_belongs_to_it() {
+    let file = TaskFile::read("- [ ] 1.1 a\n  ### Details\n  - **Verify**: `true`\n- [ ] 1.2 b\n");
+    assert_eq!(file.tasks()[0].fields.verify.as_deref(), Some("`true`"));
+}

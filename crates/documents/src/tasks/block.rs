@@ -17,7 +17,7 @@ pub(crate) fn rows(text: &str, lines: &[Line]) -> Vec<Row> {
         let row = row_at(text, line, at);
         let closes_to = match &row {
             Some(row) => outside(&rows, &open, row.indent),
-            None if ends_blocks(line) => 0,
+            None if ends_blocks(line) => nested_in(&rows, &open, line.indent),
             None => open.len(),
         };
         for index in open.drain(closes_to..) {
@@ -54,6 +54,7 @@ fn row_at(text: &str, line: &Line, at: usize) -> Option<Row> {
         markers: head.markers,
         line: at,
         indent: item.indent,
+        content_indent: item.content_indent,
         box_at: item.content,
         block: at..at + 1,
         parent: None,
@@ -66,6 +67,15 @@ fn row_at(text: &str, line: &Line, at: usize) -> Option<Row> {
 fn outside(rows: &[Row], open: &[usize], indent: usize) -> usize {
     let is_deeper = |index: &&usize| rows.get(**index).is_some_and(|row| row.indent < indent);
     open.iter().take_while(is_deeper).count()
+}
+
+/// How many of the open rows a heading of this indent belongs to: it ends the others.
+fn nested_in(rows: &[Row], open: &[usize], indent: usize) -> usize {
+    let holds = |index: &&usize| {
+        rows.get(**index)
+            .is_some_and(|row| row.content_indent <= indent)
+    };
+    open.iter().take_while(holds).count()
 }
 
 fn ends_blocks(line: &Line) -> bool {

@@ -25,6 +25,8 @@ pub(crate) struct Row {
     pub(crate) line: usize,
     /// The column of its list marker.
     pub(crate) indent: usize,
+    /// The column that lines below must reach to belong to its list item.
+    pub(crate) content_indent: usize,
     /// Byte offset of the box's `[`.
     pub(crate) box_at: usize,
     /// The lines of its block, the row's own first, trailing blank ones not included.
