@@ -1,1 +1,43 @@
-fn main() {}
+//! The `regreen` program: arguments in, exit code out.
+#![expect(
+    unreachable_pub,
+    reason = "in a program nothing is reachable from outside; `pub` says what a module offers"
+)]
+
+mod arguments;
+mod commands;
+mod exit;
+mod output;
+mod problem;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
+    match commands::run(arguments.command) {
+        Ok(exit) => exit.into(),
+        Err(problem) => {
+            output::complain(&problem);
+            problem.exit().into()
+        }
+    }
+}
+
+/// What clap has to say: help and versions are no failures.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // If it cannot be printed, nobody is listening.
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::BadInput.into()
+    } else {
+        Exit::AllGreen.into()
+    }
+}

@@ -4,6 +4,10 @@
 //! them fail, or let the process end there.
 
 mod files;
+mod gate;
+mod programs;
+mod root;
+mod spec;
 
 pub use files::{
     AsideError, CreateFileError, Disk, EditFileError, Edited, FileId, FileKind, FileStat, FileText,
@@ -13,3 +17,7 @@ pub use files::{
 };
 #[cfg(any(test, feature = "faults"))]
 pub use files::{Call, FaultyDisk, Operation, Verdict};
+pub use gate::propose_gate;
+pub use programs::Programs;
+pub use root::workspace_root;
+pub use spec::{Spec, SpecError, find_spec, specs};

@@ -23,6 +23,9 @@ pub trait Disk {
     /// Whether this process may write to the file, whatever the folder allows.
     fn check_writable(&self, path: &Path) -> io::Result<()>;
 
+    /// Whether this process may execute the file.
+    fn check_executable(&self, path: &Path) -> io::Result<()>;
+
     /// A new, empty file; fails if anything, even a dangling link, has that name.
     fn create_new(&self, path: &Path, access: NewFileAccess) -> io::Result<File>;
 

@@ -32,6 +32,7 @@ pub enum Operation {
     Stat,
     Read,
     CheckWritable,
+    CheckExecutable,
     CreateNew,
     KeepAttributes,
     OpenExisting,
@@ -131,6 +132,11 @@ impl<D: Disk, S: Fn(Call) -> Verdict> Disk for FaultyDisk<D, S> {
     fn check_writable(&self, path: &Path) -> io::Result<()> {
         self.ask(Operation::CheckWritable)?;
         self.disk.check_writable(path)
+    }
+
+    fn check_executable(&self, path: &Path) -> io::Result<()> {
+        self.ask(Operation::CheckExecutable)?;
+        self.disk.check_executable(path)
     }
 
     fn create_new(&self, path: &Path, access: NewFileAccess) -> io::Result<File> {

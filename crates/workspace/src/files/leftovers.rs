@@ -14,6 +14,7 @@
 //! It is done only under the folder's lock, which proves that no living regreen is still
 //! at work with the file.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,28 @@ pub enum Recovered {
     KeptAside { path: PathBuf },
     /// The leftover could not be dealt with and stays where it is.
     Stuck { leftover: PathBuf, error: StepError },
+}
+
+impl fmt::Display for Recovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PutBack { path } => write!(
+                f,
+                "a save that a killed regreen had displaced is back at {}",
+                path.display()
+            ),
+            Self::KeptAside { path } => write!(
+                f,
+                "a save that a killed regreen had displaced is kept as {}",
+                path.display()
+            ),
+            Self::Stuck { leftover, error } => write!(
+                f,
+                "{} is left over from a killed regreen: {error}",
+                leftover.display()
+            ),
+        }
+    }
 }
 
 /// Why nothing could be looked for.

@@ -38,12 +38,11 @@ impl Disk for RealDisk {
     }
 
     fn check_writable(&self, path: &Path) -> io::Result<()> {
-        Ok(rustix::fs::accessat(
-            CWD,
-            path,
-            Access::WRITE_OK,
-            AtFlags::EACCESS,
-        )?)
+        check_access(path, Access::WRITE_OK)
+    }
+
+    fn check_executable(&self, path: &Path) -> io::Result<()> {
+        check_access(path, Access::EXEC_OK)
     }
 
     fn create_new(&self, path: &Path, access: NewFileAccess) -> io::Result<File> {
@@ -262,4 +261,7 @@ fn rename_with_flags(from: &Path, to: &Path, kind: RenameKind) -> io::Result<()>
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn rename_with_flags(_from: &Path, _to: &Path, _kind: RenameKind) -> io::Result<()> {
     Err(Errno::NOSYS.into())
+}
+fn check_access(path: &Path, access: Access) -> io::Result<()> {
+    Ok(rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS)?)
 }

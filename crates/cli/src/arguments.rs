@@ -1,0 +1,106 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::exit::Exit;
+
+/// Runs a task list through a coding agent, checks every result itself, and repairs what
+/// fails.
+#[derive(Debug, Parser)]
+#[command(
+    name = "regreen",
+    version,
+    about,
+    after_long_help = Exit::table(),
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what regreen understands of a task file, and what it will ignore
+    Lint(Lint),
+    /// Make a new spec with a commented task list
+    Init(Init),
+    /// Read and edit task files, for scripts
+    #[command(subcommand)]
+    Tasks(Tasks),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell to complete in
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub struct Lint {
+    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    #[arg(value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The spec's name; its folder will be specs/NAME
+    pub name: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Tasks {
+    /// List the rows of a task file
+    List {
+        /// The task file
+        file: PathBuf,
+        /// As JSON, for scripts
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tick a task's box
+    Tick(Which),
+    /// Empty a task's box
+    Untick(Which),
+    /// Insert a fix task after a failed task
+    InsertFix(InsertFix),
+}
+
+/// Which row of which file, and whether to write it.
+#[derive(Debug, Args)]
+pub struct Which {
+    /// The task file
+    pub file: PathBuf,
+    /// The task's id; by position (1, 2, 3 …) in a list without ids
+    pub id: String,
+    /// The row's line, where several tasks have the id [default: the first of them]
+    #[arg(long, value_name = "N")]
+    pub line: Option<usize>,
+    /// Write the file instead of printing it
+    #[arg(long)]
+    pub write: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct InsertFix {
+    #[command(flatten)]
+    pub which: Which,
+    /// What went wrong
+    #[arg(long, value_name = "TEXT")]
+    pub error: String,
+    /// What was tried against it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub attempted: String,
+    /// What kind of error it is, in words: `missing file`
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    pub error_type: String,
+    /// The spec's name, for the commit message
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub spec: String,
+}

@@ -1,0 +1,250 @@
+//! What is worth telling the person who wrote a task file.
+
+use std::ops::Range;
+
+use regreen_documents::{RowId, TaskFile, VerifyForm, verify_commands};
+use regreen_model::{Task, TaskKind, Warning};
+
+use super::finding::Finding;
+use super::summary::counted;
+
+/// Words that lean on a conversation which the agent was not part of.
+const VAGUE: &[&str] = &[
+    "as discussed",
+    "we discussed",
+    "as mentioned",
+    "as agreed",
+    "like before",
+    "as before",
+    "like last time",
+    "as usual",
+    "the usual way",
+    "you know which",
+    "see above chat",
+];
+
+/// Everything to look at, most important first. `is_program` tells whether a word can be
+/// run here.
+pub fn all(file: &TaskFile, is_program: impl Fn(&str) -> bool, gate: Option<&str>) -> Vec<Finding> {
+    let rows: Vec<(RowId, Task)> = file
+        .rows()
+        .filter_map(|row| Some((row, file.task(row)?)))
+        .collect();
+    let open: Vec<&(RowId, Task)> = rows.iter().filter(|(_, task)| will_run(task)).collect();
+    let mut findings = Vec::new();
+    findings.extend(no_tasks(&rows));
+    findings.extend(file.warnings().iter().map(|warning| reading(file, warning)));
+    findings.extend(unverified(file, &open, is_program, gate));
+    findings.extend(vague(file, &open));
+    findings.extend(without_files(file, &open));
+    findings.extend(ignored(file, &rows));
+    findings
+}
+
+fn will_run(task: &Task) -> bool {
+    !task.done && matches!(task.kind, TaskKind::Task | TaskKind::Optional)
+}
+
+fn no_tasks(rows: &[(RowId, Task)]) -> Option<Finding> {
+    rows.is_empty().then(|| Finding {
+        message: "there are no tasks in this file".into(),
+        help: Some("a task is a list item with a box: - [ ] 1.1 What to do".into()),
+        places: Vec::new(),
+    })
+}
+
+fn reading(file: &TaskFile, warning: &Warning) -> Finding {
+    Finding {
+        message: warning.message.clone(),
+        help: None,
+        places: vec![(line_range(file.text(), warning.line), String::new())],
+    }
+}
+
+fn unverified(
+    file: &TaskFile,
+    open: &[&(RowId, Task)],
+    is_program: impl Fn(&str) -> bool,
+    gate: Option<&str>,
+) -> Option<Finding> {
+    let cannot_run = |task: &Task| {
+        let commands = task
+            .fields
+            .verify
+            .as_deref()
+            .map(verify_commands)
+            .unwrap_or_default();
+        !commands
+            .iter()
+            .any(|command| command.form == VerifyForm::Always || is_program(command.program()))
+    };
+    let places: Vec<_> = open
+        .iter()
+        .filter(|(_, task)| cannot_run(task))
+        .map(|(_, task)| (row_range(file, task), unverified_label(task).to_owned()))
+        .collect();
+    let gate = gate.unwrap_or("make test");
+    (!places.is_empty()).then(|| Finding {
+        message: format!("{} without a Verify that can be run: the result is accepted as it is, marked unverified", counted(places.len(), "task")),
+        help: Some(format!("add `- **Verify**: \\`a command\\`` below the task, or a gate for all of them to regreen.toml:\ngate = \"{gate}\"").replace("\\`", "`")),
+        places,
+    })
+}
+
+fn unverified_label(task: &Task) -> &'static str {
+    match task.fields.verify {
+        Some(_) => "its Verify is prose, not a command",
+        None => "no Verify",
+    }
+}
+
+fn vague(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
+    let mut places = Vec::new();
+    for (row, task) in open {
+        let block = file.block(*row).unwrap_or_default().to_lowercase();
+        if let Some(words) = VAGUE.iter().find(|words| block.contains(**words)) {
+            places.push((
+                row_range(file, task),
+                format!("“{words}”: not by the agent"),
+            ));
+        }
+    }
+    (!places.is_empty()).then(|| Finding {
+        message: format!(
+            "{} with words that need a conversation the agent has not seen",
+            counted(places.len(), "task")
+        ),
+        help: Some("say it in the task: the agent gets this text and nothing else".into()),
+        places,
+    })
+}
+
+fn without_files(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
+    let names_none = |row: RowId, task: &Task| {
+        task.fields.files.is_none()
+            && !file
+                .block(row)
+                .unwrap_or_default()
+                .split_whitespace()
+                .any(is_path)
+    };
+    let places: Vec<_> = open
+        .iter()
+        .filter(|(row, task)| names_none(*row, task))
+        .map(|(_, task)| (row_range(file, task), "which files?".to_owned()))
+        .collect();
+    (!places.is_empty()).then(|| Finding {
+        message: format!(
+            "{} with neither Files nor any path: the agent has to guess where to work",
+            counted(places.len(), "task")
+        ),
+        help: Some("name the files, at best in a field: - **Files**: `src/parser.rs`".into()),
+        places,
+    })
+}
+
+/// `src/a.rs`, `./x`, `README.md`. So is `and/or`: a warning too few.
+fn is_path(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_'));
+    let has_folder = word.trim_matches('/').contains('/');
+    let has_ending = word.rsplit_once('.').is_some_and(|(name, ending)| {
+        !name.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+            && ending.bytes().any(|b| b.is_ascii_alphabetic())
+    });
+    has_folder || has_ending
+}
+
+fn ignored(file: &TaskFile, rows: &[(RowId, Task)]) -> Option<Finding> {
+    let places: Vec<_> = rows
+        .iter()
+        .filter(|(_, task)| task.kind == TaskKind::Checklist && !task.done)
+        .map(|(row, task)| (row_range(file, task), why_ignored(file, *row).to_owned()))
+        .collect();
+    (!places.is_empty()).then(|| Finding {
+        message: format!(
+            "{} regreen will not run or tick",
+            counted(places.len(), "open checklist item")
+        ),
+        help: Some("give it an id like its neighbours have (- [ ] 2.3 …) to make it a task".into()),
+        places,
+    })
+}
+
+fn why_ignored(file: &TaskFile, row: RowId) -> &'static str {
+    match file.parent(row) {
+        Some(_) => "a part of the task above",
+        None => "no id, and the other tasks have ids",
+    }
+}
+
+/// The start of the row: enough to point at.
+fn row_range(file: &TaskFile, task: &Task) -> Range<usize> {
+    const POINTED_AT: usize = 24;
+    let line = line_range(file.text(), task.line);
+    let end = file.text().floor_char_boundary(line.start + POINTED_AT);
+    line.start..end.min(line.end)
+}
+
+fn line_range(text: &str, line: usize) -> Range<usize> {
+    let mut start = 0;
+    for (at, content) in text.split_inclusive('\n').enumerate() {
+        if at + 1 == line {
+            let indent = content.len() - content.trim_start().len();
+            return start + indent..start + content.trim_end().len().max(indent);
+        }
+        start += content.len();
+    }
+    text.len()..text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(text: &str) -> Vec<String> {
+        let file = TaskFile::read(text);
+        let findings = all(&file, |word| word == "make", Some("cargo test"));
+        findings
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
+    }
+
+    #[test]
+    fn a_good_file_has_no_findings() {
+        let text = "- [ ] 1.1 a\n  - **Files**: a.rs\n  - **Verify**: `make test`\n- [ ] 1.2 b in src/b.rs\n  - **Verify**: make -C b\n- [x] old\n";
+        assert_eq!(messages(text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_weakness_is_told_once_with_its_count() {
+        let text = "- [ ] 1.1 Do it as discussed\n- [ ] 1.2 a in a.rs\n  - **Verify**: it works\n- [ ] 1.2 b.rs\n  - **Verify**: `true`\n  - [ ] part\n";
+        assert_eq!(
+            messages(text),
+            [
+                "the id 1.2 is also used on line 2",
+                "2 tasks without a Verify that can be run: the result is accepted as it is, marked unverified",
+                "1 task with words that need a conversation the agent has not seen",
+                "1 task with neither Files nor any path: the agent has to guess where to work",
+                "1 open checklist item regreen will not run or tick",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_empty_file_is_told_what_a_task_is() {
+        assert_eq!(messages("# Plan\n"), ["there are no tasks in this file"]);
+    }
+
+    #[test]
+    fn paths_are_told_from_prose() {
+        for word in ["src/a.rs", "`README.md`,", "./x/y", "(Cargo.toml)"] {
+            assert!(is_path(word), "{word}");
+        }
+        for word in ["and", "1.3", "done.", "e.g.", "…", "v2.0", "/"] {
+            assert!(!is_path(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! One file per command.
+
+mod completions;
+mod init;
+mod lint;
+mod man;
+mod tasks;
+
+use crate::arguments::Command;
+use crate::exit::Exit;
+use crate::problem::Problem;
+
+pub fn run(command: Command) -> Result<Exit, Problem> {
+    match command {
+        Command::Lint(arguments) => lint::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Tasks(command) => tasks::run(&command),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man => man::run(),
+    }
+}

@@ -1,0 +1,88 @@
+//! How regreen ends.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// Every way for regreen to end. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    AllGreen,
+    /// A task failed or was skipped, or a limit was reached.
+    NotGreen,
+    /// Bad usage, or input that cannot be read.
+    BadInput,
+    /// A person must decide; nothing is lost.
+    AskPerson,
+    TryLater,
+    /// What regreen needs is missing or refused: it would fail the same way again.
+    SetUp,
+    Interrupted,
+    Terminated,
+}
+
+impl Exit {
+    pub const ALL: [Self; 8] = [
+        Self::AllGreen,
+        Self::NotGreen,
+        Self::BadInput,
+        Self::AskPerson,
+        Self::TryLater,
+        Self::SetUp,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::AllGreen => 0,
+            Self::NotGreen => 1,
+            Self::BadInput => 2,
+            Self::AskPerson => 3,
+            Self::TryLater => 75,
+            Self::SetUp => 78,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::AllGreen => "all done, all green",
+            Self::NotGreen => "a task failed or was skipped, or a limit was reached",
+            Self::BadInput => "bad usage, or input that cannot be read",
+            Self::AskPerson => "a person must decide",
+            Self::TryLater => "try again later",
+            Self::SetUp => "the set-up must be fixed first",
+            Self::Interrupted => "interrupted (Ctrl-C); everything is saved",
+            Self::Terminated => "terminated; everything is saved",
+        }
+    }
+
+    /// All codes with what they mean, for `--help`.
+    #[must_use]
+    pub fn table() -> String {
+        let mut text = String::from("Exit codes:\n");
+        for exit in Self::ALL {
+            let _ = writeln!(text, "  {:>3}  {}", exit.code(), exit.meaning());
+        }
+        text
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_that_scripts_rely_on() {
+        let codes: Vec<u8> = Exit::ALL.into_iter().map(Exit::code).collect();
+        assert_eq!(codes, [0, 1, 2, 3, 75, 78, 130, 143]);
+    }
+}

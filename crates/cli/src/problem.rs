@@ -1,0 +1,162 @@
+//! What can go wrong, said so that people can do something about it.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use regreen_documents::EditError;
+use regreen_workspace::{CreateFileError, EditFileError, ReadError, SpecError, StepError};
+use thiserror::Error;
+
+use crate::exit::Exit;
+
+/// A reason to stop, with the way out.
+#[derive(Debug, Error, Diagnostic)]
+pub enum Problem {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error("{id} is no task id")]
+    NotAnId { id: String },
+    #[error("{} has no task {id}", file.display())]
+    NoSuchTask {
+        file: PathBuf,
+        id: String,
+        known: Vec<String>,
+    },
+    #[error("line {line} of {} is not the row of task {id}", file.display())]
+    NotOnLine {
+        file: PathBuf,
+        id: String,
+        line: usize,
+        lines: Vec<usize>,
+    },
+    #[error("{} cannot be edited: {why}", file.display())]
+    Edit { file: PathBuf, why: EditError },
+    #[error("{} may not be written: permission denied", file.display())]
+    ReadOnly { file: PathBuf },
+    #[error("{why}")]
+    Contended { why: String },
+    #[error(transparent)]
+    Step(#[from] StepError),
+    #[error("{name} cannot be the name of a spec")]
+    BadName { name: String },
+    #[error("{} exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot print the result")]
+    Print(#[source] std::io::Error),
+}
+
+impl Problem {
+    /// How regreen ends because of it.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Contended { .. } => Exit::AskPerson,
+            Self::Read(_)
+            | Self::Spec(_)
+            | Self::NotAnId { .. }
+            | Self::NoSuchTask { .. }
+            | Self::NotOnLine { .. }
+            | Self::Edit { .. }
+            | Self::ReadOnly { .. }
+            | Self::Step(_)
+            | Self::BadName { .. }
+            | Self::Exists { .. }
+            | Self::Print(_) => Exit::BadInput,
+        }
+    }
+
+    /// What to do about it.
+    pub fn way_out(&self) -> Option<String> {
+        match self {
+            Self::Read(error) => read_hint(error),
+            Self::Spec(error) => Some(spec_hint(error)),
+            Self::NotAnId { .. } => Some("ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file".into()),
+            Self::NoSuchTask { known, .. } => Some(known_hint(known)),
+            Self::NotOnLine { lines, .. } => Some(lines_hint(lines)),
+            Self::Edit { why: EditError::Refused(_), .. } => Some("nothing was written; `regreen lint FILE` shows what is hard to read in it".into()),
+            Self::Edit { .. } => None,
+            Self::ReadOnly { file } => Some(format!("allow it with: chmod u+w {}", file.display())),
+            Self::Contended { .. } => Some("nothing was written; save the file elsewhere, then run this again".into()),
+            Self::Step(_) | Self::Print(_) => None,
+            Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),
+            Self::Exists { path } => Some(format!("choose another name, or edit {}", path.display())),
+        }
+    }
+
+    /// From an edit of a file, whatever went wrong with it.
+    pub fn from_edit(error: EditFileError<EditError>, file: &Path) -> Self {
+        match error {
+            EditFileError::Read(error) => Self::Read(error),
+            EditFileError::Edit(why) => Self::Edit {
+                file: file.to_owned(),
+                why,
+            },
+            EditFileError::PermissionDenied { path } => Self::ReadOnly { file: path },
+            EditFileError::Contended { .. } | EditFileError::Lock(_) => Self::Contended {
+                why: error.to_string(),
+            },
+            EditFileError::Step(error) => Self::Step(error),
+        }
+    }
+
+    /// From making a file.
+    pub fn from_create(error: CreateFileError) -> Self {
+        match error {
+            CreateFileError::AlreadyExists { path } => Self::Exists { path },
+            CreateFileError::Lock(error) => Self::Contended {
+                why: error.to_string(),
+            },
+            CreateFileError::Step(error) => Self::Step(error),
+        }
+    }
+
+    /// What is behind it, innermost last.
+    pub fn causes(&self) -> Vec<String> {
+        std::iter::successors(self.source(), |error| (*error).source())
+            .map(ToString::to_string)
+            .collect()
+    }
+}
+
+fn read_hint(error: &ReadError) -> Option<String> {
+    Some(match error {
+        ReadError::NotFound { .. } => "check the path; `regreen init NAME` makes a new spec".into(),
+        ReadError::IsDirectory { path } => {
+            format!("name the file in it: {}", path.join("tasks.md").display())
+        }
+        ReadError::PermissionDenied { path } => {
+            format!("allow it with: chmod u+r {}", path.display())
+        }
+        ReadError::NotUtf8 { .. } => {
+            "task files are UTF-8; convert it, for example: iconv -f latin1 -t utf-8 OLD > NEW"
+                .into()
+        }
+        ReadError::Io { .. } => return None,
+    })
+}
+
+fn spec_hint(error: &SpecError) -> String {
+    match error.specs() {
+        [] => "make one with: regreen init NAME".into(),
+        specs => format!("specs here: {}", specs.join(", ")),
+    }
+}
+
+fn known_hint(known: &[String]) -> String {
+    const SHOWN: usize = 12;
+    match known {
+        [] => "it has no tasks at all; `regreen lint FILE` says what regreen sees in it".into(),
+        known => {
+            let more = if known.len() > SHOWN { ", …" } else { "" };
+            let shown: Vec<&str> = known.iter().take(SHOWN).map(String::as_str).collect();
+            format!("its tasks: {}{more}", shown.join(", "))
+        }
+    }
+}
+
+fn lines_hint(lines: &[usize]) -> String {
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    format!("its rows with that id are on lines: {}", lines.join(", "))
+}

@@ -1,0 +1,165 @@
+//! Bad input: what is wrong, where, and the way out.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use snapbox::str;
+use support::Test;
+
+#[test]
+fn a_missing_file() {
+    Test::new()
+        .run(&["tasks", "list", "no.md"])
+        .exits(2)
+        .prints("")
+        .complains(str![[r#"
+  × no.md does not exist
+  help: check the path; `regreen init NAME` makes a new spec
+
+"#]]);
+}
+
+#[test]
+fn a_folder_instead_of_a_file() {
+    Test::new()
+        .file("specs/a/tasks.md", "")
+        .run(&["tasks", "list", "specs/a"])
+        .exits(2)
+        .complains(str![[r#"
+  × specs/a is a folder, not a file
+  help: name the file in it: specs/a/tasks.md
+
+"#]]);
+}
+
+#[test]
+fn a_file_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n");
+    let nobody = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(test.path("tasks.md"), nobody).unwrap();
+    if std::fs::read(test.path("tasks.md")).is_ok() {
+        return; // The superuser may read everything.
+    }
+    test.run(&["tasks", "list", "tasks.md"])
+        .exits(2)
+        .complains(str![[r#"
+  × tasks.md may not be read: permission denied
+  help: allow it with: chmod u+r tasks.md
+
+"#]]);
+}
+
+#[test]
+fn text_that_is_not_utf8_names_the_byte() {
+    Test::new()
+        .file("tasks.md", b"- [ ] 1.1 a\n- [ ] 1.2 caf\xe9\n")
+        .run(&["lint", "tasks.md"])
+        .exits(2)
+        .complains(str![[r#"
+  × [FOLDER]/tasks.md is not UTF-8 text: line 2 has an invalid byte (at offset 25)
+  help: task files are UTF-8; convert it, for example: iconv -f latin1 -t utf-8 OLD > NEW
+
+"#]]);
+}
+
+#[test]
+fn an_empty_file_is_read_and_has_no_tasks() {
+    let test = Test::new().file("tasks.md", "");
+    test.run(&["tasks", "list", "tasks.md"])
+        .exits(0)
+        .prints("dialect: plain\n");
+    test.run(&["tasks", "tick", "tasks.md", "1"])
+        .exits(2)
+        .complains(str![[r#"
+  × tasks.md has no task 1
+  help: it has no tasks at all; `regreen lint FILE` says what regreen sees in it
+
+"#]]);
+}
+
+#[test]
+fn a_file_of_one_huge_line_is_read() {
+    let huge = format!("- [ ] 1.1 {}", "x".repeat(20_000_000));
+    let test = Test::new().file("tasks.md", &huge);
+    let answer = test
+        .run(&["tasks", "tick", "tasks.md", "1.1", "--write"])
+        .exits(0);
+    assert_eq!(answer.stderr, "");
+    assert_eq!(test.text("tasks.md"), huge.replacen("[ ]", "[x]", 1));
+}
+
+#[test]
+fn a_read_only_file_is_not_replaced() {
+    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n");
+    let mut permissions = std::fs::metadata(test.path("tasks.md"))
+        .unwrap()
+        .permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(test.path("tasks.md"), permissions).unwrap();
+    if std::fs::OpenOptions::new()
+        .append(true)
+        .open(test.path("tasks.md"))
+        .is_ok()
+    {
+        return; // The superuser may write everything.
+    }
+    test.run(&["tasks", "tick", "tasks.md", "1.1", "--write"])
+        .exits(2)
+        .complains(str![[r#"
+  × tasks.md may not be written: permission denied
+  help: allow it with: chmod u+w tasks.md
+
+"#]]);
+}
+
+#[test]
+fn an_unknown_task_lists_the_known_ones() {
+    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.2 b\n");
+    test.run(&["tasks", "tick", "tasks.md", "1.3"])
+        .exits(2)
+        .complains(str![[r#"
+  × tasks.md has no task 1.3
+  help: its tasks: 1.1, 1.2
+
+"#]]);
+    test.run(&["tasks", "tick", "tasks.md", "first"])
+        .exits(2)
+        .complains(str![[r#"
+  × first is no task id
+  help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
+
+"#]]);
+}
+
+#[test]
+fn an_unknown_spec_lists_the_known_ones() {
+    let test = Test::new()
+        .file("specs/a/tasks.md", "")
+        .file("specs/b/tasks.md", "");
+    test.run(&["lint", "c"]).exits(2).complains(str![[r#"
+  × there is no spec or task file c
+  help: specs here: a, b
+
+"#]]);
+    test.run(&["lint"]).exits(2).complains(str![[r#"
+  × there are several specs, and none is chosen
+  help: specs here: a, b
+
+"#]]);
+    Test::new().run(&["lint"]).exits(2).complains(str![[r#"
+  × there is no spec in [FOLDER]
+  help: make one with: regreen init NAME
+
+"#]]);
+}
+
+#[test]
+fn bad_usage_exits_2() {
+    let answer = Test::new().run(&["tasks", "tick"]).exits(2);
+    assert!(
+        answer.stderr.contains("Usage: regreen tasks tick"),
+        "{}",
+        answer.stderr
+    );
+}

@@ -1,0 +1,128 @@
+//! `regreen lint` and `regreen init`: for the person who writes the tasks.
+
+mod support;
+
+use snapbox::str;
+use support::Test;
+
+#[test]
+fn a_new_spec_lints_clean_and_is_never_overwritten() {
+    let test = Test::new();
+    test.run(&["init", "greeting"]).exits(0).prints(str![[r#"
+Created specs/greeting/tasks.md
+Edit it, then check it with: regreen lint greeting
+
+"#]]);
+    test.run(&["lint"]).exits(0).prints(str![[r#"
+specs/greeting/tasks.md: smart-ralph style, 2 tasks (0 done)
+Nothing to complain about.
+
+"#]]);
+    let before = test.text("specs/greeting/tasks.md");
+    test.run(&["init", "greeting"]).exits(2).complains(str![[r#"
+  × specs/greeting/tasks.md exists already
+  help: choose another name, or edit specs/greeting/tasks.md
+
+"#]]);
+    assert_eq!(test.text("specs/greeting/tasks.md"), before);
+}
+
+#[test]
+fn names_that_are_no_folder_are_refused() {
+    Test::new()
+        .run(&["init", "../evil"])
+        .exits(2)
+        .complains(str![[r#"
+  × ../evil cannot be the name of a spec
+  help: use letters, digits, dots, dashes and underscores: my-feature
+
+"#]]);
+}
+
+#[test]
+fn weaknesses_are_shown_where_they_stand() {
+    Test::new()
+        .file("Cargo.toml", "")
+        .file("todo.md", "# Plan\n\n- [ ] 1.1 Parse it as discussed\n- [ ] 1.1 Test `src/a.rs`\n  - **Verify**: `true`\n\n```\n- [ ] 1.3 lost?\n")
+        .run(&["lint", "todo.md"])
+        .exits(0)
+        .prints(str![[r#"
+todo.md: smart-ralph style, 3 tasks (0 done)
+5 things to look at:
+
+  ⚠ the id 1.1 is also used on line 3
+   ╭─[todo.md:4:1]
+ 3 │ - [ ] 1.1 Parse it as discussed
+ 4 │ - [ ] 1.1 Test `src/a.rs`
+   · ─────────────────────────
+ 5 │   - **Verify**: `true`
+   ╰────
+
+  ⚠ the code fence ``` opened here is never closed: ignored, so that the tasks below it are not
+  │ lost
+   ╭─[todo.md:7:1]
+ 6 │ 
+ 7 │ ```
+   · ───
+ 8 │ - [ ] 1.3 lost?
+   ╰────
+
+  ⚠ 2 tasks without a Verify that can be run: the result is accepted as it is, marked unverified
+   ╭─[todo.md:3:1]
+ 2 │ 
+ 3 │ - [ ] 1.1 Parse it as discussed
+   · ────────────┬───────────
+   ·             ╰── no Verify
+ 4 │ - [ ] 1.1 Test `src/a.rs`
+   ╰────
+   ╭─[todo.md:8:1]
+ 7 │ ```
+ 8 │ - [ ] 1.3 lost?
+   · ───────┬───────
+   ·        ╰── no Verify
+   ╰────
+  help: add `- **Verify**: `a command`` below the task, or a gate for all of them to regreen.toml:
+        gate = "cargo test"
+
+  ⚠ 1 task with words that need a conversation the agent has not seen
+   ╭─[todo.md:3:1]
+ 2 │ 
+ 3 │ - [ ] 1.1 Parse it as discussed
+   · ────────────┬───────────
+   ·             ╰── “as discussed”: not by the agent
+ 4 │ - [ ] 1.1 Test `src/a.rs`
+   ╰────
+  help: say it in the task: the agent gets this text and nothing else
+
+  ⚠ 2 tasks with neither Files nor any path: the agent has to guess where to work
+   ╭─[todo.md:3:1]
+ 2 │ 
+ 3 │ - [ ] 1.1 Parse it as discussed
+   · ────────────┬───────────
+   ·             ╰── which files?
+ 4 │ - [ ] 1.1 Test `src/a.rs`
+   ╰────
+   ╭─[todo.md:8:1]
+ 7 │ ```
+ 8 │ - [ ] 1.3 lost?
+   · ───────┬───────
+   ·        ╰── which files?
+   ╰────
+  help: name the files, at best in a field: - **Files**: `src/parser.rs`
+
+"#]]);
+}
+
+#[test]
+fn completions_and_the_manual_are_printed() {
+    let test = Test::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let answer = test.run(&["completions", shell]).exits(0);
+        assert!(answer.stdout.contains("insert-fix"), "{shell}");
+    }
+    let answer = test.run(&["man"]).exits(0);
+    assert!(answer.stdout.contains(".TH regreen 1"), "{}", answer.stdout);
+    test.run(&["--version"])
+        .exits(0)
+        .prints(concat!("regreen ", env!("CARGO_PKG_VERSION"), "\n"));
+}

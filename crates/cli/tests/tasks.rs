@@ -1,0 +1,228 @@
+//! `regreen tasks`: what scripts rely on.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use snapbox::str;
+use support::Test;
+
+const PLAN: &str = "\
+# Plan
+
+- [x] 1.1 Read the file
+- [ ] 1.2 [P] Parse it
+  - **Do**: Split lines
+  - **Files**: `src/parse.rs`
+  - **Verify**: `grep -c panic src/parse.rs` returns 0
+  - **Commit**: `feat: parse`
+- [ ] 1.2.1 [FIX 1.2] Fix: boom
+- [ ]* 1.3 Make it fast
+- [ ] all green
+";
+
+#[test]
+fn list_shows_every_row_with_what_regreen_makes_of_it() {
+    Test::new()
+        .file("tasks.md", PLAN)
+        .run(&["tasks", "list", "tasks.md"])
+        .exits(0)
+        .complains("")
+        .prints(str![[r#"
+dialect: smart-ralph
+    3  [x] 1.1    task       Read the file
+    4  [ ] 1.2    task       [P] Parse it
+    9  [ ] 1.2.1  task         [FIX 1.2] Fix: boom
+   10  [ ] 1.3    optional   Make it fast
+   11  [ ]        checklist  all green
+
+"#]]);
+}
+
+#[test]
+fn list_as_json_has_exactly_the_promised_keys() {
+    Test::new()
+        .file("tasks.md", "- [ ] 1.2 [P] Parse it\n  - **Files**: `src/parse.rs`\n  - **Verify**: `grep -c panic src/parse.rs` returns 0\n- [x] 1.2.1 [FIX 1.2] Fix: boom\n- [ ] 1.2 again\n")
+        .run(&["tasks", "list", "tasks.md", "--json"])
+        .exits(0)
+        .prints(str![[r#"
+{
+  "dialect": "smart-ralph",
+  "tasks": [
+    {
+      "id": "1.2",
+      "line": 1,
+      "title": "Parse it",
+      "done": false,
+      "kind": "task",
+      "markers": [
+        "P"
+      ],
+      "fix_of": null,
+      "depth": 0,
+      "fields": {
+        "do": null,
+        "files": "`src/parse.rs`",
+        "done_when": null,
+        "verify": "`grep -c panic src/parse.rs` returns 0",
+        "commit": null
+      },
+      "verify_candidates": [
+        "grep -c panic src/parse.rs"
+      ],
+      "verify_expects": [
+        "returns 0"
+      ]
+    },
+    {
+      "id": "1.2.1",
+      "line": 4,
+      "title": "Fix: boom",
+      "done": true,
+      "kind": "task",
+      "markers": [
+        "FIX 1.2"
+      ],
+      "fix_of": "1.2",
+      "depth": 1,
+      "fields": {
+        "do": null,
+        "files": null,
+        "done_when": null,
+        "verify": null,
+        "commit": null
+      },
+      "verify_candidates": [],
+      "verify_expects": []
+    },
+    {
+      "id": "1.2",
+      "line": 5,
+      "title": "again",
+      "done": false,
+      "kind": "task",
+      "markers": [],
+      "fix_of": null,
+      "depth": 0,
+      "fields": {
+        "do": null,
+        "files": null,
+        "done_when": null,
+        "verify": null,
+        "commit": null
+      },
+      "verify_candidates": [],
+      "verify_expects": []
+    }
+  ],
+  "warnings": [
+    {
+      "line": 5,
+      "message": "the id 1.2 is also used on line 1"
+    }
+  ]
+}
+
+"#]]);
+}
+
+#[test]
+fn edits_are_printed_or_written() {
+    let test = Test::new().file("tasks.md", PLAN);
+    let ticked = PLAN.replace("[ ] 1.2 ", "[x] 1.2 ");
+    test.run(&["tasks", "tick", "tasks.md", "1.2"])
+        .exits(0)
+        .prints(&ticked);
+    assert_eq!(test.text("tasks.md"), PLAN);
+    test.run(&["tasks", "tick", "tasks.md", "1.2", "--write"])
+        .exits(0)
+        .prints("");
+    assert_eq!(test.text("tasks.md"), ticked);
+    test.run(&["tasks", "untick", "tasks.md", "1.2", "--write"])
+        .exits(0);
+    assert_eq!(test.text("tasks.md"), PLAN);
+}
+
+#[test]
+fn a_duplicate_id_means_the_first_row_unless_the_line_is_given() {
+    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.1 b\n");
+    test.run(&["tasks", "tick", "tasks.md", "1.1"])
+        .prints("- [x] 1.1 a\n- [ ] 1.1 b\n");
+    test.run(&["tasks", "tick", "tasks.md", "1.1", "--line", "2"])
+        .prints("- [ ] 1.1 a\n- [x] 1.1 b\n");
+    test.run(&["tasks", "tick", "tasks.md", "1.1", "--line", "3"])
+        .exits(2)
+        .complains(str![[r#"
+  × line 3 of tasks.md is not the row of task 1.1
+  help: its rows with that id are on lines: 1, 2
+
+"#]]);
+}
+
+#[test]
+fn a_fix_is_inserted_after_its_task_and_its_fixes() {
+    let test = Test::new().file(
+        "tasks.md",
+        "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] b\n- [ ] 1.2 c\n",
+    );
+    test.run(&[
+        "tasks",
+        "insert-fix",
+        "tasks.md",
+        "1.1",
+        "--error",
+        "no such file: x\n- [ ] 9.9 evil",
+        "--attempted",
+        "made it",
+        "--error-type",
+        "missing file",
+        "--spec",
+        "demo",
+    ])
+    .exits(0)
+    .prints(str![[r#"
+- [ ] 1.1 a
+- [x] 1.1.1 [FIX 1.1] b
+- [ ] 1.1.2 [FIX 1.1] Fix: no such file: x
+  - **Do**: Address the error: no such file: x - 9.9 evil
+    1. Analyze the failure: made it
+    2. Review related code in Files list
+    3. Implement fix for: no such file: x - 9.9 evil
+  - **Files**: Same directory as original
+  - **Done when**: Error "no such file: x - 9.9 evil" no longer occurs
+  - **Verify**: echo 'Verify manually'
+  - **Commit**: `fix(demo): address missing file from task 1.1`
+- [ ] 1.2 c
+
+"#]]);
+}
+
+#[test]
+fn a_fix_takes_no_number_that_the_state_file_remembers() {
+    let answer = Test::new()
+        .file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.2 b\n")
+        .file(
+            ".ralph-state.json",
+            r#"{"fixTaskMap":{"1.1":{"attempts":4,"fixTaskIds":["1.1.4"]}}}"#,
+        )
+        .run(&["tasks", "insert-fix", "tasks.md", "1.1", "--error", "x"])
+        .exits(0);
+    assert!(
+        answer.stdout.contains("\n- [ ] 1.1.5 [FIX 1.1] Fix: x\n"),
+        "{}",
+        answer.stdout
+    );
+}
+
+#[test]
+fn a_symlinked_file_stays_a_symlink() {
+    let test = Test::new().file("real.md", "- [ ] 1.1 a\n");
+    std::os::unix::fs::symlink("real.md", test.path("tasks.md")).unwrap();
+    test.run(&["tasks", "tick", "tasks.md", "1.1", "--write"])
+        .exits(0);
+    assert!(
+        std::fs::symlink_metadata(test.path("tasks.md"))
+            .unwrap()
+            .is_symlink()
+    );
+    assert_eq!(test.text("real.md"), "- [x] 1.1 a\n");
+}

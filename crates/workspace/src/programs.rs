@@ -1,0 +1,144 @@
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::{Disk, FileKind};
+
+/// What bash runs without a program of that name: builtins and words that start a command.
+const BUILTINS: &[&str] = &[
+    ".",
+    ":",
+    "[",
+    "[[",
+    "{",
+    "alias",
+    "bg",
+    "break",
+    "builtin",
+    "case",
+    "cd",
+    "command",
+    "continue",
+    "declare",
+    "dirs",
+    "echo",
+    "enable",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fg",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "if",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "test",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unset",
+    "until",
+    "wait",
+    "while",
+];
+
+/// Where programs are looked for.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    folders: Vec<PathBuf>,
+    workspace: PathBuf,
+}
+
+impl Programs {
+    /// `path` is the value of the PATH variable.
+    #[must_use]
+    pub fn new(path: &OsStr, workspace: &Path) -> Self {
+        Self {
+            folders: std::env::split_paths(path).collect(),
+            workspace: workspace.to_owned(),
+        }
+    }
+
+    /// Whether a shell in the workspace could run this word.
+    #[must_use]
+    pub fn has(&self, disk: &dyn Disk, word: &str) -> bool {
+        BUILTINS.contains(&word) || self.find(disk, word).is_some()
+    }
+
+    /// The program that a word means: a path from the workspace, or the first of that name
+    /// in the folders.
+    #[must_use]
+    pub fn find(&self, disk: &dyn Disk, word: &str) -> Option<PathBuf> {
+        if word.is_empty() {
+            return None;
+        }
+        if word.contains('/') {
+            let path = self.workspace.join(word);
+            return is_program(disk, &path).then_some(path);
+        }
+        let mut paths = self.folders.iter().map(|folder| folder.join(word));
+        paths.find(|path| is_program(disk, path))
+    }
+}
+
+fn is_program(disk: &dyn Disk, path: &Path) -> bool {
+    let Ok(real) = disk.resolve(path) else {
+        return false;
+    };
+    let is_file = disk
+        .stat(&real)
+        .is_ok_and(|stat| stat.kind == FileKind::Regular);
+    is_file && disk.check_executable(&real).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::RealDisk;
+
+    #[test]
+    fn programs_are_found_in_the_path_and_by_their_path() {
+        let root = tempfile::tempdir().unwrap();
+        let bin = root.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        for (name, mode) in [("tool", 0o755), ("notes", 0o644)] {
+            fs::write(bin.join(name), "").unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::create_dir(bin.join("folder")).unwrap();
+        let programs = Programs::new(bin.as_os_str(), root.path());
+        for word in ["tool", "bin/tool", "./bin/tool", "cd", "[", "if"] {
+            assert!(programs.has(&RealDisk, word), "{word}");
+        }
+        for word in ["notes", "folder", "bin/notes", "nothing", "", "tool "] {
+            assert!(!programs.has(&RealDisk, word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+use std::path::{Path, PathBuf};
+
+use crate::{Disk, FileKind, read_text};
+
+/// The folder with a workspace's specs, and the file in it that names the current one.
+const SPECS: &str = "specs";
+const CURRENT: &str = ".current-spec";
+/// The task file of a spec folder.
+const TASKS: &str = "tasks.md";
+
+/// Which task file is meant, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    pub name: String,
+    pub tasks: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    #[error("there is no spec or task file {asked}")]
+    NotFound { asked: String, specs: Vec<String> },
+    #[error("{} names the spec {asked}, which does not exist", Path::new(SPECS).join(CURRENT).display())]
+    CurrentMissing { asked: String, specs: Vec<String> },
+    #[error("there are several specs, and none is chosen")]
+    Several { specs: Vec<String> },
+    #[error("there is no spec in {}", root.display())]
+    None { root: PathBuf },
+}
+
+impl SpecError {
+    /// The specs that could have been meant.
+    #[must_use]
+    pub fn specs(&self) -> &[String] {
+        match self {
+            Self::NotFound { specs, .. }
+            | Self::CurrentMissing { specs, .. }
+            | Self::Several { specs } => specs,
+            Self::None { .. } => &[],
+        }
+    }
+}
+
+/// Finds the spec that is meant: by name, folder or file; else the current one; else the
+/// only one. Paths are looked up in `here`, names in the workspace.
+///
+/// # Errors
+/// If nothing or too much fits.
+pub fn find_spec(
+    disk: &dyn Disk,
+    root: &Path,
+    here: &Path,
+    asked: Option<&str>,
+) -> Result<Spec, SpecError> {
+    if let Some(asked) = asked {
+        return named(disk, root, here, asked).ok_or_else(|| SpecError::NotFound {
+            asked: asked.to_owned(),
+            specs: specs(disk, root),
+        });
+    }
+    if let Some(current) = current(disk, root) {
+        return named(disk, root, root, &current).ok_or_else(|| SpecError::CurrentMissing {
+            asked: current,
+            specs: specs(disk, root),
+        });
+    }
+    let mut specs = specs(disk, root);
+    match (specs.pop(), specs.is_empty()) {
+        (None, _) => Err(SpecError::None {
+            root: root.to_owned(),
+        }),
+        (Some(only), true) => Ok(in_folder(&root.join(SPECS).join(&only), only)),
+        (Some(last), false) => {
+            specs.push(last);
+            Err(SpecError::Several { specs })
+        }
+    }
+}
+
+/// The names of all specs of a workspace, sorted.
+#[must_use]
+pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
+    let folder = root.join(SPECS);
+    let names = disk.list(&folder).unwrap_or_default();
+    let mut specs: Vec<String> = names
+        .into_iter()
+        .filter_map(|name| name.into_string().ok())
+        .filter(|name| exists(disk, &folder.join(name).join(TASKS)))
+        .collect();
+    specs.sort();
+    specs
+}
+
+fn current(disk: &dyn Disk, root: &Path) -> Option<String> {
+    let text = read_text(disk, &root.join(SPECS).join(CURRENT)).ok()?.text;
+    let name = text.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec> {
+    let path = here.join(asked);
+    if kind(disk, &path) == Some(FileKind::Folder) && exists(disk, &path.join(TASKS)) {
+        return Some(in_folder(&path, last_name(&path)));
+    }
+    let folder = root.join(SPECS).join(asked);
+    if exists(disk, &folder.join(TASKS)) {
+        return Some(in_folder(&folder, asked.to_owned()));
+    }
+    // Whatever else is there is taken at its word: reading it says what is wrong with it.
+    kind(disk, &path)?;
+    Some(Spec {
+        name: name_of_file(&path),
+        tasks: path,
+    })
+}
+
+fn in_folder(folder: &Path, name: String) -> Spec {
+    Spec {
+        name,
+        tasks: folder.join(TASKS),
+    }
+}
+
+/// `tasks.md` is called after its folder, any other file after itself.
+fn name_of_file(path: &Path) -> String {
+    let folder = path.parent().map(last_name).filter(|name| !name.is_empty());
+    match (path.file_name(), folder) {
+        (Some(name), Some(folder)) if name == TASKS => folder,
+        _ => path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+    }
+}
+
+fn last_name(path: &Path) -> String {
+    let name = path.components().next_back();
+    name.map(|name| name.as_os_str().to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+fn exists(disk: &dyn Disk, path: &Path) -> bool {
+    kind(disk, path).is_some()
+}
+
+/// What a path leads to, links followed.
+fn kind(disk: &dyn Disk, path: &Path) -> Option<FileKind> {
+    let real = disk.resolve(path).ok()?;
+    disk.stat(&real).ok().map(|stat| stat.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::RealDisk;
+
+    fn workspace(specs: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        for spec in specs {
+            let folder = root.path().join("specs").join(spec);
+            let made =
+                fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join("tasks.md"), ""));
+            made.unwrap_or_else(|error| panic!("{error}"));
+        }
+        root
+    }
+
+    fn find(root: &Path, asked: Option<&str>) -> Result<String, SpecError> {
+        let spec = find_spec(&RealDisk, root, root, asked)?;
+        let tasks = spec.tasks.strip_prefix(root).unwrap_or(&spec.tasks);
+        Ok(format!("{}: {}", spec.name, tasks.display()))
+    }
+
+    #[test]
+    fn a_spec_is_asked_for_by_name_folder_or_file() {
+        let root = workspace(&["login", "logout"]);
+        fs::write(root.path().join("todo.md"), "").unwrap();
+        for (asked, found) in [
+            ("login", "login: specs/login/tasks.md"),
+            ("specs/login", "login: specs/login/tasks.md"),
+            ("specs/login/", "login: specs/login/tasks.md"),
+            ("./specs/login/tasks.md", "login: ./specs/login/tasks.md"),
+            ("todo.md", "todo: todo.md"),
+        ] {
+            let tasks = find(root.path(), Some(asked)).unwrap();
+            assert_eq!(tasks.replace("//", "/"), found.replace("./", ""), "{asked}");
+        }
+    }
+
+    #[test]
+    fn without_asking_it_is_the_current_or_the_only_one() {
+        let root = workspace(&["login"]);
+        assert_eq!(
+            find(root.path(), None).unwrap(),
+            "login: specs/login/tasks.md"
+        );
+        let root = workspace(&["login", "logout"]);
+        assert_eq!(
+            find(root.path(), None).unwrap_err().specs(),
+            ["login".to_owned(), "logout".to_owned()]
+        );
+        fs::write(root.path().join("specs/.current-spec"), "logout\n").unwrap();
+        assert_eq!(
+            find(root.path(), None).unwrap(),
+            "logout: specs/logout/tasks.md"
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error_that_lists_what_is() {
+        let root = workspace(&["login"]);
+        let error = find(root.path(), Some("signup")).unwrap_err();
+        assert_eq!(error.to_string(), "there is no spec or task file signup");
+        assert_eq!(error.specs(), ["login".to_owned()]);
+        fs::write(root.path().join("specs/.current-spec"), "gone").unwrap();
+        assert!(matches!(
+            find(root.path(), None),
+            Err(SpecError::CurrentMissing { .. })
+        ));
+        let empty = workspace(&[]);
+        assert!(matches!(
+            find(empty.path(), None),
+            Err(SpecError::None { .. })
+        ));
+    }
+}
