@@ -3,13 +3,21 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
+mod category;
+mod confidence;
 mod dialect;
+mod evidence;
 mod expectation;
+mod failure;
+mod failure_kind;
 mod fields;
+mod finding;
 mod limits;
 mod marker;
 mod new_task;
 mod plain_line;
+mod repair_action;
+mod retry_mode;
 mod task;
 mod task_failure;
 mod task_id;
@@ -17,13 +25,21 @@ mod task_key;
 mod task_kind;
 mod warning;
 
+pub use category::FailureCategory;
+pub use confidence::Confidence;
 pub use dialect::Dialect;
+pub use evidence::{Ending, Evidence, Output, Source, ToolUse, VerifyResult};
 pub use expectation::{Comparison, Expectation};
+pub use failure::Failure;
+pub use failure_kind::FailureKind;
 pub use fields::Fields;
+pub use finding::Finding;
 pub use limits::Limits;
 pub use marker::Marker;
 pub use new_task::{FixOrigin, NewTask};
 pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS};
+pub use repair_action::RepairAction;
+pub use retry_mode::RetryMode;
 pub use task::Task;
 pub use task_failure::TaskFailure;
 pub use task_id::{IdShape, TaskId};

@@ -1,0 +1,424 @@
+//! The four-line block in which an agent says that it could not finish a task:
+//!
+//! ```text
+//! Task 1.3: Add failure parser FAILED
+//! - Error: File not found: src/parser.ts
+//! - Attempted fix: Checked alternate paths
+//! - Status: Blocked, needs manual intervention
+//! ```
+//!
+//! Agents bend it: bold labels, other bullets, longer texts below a label. A block that is
+//! quoted or fenced is somebody else's.
+
+use anstream::adapter::strip_str;
+use regreen_model::{TaskFailure, TaskId};
+
+use crate::prose::own_lines;
+
+/// Longer fields are cut: what matters of an error is not behind this much text.
+const MAX_FIELD: usize = 16 * 1024;
+
+/// What the output says about the failed task `id`; of several blocks the last one counts.
+#[must_use]
+pub fn parse_failure(output: &str, id: &TaskId) -> TaskFailure {
+    let block = last_block(output, id);
+    let no_block = block.is_none();
+    let Block {
+        error,
+        attempted_fix,
+        status,
+    } = block.unwrap_or_default();
+    TaskFailure {
+        task_id: id.clone(),
+        failed: true,
+        error: if no_block {
+            did_not_complete(output)
+        } else {
+            or_text(error, TaskFailure::NO_ERROR)
+        },
+        attempted_fix: or_text(attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
+        status: or_text(status, TaskFailure::NO_STATUS),
+        raw_output: output.to_owned(),
+    }
+}
+
+/// Whether the output has such a block for the task.
+#[must_use]
+pub fn has_failure_block(output: &str, id: &TaskId) -> bool {
+    readable_lines(output)
+        .iter()
+        .any(|line| is_head(line, id.as_str()))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Error,
+    AttemptedFix,
+    Status,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Block {
+    error: String,
+    attempted_fix: String,
+    status: String,
+}
+
+impl Block {
+    fn field(&mut self, field: Field) -> &mut String {
+        match field {
+            Field::Error => &mut self.error,
+            Field::AttemptedFix => &mut self.attempted_fix,
+            Field::Status => &mut self.status,
+        }
+    }
+
+    fn append(&mut self, field: Field, text: &str) {
+        let value = self.field(field);
+        if value.len() + text.len() >= MAX_FIELD {
+            return;
+        }
+        if !value.is_empty() {
+            value.push(' ');
+        }
+        value.push_str(text);
+    }
+}
+
+fn readable_lines(output: &str) -> Vec<String> {
+    let plain: String = strip_str(output).collect();
+    own_lines(&plain).map(str::to_owned).collect()
+}
+
+fn last_block(output: &str, id: &TaskId) -> Option<Block> {
+    let lines = readable_lines(output);
+    let head = lines.iter().rposition(|line| is_head(line, id.as_str()))?;
+    Some(read_block(&lines[head + 1..]))
+}
+
+/// The fields below a head, each with the lines that continue it. Blank lines may stand
+/// between the head and the first field and inside a field's text, but text after a blank
+/// line belongs to a field only if it is indented.
+fn read_block(lines: &[String]) -> Block {
+    let mut block = Block::default();
+    let mut current: Option<Field> = None;
+    let mut after_blank = false;
+    for line in lines {
+        if line.trim().is_empty() {
+            after_blank = true;
+            continue;
+        }
+        if let Some((field, value)) = field_line(line) {
+            // The first word on a field stands; a second one is another block's.
+            if block.field(field).is_empty() {
+                block.append(field, value);
+                current = Some(field);
+            } else {
+                current = None;
+            }
+        } else if ends_block(line, after_blank) {
+            break;
+        } else if let Some(field) = current {
+            block.append(field, line.trim());
+        }
+        after_blank = false;
+    }
+    block
+}
+
+fn ends_block(line: &str, after_blank: bool) -> bool {
+    let is_indented = line.starts_with([' ', '\t']);
+    let is_other_structure = line.starts_with(['#', '-', '*', '+']) || is_any_head(line);
+    !is_indented && (after_blank || is_other_structure)
+}
+
+/// `- Error: …`, `* **Error**: …`, `**Attempted fix:** …`, `error - …`.
+fn field_line(line: &str) -> Option<(Field, &str)> {
+    let text = without_bullet(line.trim_start());
+    let text = text.trim_start_matches(['*', '_', '`']);
+    [
+        ("attempted fixes", Field::AttemptedFix),
+        ("attempted fix", Field::AttemptedFix),
+        ("attempted", Field::AttemptedFix),
+        ("error", Field::Error),
+        ("status", Field::Status),
+    ]
+    .into_iter()
+    .find_map(|(label, field)| {
+        let rest = strip_prefix_ignoring_case(text, label)?;
+        let rest = rest.trim_start_matches(['*', '_', '`']).trim_start();
+        let value = rest.strip_prefix([':', '：'])?;
+        let value = value.trim_start_matches(['*', '_']).trim();
+        Some((field, value))
+    })
+}
+
+/// A line that says that the task with this very id failed.
+fn is_head(line: &str, id: &str) -> bool {
+    head_parts(line).is_some_and(|(found, _)| found == id)
+}
+
+fn is_any_head(line: &str) -> bool {
+    head_parts(line).is_some()
+}
+
+/// `Task 1.3: title FAILED`, `**Task T012 … FAILED**`, `### Task 1.3 FAILED`,
+/// `- Task 1.3 (title): FAILED.`: the id, and the title between it and the last word.
+fn head_parts(line: &str) -> Option<(&str, &str)> {
+    let text = line.trim_start().trim_start_matches('#').trim_start();
+    let text = without_bullet(text);
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let rest = strip_prefix_ignoring_case(text, "task")?;
+    let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
+    let rest = rest.trim_start_matches(['#', '*', '_', '`', '[', '"']);
+    let end = rest
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-'))
+        .unwrap_or(rest.len());
+    let (token, title) = rest.split_at(end);
+    let token = token.trim_end_matches(['.', '-']);
+    TaskId::parse(token)?;
+    Some((token, says_failed(title)?))
+}
+
+/// What stands before a final `FAILED`, in capitals and as a word of its own.
+fn says_failed(text: &str) -> Option<&str> {
+    let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let title = text.strip_suffix("FAILED")?;
+    let is_own_word = !title.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    is_own_word.then_some(title)
+}
+
+fn without_bullet(text: &str) -> &str {
+    text.strip_prefix("- ")
+        .or_else(|| text.strip_prefix("* "))
+        .or_else(|| text.strip_prefix("+ "))
+        .or_else(|| text.strip_prefix("• "))
+        .map_or(text, str::trim_start)
+}
+
+fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix)
+        .then(|| &text[prefix.len()..])
+}
+
+/// Without a block the last thing said is the best there is.
+fn did_not_complete(output: &str) -> String {
+    let plain: String = strip_str(output).collect();
+    let last = plain
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty() && !line.starts_with("```"));
+    match last {
+        Some(line) => format!(
+            "{}: {}",
+            TaskFailure::NO_BLOCK,
+            &line[..line.floor_char_boundary(MAX_FIELD)]
+        ),
+        None => TaskFailure::NO_BLOCK.to_owned(),
+    }
+}
+
+fn or_text(text: String, fallback: &str) -> String {
+    if text.is_empty() {
+        fallback.to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const EXAMPLE: &str = "Task 1.3: Add failure parser FAILED
+- Error: File not found: src/parser.ts
+- Attempted fix: Checked alternate paths
+- Status: Blocked, needs manual intervention
+";
+
+    fn id(token: &str) -> TaskId {
+        TaskId::parse(token).unwrap()
+    }
+
+    fn check(output: &str, task: &str, error: &str, fix: &str, status: &str) {
+        let failure = parse_failure(output, &id(task));
+        assert_eq!(failure.error, error, "{output}");
+        assert_eq!(failure.attempted_fix, fix, "{output}");
+        assert_eq!(failure.status, status, "{output}");
+        assert_eq!(failure.raw_output, output);
+    }
+
+    #[test]
+    fn the_documented_example_gives_the_documented_object() {
+        let mut failure = parse_failure(EXAMPLE, &id("1.3"));
+        assert_eq!(failure.raw_output, EXAMPLE);
+        "...".clone_into(&mut failure.raw_output);
+        assert_eq!(
+            serde_json::to_string_pretty(&failure).unwrap(),
+            r#"{
+  "taskId": "1.3",
+  "failed": true,
+  "error": "File not found: src/parser.ts",
+  "attemptedFix": "Checked alternate paths",
+  "status": "Blocked, needs manual intervention",
+  "rawOutput": "..."
+}"#
+        );
+    }
+
+    #[test]
+    fn missing_fields_have_their_fallbacks() {
+        check(
+            "Task 1.3: x FAILED",
+            "1.3",
+            "Task execution failed",
+            "No fix attempted",
+            "Unknown status",
+        );
+        check(
+            "Task 1.3: x FAILED\n- Error:\n- Status: stuck",
+            "1.3",
+            "Task execution failed",
+            "No fix attempted",
+            "stuck",
+        );
+    }
+
+    #[test]
+    fn without_a_block_the_last_thing_said_is_the_error() {
+        check(
+            "I looked around.\n\nThe API key is missing.\n\n",
+            "1.3",
+            "Task did not complete: The API key is missing.",
+            "No fix attempted",
+            "Unknown status",
+        );
+        check(
+            " \n\n",
+            "1.3",
+            "Task did not complete",
+            "No fix attempted",
+            "Unknown status",
+        );
+    }
+
+    #[test]
+    fn only_the_block_of_the_task_that_was_run_counts() {
+        let output = format!("{EXAMPLE}\nTask 1.30: other FAILED\n- Error: other\n");
+        assert_eq!(
+            parse_failure(&output, &id("1.3")).error,
+            "File not found: src/parser.ts"
+        );
+        assert_eq!(parse_failure(&output, &id("1.30")).error, "other");
+        assert!(!has_failure_block(&output, &id("1")));
+        assert!(!has_failure_block(&output, &id("1.3.1")));
+    }
+
+    #[test]
+    fn the_last_of_several_blocks_counts() {
+        let output = format!(
+            "{EXAMPLE}\nI tried again.\n\nTask 1.3: Add failure parser FAILED\n- Error: second\n"
+        );
+        check(
+            &output,
+            "1.3",
+            "second",
+            "No fix attempted",
+            "Unknown status",
+        );
+    }
+
+    #[test]
+    fn a_field_goes_on_over_its_continuation_lines() {
+        check(
+            "Task 1.3: x FAILED\n- Error: two lines\n  of error\n\n  and more\n- Attempted fix: this\nand that\n- Status: Blocked\n\nGood bye.",
+            "1.3",
+            "two lines of error and more",
+            "this and that",
+            "Blocked",
+        );
+    }
+
+    #[test]
+    fn agents_print_it_in_many_ways() {
+        for output in [
+            "**Task T012: Add x FAILED**\n- **Error**: boom\n- **Attempted fix**: none worked\n- **Status**: Blocked",
+            "### Task T012 (Add x): FAILED\n* **Error:** boom\n* **Attempted fix:** none worked\n* **Status:** Blocked",
+            "Task T012 FAILED.\n\n* Error: boom\n* Attempted fix: none worked\n* Status: Blocked",
+            "❌ Task T012 — Add x — FAILED\nError: boom\nAttempted Fix: none worked\nSTATUS: Blocked",
+            "\u{1b}[31mTask T012: Add x FAILED\u{1b}[0m\r\n- error: boom\r\n- attempted fixes: none worked\r\n- status: Blocked\r\n",
+            "- Task T012: Add x FAILED\n  - Error: boom\n  - Attempted fix: none worked\n  - Status: Blocked",
+        ] {
+            check(output, "T012", "boom", "none worked", "Blocked");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_or_fenced_or_only_said_is_no_block() {
+        for output in [
+            "> Task 1.3: x FAILED\n> - Error: boom",
+            "```\nTask 1.3: x FAILED\n- Error: boom\n```",
+            "~~~text\nTask 1.3: x FAILED\n~~~",
+            "The task 1.3 has FAILED twice before, now it works.",
+            "Task 1.3: handle the word FAILED in logs",
+            "Task 1.3: x failed",
+            "Task 1.3: x UNFAILED",
+            "Task one: x FAILED",
+        ] {
+            assert!(!has_failure_block(output, &id("1.3")), "{output}");
+        }
+    }
+
+    #[test]
+    fn a_block_ends_where_something_else_begins() {
+        check(
+            "Task 1.3: x FAILED\n- Error: boom\n- Next steps: dance\n- Status: never mine\n",
+            "1.3",
+            "boom",
+            "No fix attempted",
+            "Unknown status",
+        );
+        check(
+            "Task 1.3: x FAILED\n- Error: boom\nTask 1.4: y FAILED\n- Error: other\n- Status: other",
+            "1.3",
+            "boom",
+            "No fix attempted",
+            "Unknown status",
+        );
+    }
+
+    #[test]
+    fn hostile_sizes_take_no_long_time() {
+        for unit in [
+            "Task 1.3: x FAILED\n",
+            "- Error: a\n",
+            "a\n",
+            "```\n",
+            "> ",
+            "task ",
+        ] {
+            let output = unit.repeat(400_000 / unit.len());
+            let failure = parse_failure(&output, &id("1.3"));
+            assert!(failure.error.len() <= MAX_FIELD + 64);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_output_is_read(output in "\\PC*") {
+            let failure = parse_failure(&output, &id("1.3"));
+            prop_assert!(failure.failed);
+            prop_assert!(!failure.error.is_empty());
+            prop_assert_eq!(failure.raw_output, output);
+        }
+
+        #[test]
+        fn a_block_is_found_after_whatever_was_said_before(before in "[a-z0-9 .\n]{0,80}") {
+            let output = format!("{before}\n\n{EXAMPLE}");
+            prop_assert_eq!(parse_failure(&output, &id("1.3")).error, "File not found: src/parser.ts");
+        }
+    }
+}

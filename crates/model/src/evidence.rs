@@ -1,0 +1,75 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Finding;
+
+/// Who wrote the text that is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// An agent's final message: prose, with quotes of what tools said.
+    Agent,
+    /// What a command printed.
+    #[default]
+    Command,
+}
+
+/// What is known of an attempt, or of one command, when it has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Evidence {
+    pub source: Source,
+    /// What was run, if it was a command.
+    pub command: Option<String>,
+    pub ending: Ending,
+    /// What the agent said last.
+    pub final_message: Option<String>,
+    pub tools: ToolUse,
+    pub output: Output,
+    /// Paths that differ from before the attempt.
+    pub files_changed: Vec<String>,
+    /// What the independent check said, if it ran.
+    pub verify: Option<Box<VerifyResult>>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ending {
+    pub exit_code: Option<i32>,
+    pub signal: Option<i32>,
+    /// Our own limit ended it.
+    pub timed_out: bool,
+    pub limit_ms: Option<u64>,
+    pub duration_ms: u64,
+}
+
+/// Which tools an agent used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolUse {
+    pub counts: BTreeMap<String, u32>,
+    pub last_successful: Option<String>,
+}
+
+/// What is kept of an output of any size.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Output {
+    pub bytes: u64,
+    pub lines: u64,
+    /// Its beginning and its end, readable; all of it in `head` if it is short.
+    pub head: String,
+    pub tail: String,
+    /// In the order of their lines.
+    pub findings: Vec<Finding>,
+}
+
+/// What an independent check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyResult {
+    pub passed: bool,
+    /// The run of the check itself.
+    pub evidence: Evidence,
+}
