@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, setsid, wait,
+};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 
 use crate::child_signals::ChildSignals;
@@ -177,7 +179,12 @@ impl Keeper {
     }
 
     fn signal_all(&mut self, signal: Signal) {
-        for process in self.descendants() {
+        let descendants = self.descendants();
+        if descendants.is_empty() && self.exit.is_none() {
+            // There is no /proc to be seen: at least the program and its group.
+            let _ = kill_process_group(self.program, signal);
+        }
+        for process in descendants {
             if system::signal(process, signal) && process.pid() != self.program {
                 self.signalled.insert(process);
             }

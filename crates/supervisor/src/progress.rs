@@ -8,6 +8,8 @@ use crate::{EndReason, Ended, Exit, Limits, Observer};
 const KEEPER_PATIENCE: Duration = Duration::from_secs(15);
 /// How long output is still read when everything is gone: someone else holds the pipe then.
 const DRAIN: Duration = Duration::from_millis(100);
+/// The same if that someone goes on writing.
+const DRAIN_AT_MOST: Duration = Duration::from_secs(2);
 
 /// What is known of a run, and what that means for its limits.
 #[derive(Debug)]
@@ -18,8 +20,9 @@ pub(crate) struct Progress {
     exit: Option<(Exit, Instant)>,
     end: Option<(EndReason, Instant)>,
     gone: Option<(u32, u32)>,
-    /// Since when there is no keeper, or since it last brought output.
-    drained_at: Option<Instant>,
+    /// Since when there is no keeper.
+    keeper_gone: Option<Instant>,
+    last_output: Instant,
 }
 
 impl Progress {
@@ -31,7 +34,8 @@ impl Progress {
             exit: None,
             end: None,
             gone: None,
-            drained_at: None,
+            keeper_gone: None,
+            last_output: now,
         }
     }
 
@@ -39,7 +43,7 @@ impl Progress {
         if let Some(idle) = &mut self.idle {
             idle.active(now);
         }
-        self.drained_at = self.drained_at.map(|_| now);
+        self.last_output = now;
     }
 
     pub(crate) fn heard(&mut self, status: Status, now: Instant) {
@@ -55,13 +59,13 @@ impl Progress {
     }
 
     pub(crate) fn keeper_gone(&mut self, now: Instant) {
-        self.drained_at = Some(now);
+        self.keeper_gone = Some(now);
     }
 
     /// Whether there is nothing to wait for, given that all output has come to its end.
     pub(crate) fn is_over(&self, output_ended: bool, now: Instant) -> bool {
-        self.drained_at
-            .is_some_and(|since| output_ended || now >= since + DRAIN)
+        self.drained_at()
+            .is_some_and(|drained| output_ended || now >= drained)
     }
 
     /// Whether everything is to be ended now; not a second time, and not when the program has
@@ -79,7 +83,7 @@ impl Progress {
     }
 
     pub(crate) fn is_keeper_overdue(&self, now: Instant) -> bool {
-        self.drained_at.is_none() && self.overdue_at().is_some_and(|at| now >= at)
+        self.keeper_gone.is_none() && self.overdue_at().is_some_and(|at| now >= at)
     }
 
     pub(crate) fn is_time_to_look(&self, now: Instant) -> bool {
@@ -102,9 +106,8 @@ impl Progress {
     /// How long nothing is to be done unless someone speaks.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let hard = self.is_running().then(|| self.hard_deadline());
-        let overdue = self.overdue_at().filter(|_| self.drained_at.is_none());
-        let drained = self.drained_at.map(|since| since + DRAIN);
-        let next = [hard, self.next_look(), overdue, drained];
+        let overdue = self.overdue_at().filter(|_| self.keeper_gone.is_none());
+        let next = [hard, self.next_look(), overdue, self.drained_at()];
         let next = next.into_iter().flatten().min()?;
         // Rounded up, so that the time has come when the pause is over.
         Some(next.saturating_duration_since(now) + Duration::from_millis(1))
@@ -125,7 +128,13 @@ impl Progress {
     }
 
     fn is_running(&self) -> bool {
-        self.exit.is_none() && self.end.is_none() && self.drained_at.is_none()
+        self.exit.is_none() && self.end.is_none() && self.keeper_gone.is_none()
+    }
+
+    fn drained_at(&self) -> Option<Instant> {
+        let gone = self.keeper_gone?;
+        let quiet = self.last_output.max(gone) + DRAIN;
+        Some(quiet.min(gone + DRAIN_AT_MOST))
     }
 
     fn hard_deadline(&self) -> Instant {
@@ -202,6 +211,10 @@ mod tests {
         assert!(progress.is_over(true, now));
         assert!(!progress.is_over(false, now));
         assert!(progress.is_over(false, now + DRAIN));
+        progress.output(now + DRAIN);
+        assert!(!progress.is_over(false, now + DRAIN));
+        progress.output(now + DRAIN_AT_MOST);
+        assert!(progress.is_over(false, now + DRAIN_AT_MOST));
     }
 
     #[test]

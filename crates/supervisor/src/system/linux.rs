@@ -5,9 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, geteuid, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
+    Pid, PidfdFlags, Signal, geteuid, getpid, kill_process, pidfd_open, pidfd_send_signal,
+    set_child_subreaper,
 };
 
 use super::stat_line::StatLine;
@@ -23,6 +25,11 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn pid(self) -> Pid {
         self.pid
+    }
+
+    fn is_there(self) -> bool {
+        let stat = stat_of(self.pid.as_raw_nonzero().get());
+        stat.is_some_and(|stat| stat.start == self.start)
     }
 
     fn of(stat: &StatLine) -> Option<Self> {
@@ -57,12 +64,13 @@ pub(crate) fn descendants(keeper: Pid, _program: Pid) -> Vec<Process> {
 /// Sends a signal to exactly this process; `false` if it is gone or out of reach.
 pub(crate) fn signal(process: Process, signal: Signal) -> bool {
     // Once the descriptor is open, the pid cannot come to mean another process.
-    let Ok(descriptor) = pidfd_open(process.pid, PidfdFlags::empty()) else {
-        return false;
-    };
-    let is_same =
-        stat_of(process.pid.as_raw_nonzero().get()).is_some_and(|stat| stat.start == process.start);
-    is_same && pidfd_send_signal(descriptor, signal).is_ok()
+    match pidfd_open(process.pid, PidfdFlags::empty()) {
+        Ok(descriptor) => process.is_there() && pidfd_send_signal(descriptor, signal).is_ok(),
+        Err(Errno::NOSYS | Errno::PERM) => {
+            process.is_there() && kill_process(process.pid, signal).is_ok()
+        }
+        Err(_) => false,
+    }
 }
 
 /// The processor time that the keeper and everything below it have used.
