@@ -31,9 +31,7 @@ fn stream(bencher: Bencher<'_, '_>, kind: &str) {
         _ => AGENT_LOG,
     };
     let text = lines.repeat(SIZE / lines.len());
-    let Ok(masks) = Masks::new(["correct-horse-battery", "staple-staple-staple"]) else {
-        return;
-    };
+    let masks = Masks::new(["correct-horse-battery", "staple-staple-staple"]);
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
         let (mut filter, mut out) = (masks.filter(), Vec::with_capacity(2 * CHUNK));
         for chunk in text.as_bytes().chunks(CHUNK) {
@@ -45,6 +43,6 @@ fn stream(bencher: Bencher<'_, '_>, kind: &str) {
 }
 
 #[divan::bench]
-fn compile() -> bool {
-    Masks::new(["correct-horse-battery"]).is_ok()
+fn compile() -> Masks {
+    Masks::new(["correct-horse-battery"])
 }

@@ -19,4 +19,4 @@ mod verdict;
 
 pub use env_secrets::env_secrets;
 pub use filter::Filter;
-pub use masks::{MIN_VALUE_CHARS, Masks, TooManyValues};
+pub use masks::{MIN_VALUE_CHARS, Masks};

@@ -252,8 +252,10 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["SG.component.name", "MSG.{alnum:22}.{alnum:43}"],
     },
     Rule {
-        name: "twilio-key", anchors: &["SK"], before: NoWord,
-        shape: Token(Body::exact(&HEX, 32)),
+        name: "twilio-key", anchors: &[
+            "SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf",
+        ], before: NoWord,
+        shape: Token(Body::exact(&HEX, 31)),
         masks: &["TWILIO_API_KEY=«SK{hex:32}»"],
         keeps: &["TASK{hex:32}", "SKIPPED", "SK{hex:40}"],
     },

@@ -209,7 +209,7 @@ fn own(nest: &str, marker: &str) {
 fn read(bytes: &str, masked: bool) {
     let exe = env::current_exe().unwrap();
     let mut spec = spec(&["print", bytes], "read");
-    spec.masks = masked.then(|| Masks::new::<&str>([]).unwrap());
+    spec.masks = masked.then(Masks::built_in);
     let mut seen = 0;
     let running = spawn(&exe, spec).unwrap();
     let start = Instant::now();

@@ -15,7 +15,7 @@ fn both_streams_arrive_apart() {
 fn the_observer_never_sees_a_secret() {
     let key = format!("sk-ant-{}", "a1B2".repeat(12));
     let mut spec = spec(&["cat"]);
-    spec.masks = Some(Masks::new(["hunter2hunter2"]).unwrap());
+    spec.masks = Some(Masks::new(["hunter2hunter2"]));
     spec.stdin = Stdin::Bytes(format!("a {key} b hunter2hunter2 c ghp_").into_bytes());
     let run = run(spec);
     assert_eq!(run.stdout, "a ***anthropic-key*** b ***secret*** c ghp_");
