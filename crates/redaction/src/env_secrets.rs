@@ -17,6 +17,9 @@ const SECRET_WORDS: [&str; 11] = [
     "DSN",
 ];
 
+/// The same, but only between underscores: `DB_PASS`, not `COMPASS_URL`.
+const SECRET_PARTS: [&str; 3] = ["PASS", "PAT", "PW"];
+
 /// The values in the text of an `.env` file that must not be shown: those of secret-named
 /// variables, of eight or more characters, that are not what the example file has.
 #[must_use]
@@ -32,7 +35,9 @@ pub fn env_secrets(env: &str, example: &str) -> BTreeSet<String> {
 
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
+    let mut parts = name.split('_');
     SECRET_WORDS.iter().any(|word| name.contains(word))
+        || parts.any(|part| SECRET_PARTS.contains(&part))
 }
 
 /// Names and values as written, without their quotes. The last assignment counts.
@@ -102,16 +107,16 @@ fn unescaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut chars = value.chars();
     while let Some(c) = chars.next() {
-        match (c, c == '\\') {
-            (_, true) => match chars.next() {
-                Some('n') => text.push('\n'),
-                Some('r') => text.push('\r'),
-                Some('t') => text.push('\t'),
-                Some(other) => text.push(other),
-                None => text.push('\\'),
+        let plain = match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                other => other.unwrap_or('\\'),
             },
-            (c, false) => text.push(c),
-        }
+            c => c,
+        };
+        text.push(plain);
     }
     text
 }
@@ -128,6 +133,12 @@ mod tests {
     fn values_of_secret_names_are_secret() {
         let env = "API_KEY=abcdefgh\nexport db_password = 'hunter2 hunter2'\nNAME=longenough\n";
         assert_eq!(secrets(env, ""), ["abcdefgh", "hunter2 hunter2"]);
+    }
+
+    #[test]
+    fn short_words_count_only_as_parts_of_a_name() {
+        let env = "DB_PASS=abcdefgh\nCOMPASS_URL=ijklmnop\nPATH_TO=qrstuvwx\n";
+        assert_eq!(secrets(env, ""), ["abcdefgh"]);
     }
 
     #[test]

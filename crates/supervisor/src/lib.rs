@@ -31,5 +31,5 @@ pub use marker::Marker;
 pub use observer::{Chunk, Observer, Stream};
 pub use running::Running;
 pub use spawn::{SpawnError, spawn};
-pub use spec::{Limits, Spec, Stdin};
+pub use spec::{Spec, Stdin, TimeLimits};
 pub use stray::{Stray, StraysEnded, end_strays, find_strays};

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use crate::idle_watch::IdleWatch;
 use crate::status::Status;
-use crate::{EndReason, Ended, Exit, Limits, Observer};
+use crate::{EndReason, Ended, Exit, Observer, TimeLimits};
 
 /// A keeper that has not ended everything so long after the grace is stuck itself.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(15);
@@ -14,7 +14,7 @@ const DRAIN_AT_MOST: Duration = Duration::from_secs(2);
 /// What is known of a run, and what that means for its limits.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    limits: Limits,
+    limits: TimeLimits,
     idle: Option<IdleWatch>,
     started_at: Instant,
     exit: Option<(Exit, Instant)>,
@@ -26,7 +26,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(limits: Limits, now: Instant) -> Self {
+    pub(crate) fn new(limits: TimeLimits, now: Instant) -> Self {
         Self {
             limits,
             idle: limits.idle.map(|limit| IdleWatch::new(limit, now)),
@@ -166,7 +166,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn progress(now: Instant) -> Progress {
-        let limits = Limits {
+        let limits = TimeLimits {
             hard: 10 * SECOND,
             idle: None,
             grace: SECOND,
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn an_endless_limit_is_none() {
-        let limits = Limits {
+        let limits = TimeLimits {
             hard: Duration::MAX,
             idle: None,
             grace: SECOND,

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::source::Source;
 use crate::status::{STATUS_LEN, Status};
 use crate::wire::END;
-use crate::{EndReason, Ended, Handle, Limits, Marker, Observer, end_strays, system};
+use crate::{EndReason, Ended, Handle, Marker, Observer, TimeLimits, end_strays, system};
 
 /// One read takes at most so much; it is all the memory that output needs, whatever its size.
 const BUFFER: usize = 64 * 1024;
@@ -29,7 +29,7 @@ pub struct Running {
     stdin: Option<PipeWriter>,
     handle: Handle,
     alarm: Alarm,
-    limits: Limits,
+    limits: TimeLimits,
     marker: Marker,
     started: Instant,
     /// Part of a status that has not arrived whole.
@@ -53,7 +53,7 @@ impl Running {
         sources: [Source; 2],
         stdin: Option<PipeWriter>,
         (handle, alarm): (Handle, Alarm),
-        limits: Limits,
+        limits: TimeLimits,
         marker: Marker,
     ) -> Self {
         Self {

@@ -18,7 +18,7 @@ pub struct Spec {
     /// In order: `Some` sets a variable, `None` removes it.
     pub env: Vec<(OsString, Option<OsString>)>,
     pub stdin: Stdin,
-    pub limits: Limits,
+    pub limits: TimeLimits,
     pub marker: Marker,
     /// With masks, no one sees the output without them.
     pub masks: Option<Masks>,
@@ -38,7 +38,7 @@ pub enum Stdin {
 
 /// When a run is ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TimeLimits {
     pub hard: Duration,
     /// No output, no use of processor time and no file activity for so long.
     pub idle: Option<Duration>,

@@ -18,7 +18,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use regreen_redaction::Masks;
-use regreen_supervisor::{Chunk, KEEPER_ARGUMENT, Limits, Marker, Spec, Stdin, keeper_main, spawn};
+use regreen_supervisor::{
+    Chunk, KEEPER_ARGUMENT, Marker, Spec, Stdin, TimeLimits, keeper_main, spawn,
+};
 use rustix::process::{Signal, getpid, getppid, getsid, kill_process, setsid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -186,7 +188,7 @@ fn spec(words: &[&str], marker: &str) -> Spec {
         cwd: env::current_dir().unwrap(),
         env: Vec::new(),
         stdin: Stdin::Empty,
-        limits: Limits {
+        limits: TimeLimits {
             hard: 10 * MINUTE,
             idle: None,
             grace: 10 * MINUTE,

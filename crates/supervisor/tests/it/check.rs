@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use regreen_supervisor::{
-    Chunk, Ended, Handle, Limits, Marker, Observer, Running, Spec, Stdin, Stream, spawn,
+    Chunk, Ended, Handle, Marker, Observer, Running, Spec, Stdin, Stream, TimeLimits, spawn,
 };
 use tempfile::TempDir;
 
@@ -29,7 +29,7 @@ pub(crate) fn spec(words: &[&str]) -> Spec {
         cwd: "/".into(),
         env: Vec::new(),
         stdin: Stdin::Empty,
-        limits: Limits {
+        limits: TimeLimits {
             hard: LONG,
             idle: None,
             grace: Duration::from_millis(300),
