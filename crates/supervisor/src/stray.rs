@@ -33,7 +33,8 @@ impl Stray {
 }
 
 /// This user's processes whose marker begins with `marker_prefix`, whether or not they still
-/// have a keeper: the caller knows which runs are over. This process and its ancestors are
+/// have a keeper: the caller knows which runs are over. A prefix that ends in a colon does not
+/// mean `run-12` when it says `run-1:`. This process and its ancestors are
 /// never among them. Finds nothing where the system does not show environments (macOS).
 #[must_use]
 pub fn find_strays(marker_prefix: &str) -> Vec<Stray> {
