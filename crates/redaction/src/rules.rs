@@ -228,7 +228,7 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["xoxo-with-all-my-heart-from-here", "xoxb-token"],
     },
     Rule {
-        name: "slack-webhook", anchors: &["hooks.slack.com/services/", "hooks.slack.com/workflows/"], before: Anything,
+        name: "slack-webhook", anchors: &["hooks.slack.com/services/", "hooks.slack.com/triggers/"], before: Anything,
         shape: After(Body::open(&PATH, 24).needing(Digit)),
         masks: &["https://hooks.slack.com/services/«T{upper:8}/B{upper:8}/{alnum:24}»"],
         keeps: &["https://hooks.slack.com/services/T000/B000/XXX"],
@@ -287,7 +287,7 @@ pub(crate) const RULES: &[Rule] = &[
         name: "grafana-token", anchors: &["glsa_", "glc_eyJ"], before: NoWord,
         shape: Token(Body::open(&WORD, 32)),
         masks: &["«glsa_{alnum:32}_{hex:8}»"],
-        keeps: &["glsa_helper"],
+        keeps: &["glsa_client"],
     },
     Rule {
         name: "linear-key", anchors: &["lin_api_", "lin_oauth_"], before: NoWord,
