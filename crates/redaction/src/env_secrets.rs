@@ -1,0 +1,202 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::masks::MIN_VALUE_CHARS;
+
+/// A variable is called secret if its name has one of these.
+const SECRET_WORDS: [&str; 11] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PWD",
+    "CREDENTIAL",
+    "PRIVATE",
+    "AUTH",
+    "DSN",
+];
+
+/// The same, but only between underscores: `DB_PASS`, not `COMPASS_URL`.
+const SECRET_PARTS: [&str; 3] = ["PASS", "PAT", "PW"];
+
+/// The values in the text of an `.env` file that must not be shown: those of secret-named
+/// variables, of eight or more characters, that are not what the example file has.
+#[must_use]
+pub fn env_secrets(env: &str, example: &str) -> BTreeSet<String> {
+    let shown = assignments(example);
+    assignments(env)
+        .into_iter()
+        .filter(|(name, value)| is_secret_name(name) && shown.get(name) != Some(value))
+        .flat_map(|(_, value)| [unescaped(&value), value])
+        .filter(|value| value.chars().count() >= MIN_VALUE_CHARS)
+        .collect()
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let mut parts = name.split('_');
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+        || parts.any(|part| SECRET_PARTS.contains(&part))
+}
+
+/// Names and values as written, without their quotes. The last assignment counts.
+fn assignments(text: &str) -> BTreeMap<&str, String> {
+    let mut found = BTreeMap::new();
+    let mut rest = text.trim_start_matches('\u{feff}');
+    while let Some((line, after)) = next_line(rest) {
+        rest = after;
+        let line = line.trim_start();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let Some((name, value)) = line.split_once('=') else {
+            continue;
+        };
+        let name = name.trim();
+        if name.is_empty() || name.starts_with('#') {
+            continue;
+        }
+        let value = value.trim_start();
+        let value = match value.chars().next() {
+            Some(quote @ ('"' | '\'' | '`')) => {
+                let from_quote = &text[offset_in(text, value)..];
+                let (value, after_quote) = quoted(from_quote, quote, value);
+                rest = after_quote.unwrap_or(rest);
+                value
+            }
+            _ => bare(value),
+        };
+        found.insert(name, value.to_owned());
+    }
+    found
+}
+
+fn next_line(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() {
+        return None;
+    }
+    Some(text.split_once('\n').unwrap_or((text, "")))
+}
+
+fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
+}
+
+/// What stands between quotes, perhaps over several lines, and the text behind the line
+/// that closes them. Without a second quote it is the rest of the line.
+fn quoted<'a>(text: &'a str, quote: char, line: &'a str) -> (&'a str, Option<&'a str>) {
+    let inner = &text[quote.len_utf8()..];
+    let mut escaped = false;
+    for (at, c) in inner.char_indices() {
+        if c == quote && !escaped {
+            let behind = &inner[at..];
+            let after = behind.split_once('\n').map_or("", |(_, after)| after);
+            return (&inner[..at], Some(after));
+        }
+        escaped = c == '\\' && !escaped && quote == '"';
+    }
+    (line.trim_start_matches(quote).trim_end(), None)
+}
+
+fn bare(value: &str) -> &str {
+    let comment = value.find(" #").or_else(|| value.find("\t#"));
+    value[..comment.unwrap_or(value.len())].trim_end()
+}
+
+/// The value a program sees if it reads escapes.
+fn unescaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        let plain = match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                other => other.unwrap_or('\\'),
+            },
+            c => c,
+        };
+        text.push(plain);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets(env: &str, example: &str) -> Vec<String> {
+        env_secrets(env, example).into_iter().collect()
+    }
+
+    #[test]
+    fn values_of_secret_names_are_secret() {
+        let env = "API_KEY=abcdefgh\nexport db_password = 'hunter2 hunter2'\nNAME=longenough\n";
+        assert_eq!(secrets(env, ""), ["abcdefgh", "hunter2 hunter2"]);
+    }
+
+    #[test]
+    fn short_words_count_only_as_parts_of_a_name() {
+        let env = "DB_PASS=abcdefgh\nCOMPASS_URL=ijklmnop\nPATH_TO=qrstuvwx\n";
+        assert_eq!(secrets(env, ""), ["abcdefgh"]);
+    }
+
+    #[test]
+    fn what_the_example_shows_is_no_secret() {
+        let env = "A_TOKEN=changeme-now\nB_TOKEN=changeme-now\n";
+        let example = "A_TOKEN=changeme-now\nB_TOKEN=other\n";
+        assert_eq!(secrets(env, example), ["changeme-now"]);
+        assert!(secrets("A_TOKEN=changeme-now", example).is_empty());
+    }
+
+    #[test]
+    fn short_values_and_comments_are_no_secrets() {
+        let env = "MY_KEY=1234567\n# OLD_KEY=abcdefghij\nNO_VALUE_KEY=\nKEY\n";
+        assert!(secrets(env, "").is_empty());
+    }
+
+    #[test]
+    fn quotes_comments_and_line_ends_are_not_part_of_the_value() {
+        let env = "A_KEY=\"quoted value\" # why\r\nB_KEY=bare-value # why\r\nC_KEY=with#hash\r\n";
+        assert_eq!(
+            secrets(env, ""),
+            ["bare-value", "quoted value", "with#hash"]
+        );
+    }
+
+    #[test]
+    fn a_value_may_have_several_lines_or_escapes() {
+        let env =
+            "A_KEY=\"line one\nline two\"\nB_KEY=\"one\\nmore\\\"line\"\nC_SECRET=behind-it\n";
+        assert_eq!(
+            secrets(env, ""),
+            [
+                "behind-it",
+                "line one\nline two",
+                "one\nmore\"line",
+                "one\\nmore\\\"line"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_open_quote_ends_with_its_line() {
+        let env = "A_KEY=\"never closed\nB_KEY=second-value\n";
+        assert_eq!(secrets(env, ""), ["never closed", "second-value"]);
+    }
+
+    #[test]
+    fn any_text_is_read_without_harm() {
+        for text in [
+            "",
+            "=",
+            "=\"",
+            "A_KEY='",
+            "A_KEY=\"\\",
+            "\u{feff}A_KEY=abcdefgh",
+        ] {
+            let _ = env_secrets(text, text);
+        }
+        assert_eq!(secrets("\u{feff}A_KEY=abcdefgh", ""), ["abcdefgh"]);
+    }
+}

@@ -1,0 +1,22 @@
+//! Masks for secrets in text that streams by: keys of the common providers, credentials in
+//! headers and URLs, private keys, and values the caller knows to be secret.
+//!
+//! [`Masks`] says what is masked, a [`Filter`] masks one stream. What counts as a secret is
+//! a table: `rules.rs`. Nothing here reads a file, a clock or the environment.
+
+mod anchors;
+mod class;
+mod env_secrets;
+mod filter;
+mod judge;
+mod key_block;
+mod masks;
+mod rule;
+mod rules;
+#[cfg(test)]
+mod rules_tests;
+mod verdict;
+
+pub use env_secrets::env_secrets;
+pub use filter::Filter;
+pub use masks::{MIN_VALUE_CHARS, Masks};

@@ -1,0 +1,102 @@
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::EndReason;
+
+/// Speaks to a run from elsewhere: another thread, a signal handler's thread, or the
+/// observer itself. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+/// The child's stdin was closed, or never was a pipe.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the program's stdin is closed")]
+pub struct StdinClosed;
+
+#[derive(Debug)]
+struct Shared {
+    requests: Mutex<Requests>,
+    alarm: UnixStream,
+}
+
+/// What has been asked of a run and is not done yet.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// For the child's stdin.
+    pub(crate) outbox: VecDeque<u8>,
+    /// Nothing more will be put into the outbox.
+    pub(crate) closed: bool,
+    pub(crate) end: Option<EndReason>,
+}
+
+/// The run's end of a handle: wakes it when there is something to do.
+#[derive(Debug)]
+pub(crate) struct Alarm(pub(crate) UnixStream);
+
+impl Handle {
+    pub(crate) fn new(outbox: Vec<u8>, closed: bool) -> io::Result<(Self, Alarm)> {
+        let (alarm, bell) = UnixStream::pair()?;
+        alarm.set_nonblocking(true)?;
+        bell.set_nonblocking(true)?;
+        let requests = Requests {
+            outbox: outbox.into(),
+            closed,
+            end: None,
+        };
+        let shared = Arc::new(Shared {
+            requests: Mutex::new(requests),
+            alarm,
+        });
+        Ok((Self { shared }, Alarm(bell)))
+    }
+
+    /// Writes a line to the child's stdin as soon as it takes it; never blocks.
+    ///
+    /// # Errors
+    ///
+    /// If stdin is no open pipe.
+    pub fn write_line(&self, line: &str) -> Result<(), StdinClosed> {
+        let mut requests = self.requests();
+        if requests.closed {
+            return Err(StdinClosed);
+        }
+        requests.outbox.extend(line.as_bytes());
+        requests.outbox.push_back(b'\n');
+        drop(requests);
+        self.ring();
+        Ok(())
+    }
+
+    /// End of file for the child, after what was written.
+    pub fn close_stdin(&self) {
+        self.requests().closed = true;
+        self.ring();
+    }
+
+    /// Ends the program and everything it started. The first reason counts.
+    pub fn end(&self, reason: EndReason) {
+        self.requests().end.get_or_insert(reason);
+        self.ring();
+    }
+
+    pub(crate) fn requests(&self) -> MutexGuard<'_, Requests> {
+        let lock = self.shared.requests.lock();
+        lock.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        // Full means that it is ringing already.
+        let _ = (&self.shared.alarm).write(&[1]);
+    }
+}
+
+impl Alarm {
+    pub(crate) fn silence(&mut self) {
+        let mut bytes = [0; 64];
+        while let Ok(1..) = self.0.read(&mut bytes) {}
+    }
+}

@@ -1,0 +1,109 @@
+use std::time::{Duration, Instant};
+
+const SHORTEST_PERIOD: Duration = Duration::from_millis(20);
+const LONGEST_PERIOD: Duration = Duration::from_secs(5);
+/// Less processor time than this part of the time passed is no work: programs that only wait
+/// still wake up for their timers.
+const WORK: u32 = 50;
+/// The kernel counts processor time in hundredths of a second.
+const SMALLEST_WORK: Duration = Duration::from_millis(10);
+
+/// Decides whether a silent child is idle. Silence alone is never enough: it must not use
+/// the processor either.
+#[derive(Debug)]
+pub(crate) struct IdleWatch {
+    limit: Duration,
+    active_at: Instant,
+    looked_at: Instant,
+    /// `None` where the system does not tell.
+    cpu: Option<Duration>,
+}
+
+impl IdleWatch {
+    pub(crate) fn new(limit: Duration, now: Instant) -> Self {
+        Self {
+            limit,
+            active_at: now,
+            looked_at: now,
+            cpu: Some(Duration::ZERO),
+        }
+    }
+
+    /// There was output.
+    pub(crate) fn active(&mut self, now: Instant) {
+        self.active_at = now;
+    }
+
+    /// When to look at the processor time again.
+    pub(crate) fn next_look(&self) -> Instant {
+        let period = (self.limit / 4).clamp(SHORTEST_PERIOD, LONGEST_PERIOD);
+        self.looked_at + period
+    }
+
+    /// Whether the limit is reached, given the processor time the child and everything it
+    /// started have used up to now.
+    pub(crate) fn look(&mut self, now: Instant, cpu: Option<Duration>) -> bool {
+        if self.has_worked(now, cpu) {
+            self.active_at = now;
+        }
+        self.looked_at = now;
+        self.cpu = cpu;
+        now.duration_since(self.active_at) >= self.limit
+    }
+
+    fn has_worked(&self, now: Instant, cpu: Option<Duration>) -> bool {
+        let (Some(before), Some(after)) = (self.cpu, cpu) else {
+            return false;
+        };
+        let passed = now.duration_since(self.looked_at);
+        // Less than before means that a process is gone, and that is activity too.
+        after < before || after - before >= (passed / WORK).max(SMALLEST_WORK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn look_every_second(cpu_per_second: Duration, seconds: u32) -> bool {
+        let start = Instant::now();
+        let mut watch = IdleWatch::new(4 * SECOND, start);
+        (1..=seconds).any(|n| watch.look(start + n * SECOND, Some(n * cpu_per_second)))
+    }
+
+    #[test]
+    fn silent_without_work_is_idle() {
+        assert!(!look_every_second(Duration::ZERO, 3));
+        assert!(look_every_second(Duration::ZERO, 4));
+    }
+
+    #[test]
+    fn silent_with_work_is_not_idle() {
+        assert!(!look_every_second(SECOND / 10, 100));
+    }
+
+    #[test]
+    fn waking_up_for_a_timer_is_no_work() {
+        assert!(look_every_second(SECOND / 200, 4));
+    }
+
+    #[test]
+    fn output_without_work_is_not_idle() {
+        let start = Instant::now();
+        let mut watch = IdleWatch::new(4 * SECOND, start);
+        watch.active(start + 3 * SECOND);
+        assert!(!watch.look(start + 6 * SECOND, Some(Duration::ZERO)));
+        assert!(watch.look(start + 7 * SECOND, Some(Duration::ZERO)));
+    }
+
+    #[test]
+    fn a_process_that_ends_is_activity() {
+        let start = Instant::now();
+        let mut watch = IdleWatch::new(4 * SECOND, start);
+        watch.look(start + SECOND, Some(5 * SECOND));
+        watch.look(start + 4 * SECOND, Some(SECOND));
+        assert!(!watch.look(start + 7 * SECOND, Some(SECOND)));
+    }
+}

@@ -1,0 +1,35 @@
+//! Runs programs so that nothing of them is left behind.
+//!
+//! Every program runs under a *keeper*: regreen's own binary, started again, which adopts
+//! whatever the program starts and ends all of it when the program ends, when regreen says
+//! so, or when regreen is gone. [`spawn`] starts one, [`Running::wait`] passes its output on
+//! and keeps its limits, [`keeper_main`] is the keeper. `docs/design/processes.md` says why.
+
+mod child_signals;
+mod ended;
+mod farewell;
+mod handle;
+mod idle_watch;
+mod keeper;
+mod marker;
+mod observer;
+mod order;
+mod progress;
+mod running;
+mod source;
+mod spawn;
+mod spec;
+mod status;
+mod stray;
+mod system;
+mod wire;
+
+pub use ended::{EndReason, Ended, Exit, StartStep};
+pub use handle::{Handle, StdinClosed};
+pub use keeper::{KEEPER_ARGUMENT, keeper_main};
+pub use marker::Marker;
+pub use observer::{Chunk, Observer, Stream};
+pub use running::Running;
+pub use spawn::{SpawnError, spawn};
+pub use spec::{Spec, Stdin, TimeLimits};
+pub use stray::{Stray, StraysEnded, end_strays, find_strays};

@@ -1,0 +1,240 @@
+use std::time::{Duration, Instant};
+
+use crate::idle_watch::IdleWatch;
+use crate::status::Status;
+use crate::{EndReason, Ended, Exit, Observer, TimeLimits};
+
+/// A keeper that has not ended everything so long after the grace is stuck itself.
+const KEEPER_PATIENCE: Duration = Duration::from_secs(15);
+/// How long output is still read when everything is gone: someone else holds the pipe then.
+const DRAIN: Duration = Duration::from_millis(100);
+/// The same if that someone goes on writing.
+const DRAIN_AT_MOST: Duration = Duration::from_secs(2);
+
+/// What is known of a run, and what that means for its limits.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    limits: TimeLimits,
+    idle: Option<IdleWatch>,
+    started_at: Instant,
+    exit: Option<(Exit, Instant)>,
+    end: Option<(EndReason, Instant)>,
+    gone: Option<(u32, u32)>,
+    /// Since when there is no keeper.
+    keeper_gone: Option<Instant>,
+    last_output: Instant,
+}
+
+impl Progress {
+    pub(crate) fn new(limits: TimeLimits, now: Instant) -> Self {
+        Self {
+            limits,
+            idle: limits.idle.map(|limit| IdleWatch::new(limit, now)),
+            started_at: now,
+            exit: None,
+            end: None,
+            gone: None,
+            keeper_gone: None,
+            last_output: now,
+        }
+    }
+
+    pub(crate) fn output(&mut self, now: Instant) {
+        if let Some(idle) = &mut self.idle {
+            idle.active(now);
+        }
+        self.last_output = now;
+    }
+
+    pub(crate) fn heard(&mut self, status: Status, now: Instant) {
+        match status {
+            Status::Started => self.started_at = now,
+            Status::Ended(exit) => self.exit = self.exit.or(Some((exit, now))),
+            Status::Gone { leftovers, unended } => self.gone = Some((leftovers, unended)),
+        }
+    }
+
+    pub(crate) fn is_all_gone(&self) -> bool {
+        self.gone.is_some()
+    }
+
+    pub(crate) fn keeper_gone(&mut self, now: Instant) {
+        self.keeper_gone = Some(now);
+    }
+
+    /// Whether there is nothing to wait for, given that all output has come to its end.
+    pub(crate) fn is_over(&self, output_ended: bool, now: Instant) -> bool {
+        self.drained_at()
+            .is_some_and(|drained| output_ended || now >= drained)
+    }
+
+    /// Whether everything is to be ended now; not a second time, and not when the program has
+    /// ended by itself, for the keeper does it then anyway.
+    pub(crate) fn begin_end(&mut self, reason: EndReason, now: Instant) -> bool {
+        let begins = self.is_running();
+        if begins {
+            self.end = Some((reason, now));
+        }
+        begins
+    }
+
+    pub(crate) fn is_past_hard_limit(&self, now: Instant) -> bool {
+        self.is_running() && now >= self.hard_deadline()
+    }
+
+    pub(crate) fn is_keeper_overdue(&self, now: Instant) -> bool {
+        self.keeper_gone.is_none() && self.overdue_at().is_some_and(|at| now >= at)
+    }
+
+    pub(crate) fn is_time_to_look(&self, now: Instant) -> bool {
+        self.next_look().is_some_and(|at| now >= at)
+    }
+
+    pub(crate) fn looks_idle(&mut self, now: Instant, cpu: Option<Duration>) -> bool {
+        self.idle.as_mut().is_some_and(|idle| idle.look(now, cpu))
+    }
+
+    /// The last sign of life there can be: files that change.
+    pub(crate) fn excused(&mut self, now: Instant, observer: &mut dyn Observer) -> bool {
+        let excused = observer.files_changed();
+        if excused && let Some(idle) = &mut self.idle {
+            idle.active(now);
+        }
+        excused
+    }
+
+    /// How long nothing is to be done unless someone speaks.
+    pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
+        let hard = self.is_running().then(|| self.hard_deadline());
+        let overdue = self.overdue_at().filter(|_| self.keeper_gone.is_none());
+        let next = [hard, self.next_look(), overdue, self.drained_at()];
+        let next = next.into_iter().flatten().min()?;
+        // Rounded up, so that the time has come when the pause is over.
+        Some(next.saturating_duration_since(now) + Duration::from_millis(1))
+    }
+
+    pub(crate) fn ended(self, stdout_bytes: u64, stderr_bytes: u64) -> Ended {
+        let (exit, at) = self.exit.unwrap_or((Exit::Unknown, Instant::now()));
+        let (leftovers_ended, unended) = self.gone.unwrap_or_default();
+        Ended {
+            exit,
+            reason: self.end.map_or(EndReason::Normal, |(reason, _)| reason),
+            duration: at.saturating_duration_since(self.started_at),
+            stdout_bytes,
+            stderr_bytes,
+            leftovers_ended,
+            unended,
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.exit.is_none() && self.end.is_none() && self.keeper_gone.is_none()
+    }
+
+    fn drained_at(&self) -> Option<Instant> {
+        let gone = self.keeper_gone?;
+        let quiet = self.last_output.max(gone) + DRAIN;
+        Some(quiet.min(gone + DRAIN_AT_MOST))
+    }
+
+    fn hard_deadline(&self) -> Instant {
+        later(self.started_at, self.limits.hard)
+    }
+
+    fn overdue_at(&self) -> Option<Instant> {
+        let asked = self.end.map(|(_, at)| at);
+        let since = asked.or(self.exit.map(|(_, at)| at))?;
+        Some(later(later(since, self.limits.grace), KEEPER_PATIENCE))
+    }
+
+    fn next_look(&self) -> Option<Instant> {
+        let idle = self.idle.as_ref().filter(|_| self.is_running())?;
+        Some(idle.next_look())
+    }
+}
+
+/// A limit may be so large that it means none.
+fn later(from: Instant, by: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    from.checked_add(by).unwrap_or(from + FAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn progress(now: Instant) -> Progress {
+        let limits = TimeLimits {
+            hard: 10 * SECOND,
+            idle: None,
+            grace: SECOND,
+        };
+        Progress::new(limits, now)
+    }
+
+    #[test]
+    fn the_first_reason_to_end_counts() {
+        let now = Instant::now();
+        let mut progress = progress(now);
+        assert!(progress.begin_end(EndReason::Cancelled, now));
+        assert!(!progress.begin_end(EndReason::HardLimit, now));
+        assert!(!progress.is_past_hard_limit(now + 20 * SECOND));
+        assert_eq!(progress.ended(0, 0).reason, EndReason::Cancelled);
+    }
+
+    #[test]
+    fn a_program_that_has_ended_cannot_be_cancelled() {
+        let now = Instant::now();
+        let mut progress = progress(now);
+        progress.heard(Status::Ended(Exit::Exited(0)), now);
+        assert!(!progress.begin_end(EndReason::Cancelled, now));
+        assert_eq!(progress.ended(0, 0).reason, EndReason::Normal);
+    }
+
+    #[test]
+    fn the_time_limit_counts_from_the_start_of_the_program() {
+        let now = Instant::now();
+        let mut progress = progress(now);
+        progress.heard(Status::Started, now + SECOND);
+        assert!(!progress.is_past_hard_limit(now + 10 * SECOND));
+        assert!(progress.is_past_hard_limit(now + 11 * SECOND));
+    }
+
+    #[test]
+    fn output_is_read_a_little_longer_than_the_keeper_lives() {
+        let now = Instant::now();
+        let mut progress = progress(now);
+        assert!(!progress.is_over(true, now));
+        progress.keeper_gone(now);
+        assert!(progress.is_over(true, now));
+        assert!(!progress.is_over(false, now));
+        assert!(progress.is_over(false, now + DRAIN));
+        progress.output(now + DRAIN);
+        assert!(!progress.is_over(false, now + DRAIN));
+        progress.output(now + DRAIN_AT_MOST);
+        assert!(progress.is_over(false, now + DRAIN_AT_MOST));
+    }
+
+    #[test]
+    fn a_keeper_that_does_not_finish_is_overdue() {
+        let now = Instant::now();
+        let mut progress = progress(now);
+        assert!(!progress.is_keeper_overdue(now + 1000 * SECOND));
+        progress.begin_end(EndReason::Cancelled, now);
+        assert!(!progress.is_keeper_overdue(now + SECOND));
+        assert!(progress.is_keeper_overdue(now + SECOND + KEEPER_PATIENCE));
+    }
+
+    #[test]
+    fn an_endless_limit_is_none() {
+        let limits = TimeLimits {
+            hard: Duration::MAX,
+            idle: None,
+            grace: SECOND,
+        };
+        let now = Instant::now();
+        assert!(!Progress::new(limits, now).is_past_hard_limit(now + 1000 * SECOND));
+    }
+}

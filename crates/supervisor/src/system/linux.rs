@@ -1,0 +1,213 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, geteuid, getpid, kill_process, pidfd_open, pidfd_send_signal,
+    set_child_subreaper,
+};
+
+use super::stat_line::StatLine;
+use crate::{Marker, Stray};
+
+/// One process for good: a pid that is used again has another start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Process {
+    pid: Pid,
+    start: u64,
+}
+
+impl Process {
+    pub(crate) fn pid(self) -> Pid {
+        self.pid
+    }
+
+    fn is_there(self) -> bool {
+        let stat = stat_of(self.pid.as_raw_nonzero().get());
+        stat.is_some_and(|stat| stat.start == self.start)
+    }
+
+    fn of(stat: &StatLine) -> Option<Self> {
+        Some(Self {
+            pid: Pid::from_raw(stat.pid)?,
+            start: stat.start,
+        })
+    }
+}
+
+/// From now on, descendants whose parents end become this process's own children.
+pub(crate) fn adopt_orphans() -> io::Result<()> {
+    Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Nothing happens below a keeper that it is not told of.
+pub(crate) const LOOK_AGAIN: Option<Duration> = None;
+
+/// Whether there can be descendants that are no children of the keeper: never, they are
+/// adopted.
+pub(crate) fn is_anyone_left(_program: Pid) -> bool {
+    false
+}
+
+/// Everything alive below the keeper.
+pub(crate) fn descendants(keeper: Pid, _program: Pid) -> Vec<Process> {
+    let below = below(keeper.as_raw_nonzero().get(), all_processes());
+    let alive = below.iter().filter(|stat| !stat.is_dead());
+    alive.filter_map(Process::of).collect()
+}
+
+/// Sends a signal to exactly this process; `false` if it is gone or out of reach.
+pub(crate) fn signal(process: Process, signal: Signal) -> bool {
+    // Once the descriptor is open, the pid cannot come to mean another process.
+    match pidfd_open(process.pid, PidfdFlags::empty()) {
+        Ok(descriptor) => process.is_there() && pidfd_send_signal(descriptor, signal).is_ok(),
+        Err(Errno::NOSYS | Errno::PERM) => {
+            process.is_there() && kill_process(process.pid, signal).is_ok()
+        }
+        Err(_) => false,
+    }
+}
+
+/// The processor time that the keeper and everything below it have used.
+pub(crate) fn cpu_time(keeper: Pid) -> Option<Duration> {
+    let keeper = keeper.as_raw_nonzero().get();
+    let own = stat_of(keeper)?;
+    let below = below(keeper, all_processes());
+    let ticks: u64 = below.iter().chain([&own]).map(|stat| stat.cpu_ticks).sum();
+    Some(Duration::from_millis(
+        ticks * 1000 / clock_ticks_per_second().max(1),
+    ))
+}
+
+/// The processes of this user whose marker begins with `prefix`, but for this process and
+/// those it was started by.
+pub(crate) fn marked(prefix: &str) -> Vec<Stray> {
+    let all = all_processes();
+    let mine = with_ancestors(getpid().as_raw_nonzero().get(), &all);
+    all.iter()
+        .filter(|stat| !stat.is_dead() && !mine.contains(&stat.pid))
+        .filter_map(|stat| stray(stat, prefix))
+        .collect()
+}
+
+fn stray(stat: &StatLine, prefix: &str) -> Option<Stray> {
+    let folder = PathBuf::from(format!("/proc/{}", stat.pid));
+    if fs::metadata(&folder).ok()?.uid() != geteuid().as_raw() {
+        return None;
+    }
+    let environment = fs::read(folder.join("environ")).ok()?;
+    let marker = marker_in(&environment)?;
+    marker.starts_with(prefix).then_some(())?;
+    let command = fs::read(folder.join("cmdline")).unwrap_or_default();
+    Some(Stray {
+        process: Process::of(stat)?,
+        marker: marker.to_owned(),
+        command: String::from_utf8_lossy(&command)
+            .replace('\0', " ")
+            .trim_end()
+            .to_owned(),
+    })
+}
+
+fn marker_in(environment: &[u8]) -> Option<&str> {
+    environment
+        .split(|&byte| byte == 0)
+        .filter_map(|entry| std::str::from_utf8(entry).ok())
+        .find_map(|entry| entry.strip_prefix(Marker::VARIABLE)?.strip_prefix('='))
+}
+
+fn all_processes() -> Vec<StatLine> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(stat_of)
+        .collect()
+}
+
+fn stat_of(pid: i32) -> Option<StatLine> {
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    StatLine::parse(&String::from_utf8_lossy(&line))
+}
+
+fn below(root: i32, all: Vec<StatLine>) -> Vec<StatLine> {
+    let mut children: BTreeMap<i32, Vec<StatLine>> = BTreeMap::new();
+    for stat in all {
+        children.entry(stat.parent).or_default().push(stat);
+    }
+    let mut found = children.remove(&root).unwrap_or_default();
+    let mut next = 0;
+    while let Some(stat) = found.get(next) {
+        found.extend(children.remove(&stat.pid).unwrap_or_default());
+        next += 1;
+    }
+    found
+}
+
+fn with_ancestors(pid: i32, all: &[StatLine]) -> BTreeSet<i32> {
+    let parents: BTreeMap<i32, i32> = all.iter().map(|stat| (stat.pid, stat.parent)).collect();
+    let mut line = BTreeSet::new();
+    let mut current = Some(pid);
+    while let Some(pid) = current.filter(|&pid| line.insert(pid)) {
+        current = parents.get(&pid).copied();
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stat(pid: i32, parent: i32) -> StatLine {
+        StatLine {
+            pid,
+            parent,
+            state: b'S',
+            cpu_ticks: 0,
+            start: 1,
+        }
+    }
+
+    fn pids(stats: &[StatLine]) -> Vec<i32> {
+        stats.iter().map(|stat| stat.pid).collect()
+    }
+
+    #[test]
+    fn everything_below_is_found_however_deep_and_nothing_else() {
+        let all = vec![stat(9, 1), stat(5, 3), stat(3, 2), stat(2, 1), stat(6, 5)];
+        assert_eq!(pids(&below(2, all.clone())), [3, 5, 6]);
+        assert_eq!(pids(&below(6, all)), [0; 0]);
+    }
+
+    #[test]
+    fn a_loop_of_parents_does_not_hang() {
+        let all = [stat(1, 2), stat(2, 1)];
+        assert_eq!(with_ancestors(1, &all), BTreeSet::from([1, 2]));
+        assert_eq!(pids(&below(1, all.to_vec())), [2, 1]);
+    }
+
+    #[test]
+    fn a_process_that_is_another_one_by_now_is_not_signalled() {
+        let me = stat_of(getpid().as_raw_nonzero().get()).unwrap();
+        let other = Process {
+            pid: getpid(),
+            start: me.start + 1,
+        };
+        assert!(!signal(other, Signal::KILL));
+    }
+
+    #[test]
+    fn the_marker_is_a_whole_variable() {
+        assert_eq!(
+            marker_in(b"A=1\0REGREEN_KEEPER=r:1:x\0B=2\0"),
+            Some("r:1:x")
+        );
+        assert_eq!(marker_in(b"MY_REGREEN_KEEPER=r\0REGREEN_KEEPERS=r\0"), None);
+    }
+}

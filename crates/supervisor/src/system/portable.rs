@@ -1,0 +1,53 @@
+//! Systems without a way to adopt orphans, such as macOS: what the program starts is ended
+//! as long as it stays in the program's process group. A descendant that starts a session
+//! of its own gets away; strays cannot be found, and processor time is not known.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use crate::Stray;
+
+/// The program's whole process group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Process {
+    group: Pid,
+}
+
+impl Process {
+    pub(crate) fn pid(self) -> Pid {
+        self.group
+    }
+}
+
+pub(crate) fn adopt_orphans() -> io::Result<()> {
+    Ok(())
+}
+
+/// Who is no child of the keeper ends without a word.
+pub(crate) const LOOK_AGAIN: Option<Duration> = Some(Duration::from_millis(10));
+
+pub(crate) fn is_anyone_left(program: Pid) -> bool {
+    test_kill_process_group(program).is_ok()
+}
+
+pub(crate) fn descendants(_keeper: Pid, program: Pid) -> Vec<Process> {
+    let group = Process { group: program };
+    is_anyone_left(program)
+        .then_some(group)
+        .into_iter()
+        .collect()
+}
+
+pub(crate) fn signal(process: Process, signal: Signal) -> bool {
+    kill_process_group(process.group, signal).is_ok()
+}
+
+pub(crate) fn cpu_time(_keeper: Pid) -> Option<Duration> {
+    None
+}
+
+pub(crate) fn marked(_prefix: &str) -> Vec<Stray> {
+    Vec::new()
+}
