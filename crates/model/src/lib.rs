@@ -23,6 +23,8 @@ mod task_failure;
 mod task_id;
 mod task_key;
 mod task_kind;
+mod timestamp;
+mod verify_command;
 mod warning;
 
 pub use category::FailureCategory;
@@ -45,4 +47,6 @@ pub use task_failure::TaskFailure;
 pub use task_id::{IdShape, TaskId};
 pub use task_key::TaskKey;
 pub use task_kind::TaskKind;
+pub use timestamp::Timestamp;
+pub use verify_command::{VerifyCommand, VerifyForm};
 pub use warning::Warning;

@@ -25,4 +25,4 @@ pub use next::{Next, Pick};
 pub use row::RowId;
 pub(crate) use row_box::has_box;
 pub use task_file::TaskFile;
-pub use verify::{VerifyCommand, VerifyForm, verify_commands};
+pub use verify::verify_commands;

@@ -4,36 +4,10 @@
 mod expectation;
 mod span;
 
-use regreen_model::Expectation;
+use regreen_model::{VerifyCommand, VerifyForm};
 
 use self::span::{Span, spans};
 use crate::markdown::{FenceMark, LineKind, scan};
-
-/// One command that a Verify field may ask for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifyCommand {
-    pub command: String,
-    pub form: VerifyForm,
-    /// What is judged instead of exit code 0.
-    pub expects: Option<Expectation>,
-}
-
-/// How sure it is that the words are a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerifyForm {
-    /// Run it: a missing program is a failure.
-    Always,
-    /// Run it if its first word is a program or a shell builtin; else it is prose.
-    IfProgram,
-}
-
-impl VerifyCommand {
-    /// The word that has to be a program: the first one behind assignments, `!` and `(`.
-    #[must_use]
-    pub fn program(&self) -> &str {
-        program(&self.command)
-    }
-}
 
 /// The commands that a Verify field names, in order. Whether a word is a program is not
 /// known here.
@@ -43,18 +17,10 @@ pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
     let mut commands = if parts.scripts.is_empty() {
         from_prose(&parts.prose)
     } else {
-        parts.scripts.into_iter().map(always).collect()
+        parts.scripts.into_iter().map(VerifyCommand::always).collect()
     };
     commands.retain(|command| !is_by_hand(&command.command));
     commands
-}
-
-fn always(command: String) -> VerifyCommand {
-    VerifyCommand {
-        command,
-        form: VerifyForm::Always,
-        expects: None,
-    }
 }
 
 /// A field's shell scripts, and everything that is no code block.
@@ -125,7 +91,7 @@ fn from_prose(prose: &str) -> Vec<VerifyCommand> {
     if let [only] = spans.as_slice()
         && only.is_whole(prose)
     {
-        return vec![always(only.code.clone())];
+        return vec![VerifyCommand::always(only.code.as_str())];
     }
     from_spans(prose, &spans)
 }
@@ -212,22 +178,6 @@ fn is_by_hand(command: &str) -> bool {
         .strip_prefix("echo ")
         .map(|said| said.trim().trim_matches(['\'', '"']));
     said.is_some_and(|said| said.eq_ignore_ascii_case("verify manually"))
-}
-
-fn program(command: &str) -> &str {
-    let is_assignment = |word: &str| {
-        word.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty()
-                && !name.starts_with(|c: char| c.is_ascii_digit())
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        })
-    };
-    command
-        .split_whitespace()
-        .map(|word| word.trim_start_matches(['(', '!', '{']))
-        .find(|word| !word.is_empty() && !is_assignment(word))
-        .map(|word| word.trim_end_matches([';', ')']))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

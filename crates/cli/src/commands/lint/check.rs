@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use regreen_documents::{RowId, TaskFile, VerifyForm, verify_commands};
-use regreen_model::{Task, TaskKind, Warning};
+use regreen_documents::{RowId, TaskFile, verify_commands};
+use regreen_model::{Task, TaskKind, VerifyForm, Warning};
 
 use super::finding::Finding;
 use super::summary::counted;

@@ -55,7 +55,7 @@ impl From<Task> for Row {
             .as_deref()
             .map(verify_commands)
             .unwrap_or_default();
-        let expects = |command: &regreen_documents::VerifyCommand| {
+        let expects = |command: &regreen_model::VerifyCommand| {
             command.expects.as_ref().map(ToString::to_string)
         };
         Self {

@@ -153,19 +153,3 @@ fn a_span_can_be_what_the_command_before_it_prints() {
 fn examples_are_no_commands() {
     check("Run the tests (e.g. `curl API | jq`)", &[]);
 }
-
-#[test]
-fn the_program_is_the_first_word_that_is_no_preparation() {
-    for (command, program) in [
-        ("make test", "make"),
-        ("A=1 B=\"x\" make", "make"),
-        ("! grep -q x f", "grep"),
-        ("(cd a && make)", "cd"),
-        ("!grep x", "grep"),
-        ("true;", "true"),
-        ("", ""),
-        ("A=1", ""),
-    ] {
-        assert_eq!(super::program(command), program, "{command}");
-    }
-}
