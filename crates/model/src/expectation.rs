@@ -115,7 +115,11 @@ mod tests {
             (Expectation::Fails, 1, "", true),
             (Expectation::Fails, 0, "", false),
         ] {
-            assert_eq!(expected.is_met(code, output), met, "{expected} {code} {output}");
+            assert_eq!(
+                expected.is_met(code, output),
+                met,
+                "{expected} {code} {output}"
+            );
         }
     }
 }

@@ -3,9 +3,11 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
+mod attempt_report;
 mod category;
 mod confidence;
 mod dialect;
+mod event;
 mod evidence;
 mod expectation;
 mod failure;
@@ -13,11 +15,16 @@ mod failure_kind;
 mod fields;
 mod finding;
 mod limits;
+mod mark;
 mod marker;
 mod new_task;
+mod picked_task;
 mod plain_line;
+mod prompt_kind;
 mod repair_action;
 mod retry_mode;
+mod run_config;
+mod run_outcome;
 mod task;
 mod task_failure;
 mod task_id;
@@ -27,9 +34,11 @@ mod timestamp;
 mod verify_command;
 mod warning;
 
+pub use attempt_report::{AttemptClass, AttemptReport, Claim, PlanChanges};
 pub use category::FailureCategory;
 pub use confidence::Confidence;
 pub use dialect::Dialect;
+pub use event::{CommandSeq, Event, FailureNote, Verdict};
 pub use evidence::{Ending, Evidence, Output, Source, ToolUse, VerifyResult};
 pub use expectation::{Comparison, Expectation};
 pub use failure::Failure;
@@ -37,11 +46,16 @@ pub use failure_kind::FailureKind;
 pub use fields::Fields;
 pub use finding::Finding;
 pub use limits::Limits;
+pub use mark::Mark;
 pub use marker::Marker;
 pub use new_task::{FixOrigin, NewTask};
+pub use picked_task::PickedTask;
 pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS};
+pub use prompt_kind::PromptKind;
 pub use repair_action::RepairAction;
 pub use retry_mode::RetryMode;
+pub use run_config::RunConfig;
+pub use run_outcome::{RunOutcome, StopSignal};
 pub use task::Task;
 pub use task_failure::TaskFailure;
 pub use task_id::{IdShape, TaskId};

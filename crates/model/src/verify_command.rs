@@ -68,7 +68,11 @@ mod tests {
             ("", ""),
             ("A=1", ""),
         ] {
-            assert_eq!(VerifyCommand::always(command).program(), program, "{command}");
+            assert_eq!(
+                VerifyCommand::always(command).program(),
+                program,
+                "{command}"
+            );
         }
     }
 }

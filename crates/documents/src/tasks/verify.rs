@@ -17,7 +17,11 @@ pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
     let mut commands = if parts.scripts.is_empty() {
         from_prose(&parts.prose)
     } else {
-        parts.scripts.into_iter().map(VerifyCommand::always).collect()
+        parts
+            .scripts
+            .into_iter()
+            .map(VerifyCommand::always)
+            .collect()
     };
     commands.retain(|command| !is_by_hand(&command.command));
     commands

@@ -1,0 +1,232 @@
+//! Folding events into the state. Nothing is decided here.
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, Mark, PickedTask, PromptKind, TaskKey, Verdict,
+};
+
+use crate::state::{Phase, State, TaskState};
+
+impl State {
+    /// The state after an event. Any event can be applied to any state.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { run, config } => {
+                *self = Self {
+                    run: run.clone(),
+                    config: config.clone(),
+                    ..Self::default()
+                };
+            }
+            Event::RunResumed => {
+                self.outcome = None;
+                self.stopping = None;
+                self.reading = None;
+            }
+            Event::PlanAsked { seq } => {
+                self.reading = Some(*seq);
+                self.next_seq = seq + 1;
+            }
+            Event::LimitSettled { max_iterations } => self.max_iterations = Some(*max_iterations),
+            Event::TaskPicked { task } => self.pick(task),
+            Event::AttemptStarted {
+                seq,
+                task,
+                attempt,
+                prompt,
+                ..
+            } => {
+                let phase = Phase::Attempting {
+                    seq: *seq,
+                    attempt: *attempt,
+                };
+                self.enter(task, *seq, phase, |task| {
+                    task.attempts = *attempt;
+                    task.reminded = *prompt == PromptKind::Reminder;
+                    task.noops += u32::from(*prompt == PromptKind::NoOp);
+                });
+            }
+            Event::AttemptEnded {
+                task,
+                charged,
+                report,
+                ..
+            } => self.end_attempt(task, *charged, report),
+            Event::ClaimsAsked { seq, task } => {
+                self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
+            }
+            Event::ClaimsJudged { task, .. } => self.with(task, |task| task.phase = Phase::Open),
+            Event::VerifyStarted {
+                seq, task, again, ..
+            } => {
+                self.enter(
+                    task,
+                    *seq,
+                    Phase::Verifying {
+                        seq: *seq,
+                        again: *again,
+                    },
+                    |_| {},
+                );
+            }
+            Event::VerifyEnded { task, verdict, .. } => {
+                self.with(task, |task| task.judged(verdict));
+            }
+            Event::TaskFailed { task, failure, .. } => self.with(task, |task| {
+                task.failure = Some(failure.clone());
+                task.prompt = PromptKind::Retry;
+                task.phase = Phase::Open;
+                task.result = Some(false);
+                task.reminded = false;
+                task.marks.clear();
+            }),
+            Event::TickAsked { seq, task, done } => {
+                self.enter(
+                    task,
+                    *seq,
+                    Phase::Ticking {
+                        seq: *seq,
+                        done: *done,
+                    },
+                    |_| {},
+                );
+            }
+            Event::CommitAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Committing { seq: *seq }, |_| {});
+            }
+            Event::CommitRefused { task, output } => {
+                self.with(task, |task| task.refusal = Some(output.clone()));
+            }
+            Event::Marked { task, mark } => self.with(task, |task| {
+                task.marks.insert(*mark);
+            }),
+            Event::Committed { task, hash } => self.with(task, |task| task.hash.clone_from(hash)),
+            Event::RecordAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Recording { seq: *seq }, |_| {});
+            }
+            Event::TaskDone { task, marks, hash } => self.with(task, |task| {
+                task.phase = Phase::Closed;
+                task.result = Some(true);
+                task.marks.clone_from(marks);
+                task.hash.clone_from(hash);
+            }),
+            Event::TaskSkipped { task } => {
+                self.skipped.insert(task.clone());
+                self.with(task, |task| task.phase = Phase::Closed);
+            }
+            Event::WaitStarted {
+                seq,
+                task,
+                since,
+                until,
+                ..
+            } => {
+                let phase = Phase::Waiting {
+                    seq: *seq,
+                    since: *since,
+                    until: *until,
+                };
+                self.waits += 1;
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::WaitEnded { task, waited_ms } => {
+                self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
+                self.with(task, |task| task.phase = Phase::Open);
+            }
+            Event::Warned { .. } => {}
+            Event::StopAsked { signal } => self.stopping = Some(*signal),
+            Event::RunEnded { outcome } => {
+                self.outcome = Some(outcome.clone());
+                self.reading = None;
+            }
+        }
+    }
+
+    fn with(&mut self, task: &TaskKey, change: impl FnOnce(&mut TaskState)) {
+        if let Some(task) = self.tasks.get_mut(task) {
+            change(task);
+        }
+    }
+
+    /// A task that waits for a new command from now on.
+    fn enter(
+        &mut self,
+        task: &TaskKey,
+        seq: u64,
+        phase: Phase,
+        change: impl FnOnce(&mut TaskState),
+    ) {
+        self.next_seq = seq + 1;
+        self.with(task, |task| {
+            task.phase = phase;
+            change(task);
+        });
+    }
+
+    /// What was frozen when a task was first picked stays; a closed task that is picked
+    /// again was reopened by a person and starts afresh.
+    fn pick(&mut self, picked: &PickedTask) {
+        self.reading = None;
+        self.total_tasks = picked.total;
+        let task = self
+            .tasks
+            .entry(picked.task.clone())
+            .or_insert_with(|| TaskState::new(picked.clone()));
+        if task.phase == Phase::Closed {
+            let attempts = task.attempts;
+            *task = TaskState::new(picked.clone());
+            task.attempts = attempts;
+        }
+        task.picked.index = picked.index;
+        task.picked.total = picked.total;
+    }
+
+    fn end_attempt(&mut self, key: &TaskKey, charged: bool, report: &AttemptReport) {
+        if charged {
+            self.iterations += 1;
+        }
+        if !matches!(report.class, AttemptClass::Transient { .. }) {
+            self.waits = 0;
+        }
+        self.put_back.extend(report.plan.put_back.iter().cloned());
+        self.with(key, |task| task.attempted(charged, report));
+    }
+}
+
+impl TaskState {
+    fn attempted(&mut self, charged: bool, report: &AttemptReport) {
+        self.phase = Phase::Open;
+        self.iterations += u32::from(charged);
+        // A reminder only asks for the signal: what the attempt did before still counts.
+        self.changed_files = report.files_changed > 0 || (self.reminded && self.changed_files);
+        self.session.clone_from(&report.session);
+        self.report = Some(Box::new(report.clone()));
+        match report.class {
+            AttemptClass::Interrupted => {
+                self.interruptions += 1;
+                self.prompt = PromptKind::Interrupted;
+            }
+            AttemptClass::Session { .. } => {
+                self.lost_sessions += 1;
+                self.session = None;
+                self.prompt = PromptKind::NewSession;
+            }
+            AttemptClass::Ordinary
+            | AttemptClass::Transient { .. }
+            | AttemptClass::Fatal { .. } => {}
+        }
+    }
+
+    fn judged(&mut self, verdict: &Verdict) {
+        let again = matches!(self.phase, Phase::Verifying { again: true, .. });
+        match verdict {
+            Verdict::Green if again => {
+                self.marks.insert(Mark::Flaky);
+            }
+            Verdict::Unverified => {
+                self.marks.insert(Mark::Unverified);
+            }
+            Verdict::Green | Verdict::Red { .. } => {}
+        }
+        self.phase = Phase::Open;
+    }
+}

@@ -1,0 +1,103 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use regreen_model::{
+    Claim, CommandSeq, FailureNote, PickedTask, PromptKind, TaskId, TaskKey, Timestamp,
+    VerifyCommand,
+};
+use serde::{Deserialize, Serialize};
+
+/// Please do this. Owed until it is answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// Read the task file and say what is next.
+    ReadPlan {
+        include_optional: bool,
+        only: Option<TaskId>,
+        passed_over: BTreeSet<TaskKey>,
+    },
+    /// Once: after a crash it is answered as interrupted, never done again.
+    Attempt(Box<AttemptOrder>),
+    /// Verify the rows that an agent ticked on its own; untick what is not green.
+    JudgeClaims {
+        task: TaskKey,
+        claims: Vec<Claim>,
+        gate: Option<String>,
+    },
+    Verify {
+        task: TaskKey,
+        attempt: u32,
+        commands: Vec<VerifyCommand>,
+        gate: Option<String>,
+        timeout_ms: u64,
+    },
+    /// The box is to be so.
+    Tick {
+        task: TaskKey,
+        done: bool,
+    },
+    Commit(CommitOrder),
+    /// The progress file is to say so.
+    Record(Record),
+    /// The state file is to say so. Not waited for: whatever is next says it again.
+    SaveState(StateFile),
+    Wait {
+        until: Timestamp,
+    },
+    /// Nothing more will be asked for.
+    Finish,
+}
+
+/// A command with the number that its answer names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issued {
+    pub seq: CommandSeq,
+    pub command: Command,
+}
+
+/// One run of an agent on one task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptOrder {
+    pub task: PickedTask,
+    /// Counts every run of the agent on the task, also those that are charged to nothing.
+    pub attempt: u32,
+    /// The task's attempts so far that are charged to it, this one included, and how many
+    /// it may have.
+    pub iteration: u32,
+    pub max_iterations: u32,
+    pub prompt: PromptKind,
+    pub previous: Option<FailureNote>,
+    /// The session to go on with, where the agent can.
+    pub session: Option<String>,
+    pub timeout_ms: u64,
+    pub idle_timeout_ms: Option<u64>,
+    /// Rows that were put back once already.
+    pub put_back: BTreeSet<TaskKey>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitOrder {
+    pub task: TaskKey,
+    pub message: String,
+    /// How many attempts the task has had: what they changed is committed.
+    pub attempts: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub task: TaskKey,
+    pub hash: Option<String>,
+}
+
+/// What the state file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateFile {
+    pub task_index: u32,
+    pub total_tasks: u32,
+    pub task_iteration: u32,
+    pub max_task_iterations: u32,
+    pub global_iteration: u32,
+    pub max_global_iterations: u32,
+    /// `true` for success, `false` for failed, absent for pending.
+    pub results: BTreeMap<TaskId, bool>,
+}

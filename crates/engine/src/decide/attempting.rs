@@ -1,0 +1,192 @@
+//! Attempts: starting one, and what its end means before anything is verified.
+
+use std::collections::BTreeSet;
+
+use regreen_model::{AttemptClass, AttemptReport, Event, Mark, PromptKind, TaskKey};
+
+use super::turn::Turn;
+use super::{ending, failing, verifying, waiting};
+use crate::command::{AttemptOrder, Command};
+use crate::state::TaskState;
+
+/// So many interruptions cost a task nothing.
+const FREE_INTERRUPTIONS: u32 = 2;
+/// So many lost sessions cost a task nothing.
+const FREE_SESSIONS: u32 = 2;
+/// Said of an agent that claims completion and admits failure in one breath.
+const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
+
+/// Starts the next attempt of the task, unless a limit or somebody says stop.
+pub(super) fn start(turn: &mut Turn<'_>) {
+    let prompt = turn.task().map_or(PromptKind::First, |task| task.prompt);
+    start_with(turn, prompt);
+}
+
+/// Starts the next attempt with something to tell the agent.
+pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
+    if ending::stop_if_asked(turn) {
+        return;
+    }
+    let max = turn.state.iteration_limit();
+    if turn.state.iterations >= max {
+        return ending::limit(
+            turn,
+            format!(
+                "ERROR: Maximum global iterations ({max}) reached. Review .progress.md for failure patterns."
+            ),
+        );
+    }
+    turn.save_state();
+    let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
+        return;
+    };
+    let (task, attempt, timeout_ms) = (order.task.task.clone(), order.attempt, order.timeout_ms);
+    turn.ask(Command::Attempt(Box::new(order)), |seq| {
+        Event::AttemptStarted {
+            seq,
+            task,
+            attempt,
+            prompt,
+            timeout_ms,
+        }
+    });
+}
+
+fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder {
+    let config = &turn.state.config;
+    AttemptOrder {
+        task: task.picked.clone(),
+        attempt: task.attempts + 1,
+        iteration: task.iterations + 1,
+        max_iterations: config.limits.task_iterations,
+        prompt,
+        previous: task.failure.clone(),
+        session: task.session.clone(),
+        timeout_ms: config.attempt_timeout_ms,
+        idle_timeout_ms: config.idle_timeout_ms,
+        put_back: turn.state.put_back.clone(),
+    }
+}
+
+pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
+    let Some(task) = turn.task() else { return };
+    let key = task.key().clone();
+    let charged = is_charged(task, &report.class);
+    turn.emit(Event::AttemptEnded {
+        task: key.clone(),
+        attempt,
+        charged,
+        report: Box::new(report.clone()),
+    });
+    for message in &report.plan.warnings {
+        turn.emit(Event::Warned {
+            message: message.clone(),
+        });
+    }
+    for task in &report.plan.skipped {
+        turn.emit(Event::TaskSkipped { task: task.clone() });
+    }
+    if report.plan.claims.is_empty() {
+        judge(turn);
+    } else {
+        ask_claims(turn);
+    }
+}
+
+/// What an attempt is charged to: its task, unless the trouble was none of its making.
+fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
+    match class {
+        // A reminder is part of the attempt before it.
+        AttemptClass::Ordinary => !task.reminded,
+        AttemptClass::Interrupted => task.interruptions >= FREE_INTERRUPTIONS,
+        AttemptClass::Session { .. } => task.lost_sessions >= FREE_SESSIONS,
+        AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
+    }
+}
+
+/// Asks for the rows that the agent ticked on its own to be verified.
+pub(super) fn ask_claims(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task() else { return };
+    let key = task.key().clone();
+    let claims = task
+        .report
+        .as_ref()
+        .map(|report| report.plan.claims.clone());
+    let command = Command::JudgeClaims {
+        task: key.clone(),
+        claims: claims.unwrap_or_default(),
+        gate: turn.state.config.gate.clone(),
+    };
+    turn.ask(command, |seq| Event::ClaimsAsked { seq, task: key });
+}
+
+pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &[TaskKey]) {
+    let Some(key) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.emit(Event::ClaimsJudged {
+        task: key,
+        kept: kept.to_vec(),
+        taken_back: taken_back.to_vec(),
+    });
+    for task in kept {
+        turn.emit(Event::TaskDone {
+            task: task.clone(),
+            marks: BTreeSet::from([Mark::Claimed]),
+            hash: None,
+        });
+    }
+    for TaskKey { id, .. } in taken_back {
+        turn.emit(Event::Warned {
+            message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
+        });
+    }
+    judge(turn);
+}
+
+/// What the end of the last attempt means, whatever the work is worth.
+fn judge(turn: &mut Turn<'_>) {
+    let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
+        return;
+    };
+    match &report.class {
+        AttemptClass::Fatal { why } => ending::broken(turn, why),
+        AttemptClass::Transient { why, until } => waiting::start(turn, why, *until),
+        AttemptClass::Interrupted => again_unless_used_up(turn),
+        AttemptClass::Session { why } if has_lost_too_many_sessions(turn) => {
+            failing::fail(turn, why, "");
+        }
+        AttemptClass::Session { .. } => start(turn),
+        AttemptClass::Ordinary => judge_ordinary(turn, &report),
+    }
+}
+
+fn has_lost_too_many_sessions(turn: &Turn<'_>) -> bool {
+    turn.task()
+        .is_some_and(|task| task.lost_sessions > FREE_SESSIONS)
+}
+
+fn again_unless_used_up(turn: &mut Turn<'_>) {
+    if failing::is_used_up(turn) {
+        failing::give_up(turn);
+    } else {
+        start(turn);
+    }
+}
+
+fn judge_ordinary(turn: &mut Turn<'_>, report: &AttemptReport) {
+    let is_reminded = turn.task().is_some_and(|task| task.reminded);
+    let has_failed =
+        report.ending.timed_out || report.reports_failure || (is_reminded && !report.signalled);
+    if has_failed {
+        return failing::fail(turn, &report.error, &report.attempted_fix);
+    }
+    if let Some(words) = report.contradiction.as_ref().filter(|_| report.signalled) {
+        turn.emit(Event::Warned {
+            message: CONTRADICTION.to_owned(),
+        });
+        let error = format!("{CONTRADICTION}: {words}");
+        return failing::fail(turn, &error, &report.attempted_fix);
+    }
+    verifying::start(turn, false);
+}

@@ -1,0 +1,48 @@
+//! What happens after a failed attempt. Recovery is off: try again, then stop.
+
+use regreen_model::{Event, FailureNote, TaskFailure};
+
+use super::turn::Turn;
+use super::{attempting, ending};
+
+/// The attempt did not pass.
+pub(super) fn fail(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
+    let Some(task) = turn.task() else { return };
+    let failure = FailureNote {
+        error: or(error, TaskFailure::NO_ERROR),
+        attempted_fix: or(attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
+    };
+    turn.emit(Event::TaskFailed {
+        task: task.key().clone(),
+        attempt: task.attempts,
+        failure,
+    });
+    // Nobody runs a group: there is no other attempt that could help.
+    let is_group = turn.task().is_some_and(|task| task.picked.is_group);
+    if is_group || is_used_up(turn) {
+        give_up(turn);
+    } else {
+        attempting::start(turn);
+    }
+}
+
+pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
+    let limit = turn.state.config.limits.task_iterations;
+    turn.task().is_some_and(|task| task.iterations >= limit)
+}
+
+/// The task has used up its attempts: the run ends here.
+pub(super) fn give_up(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task() else { return };
+    let (id, attempts) = (&task.key().id, task.iterations);
+    let message = format!("ERROR: Max retries reached for task {id} after {attempts} attempts");
+    ending::limit(turn, message);
+}
+
+fn or(text: &str, fallback: &str) -> String {
+    if text.trim().is_empty() {
+        fallback.to_owned()
+    } else {
+        text.to_owned()
+    }
+}

@@ -1,0 +1,80 @@
+//! What to do about one thing that happened: one file per family of transitions.
+
+mod attempting;
+mod ending;
+mod failing;
+mod picking;
+mod resuming;
+mod saving;
+mod turn;
+mod verifying;
+mod waiting;
+
+use regreen_model::{Event, Timestamp};
+
+use self::turn::Turn;
+use crate::command::Issued;
+use crate::input::Input;
+use crate::state::{Phase, State};
+
+/// What is to be stored, then done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Decision {
+    pub events: Vec<Event>,
+    pub commands: Vec<Issued>,
+}
+
+/// What follows from an input. The same state, time and input always give the same answer.
+pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
+    match input {
+        Input::Start { run, config } => picking::start(state, now, run, config),
+        Input::Resume => resuming::resume(state, now),
+        Input::Stop { signal } => ending::stop(state, now, *signal),
+        // A run that has ended asks for nothing, so this answers nothing.
+        _ if state.outcome.is_some() => Decision::default(),
+        Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
+            picking::read(state, now, plan)
+        }
+        Input::Contended { why, .. } => ending::needs_person(state, now, why),
+        Input::Broken { why, .. } => ending::set_up(state, now, why),
+        _ => answer(state, now, input),
+    }
+}
+
+/// Decides about the task that has been waiting for this answer. An answer that no task
+/// waits for is late or repeated, and changes nothing.
+fn answer(state: &State, now: Timestamp, input: &Input) -> Decision {
+    let Some(task) = input.seq().and_then(|seq| state.task_of(seq)) else {
+        return Decision::default();
+    };
+    let mut turn = Turn::about(state, now, task.key());
+    transition(&mut turn, &task.phase, input);
+    turn.decision()
+}
+
+/// What a task was waiting for, what it got, and what comes then.
+fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
+    use {Input as I, Phase as P};
+    match (phase, input) {
+        (P::Attempting { attempt, .. }, I::AttemptEnded { report, .. }) => {
+            attempting::ended(turn, *attempt, report);
+        }
+        (
+            P::JudgingClaims { .. },
+            I::ClaimsJudged {
+                kept, taken_back, ..
+            },
+        ) => {
+            attempting::claims_judged(turn, kept, taken_back);
+        }
+        (P::Verifying { again, .. }, I::Verified { verdict, .. }) => {
+            verifying::ended(turn, *again, verdict);
+        }
+        (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
+        (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
+        (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
+        (P::Waiting { since, .. }, I::Waited { .. }) => waiting::ended(turn, *since),
+        _ => {}
+    }
+}

@@ -1,0 +1,60 @@
+//! Starting, and finding out what is next.
+
+use regreen_model::{Event, RunConfig, RunOutcome, Timestamp};
+
+use super::turn::Turn;
+use super::{Decision, attempting, ending, verifying};
+use crate::input::{NextStep, Plan};
+use crate::state::State;
+
+/// A limit that nobody has set grows with the plan.
+const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
+
+pub(super) fn start(state: &State, now: Timestamp, run: &str, config: &RunConfig) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    turn.emit(Event::RunStarted {
+        run: run.to_owned(),
+        config: config.clone(),
+    });
+    turn.read_plan();
+    turn.decision()
+}
+
+pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    if state.max_iterations.is_none() {
+        let max_iterations = settled_limit(state.config.limits.global_iterations, plan.total);
+        turn.emit(Event::LimitSettled { max_iterations });
+    }
+    match &plan.next {
+        NextStep::Nothing => {
+            let outcome = if plan.open == 0 {
+                RunOutcome::AllGreen
+            } else {
+                RunOutcome::Skipped
+            };
+            ending::end(&mut turn, outcome);
+        }
+        NextStep::Task(picked) => {
+            turn.turn_to(&picked.task);
+            turn.emit(Event::TaskPicked {
+                task: picked.clone(),
+            });
+            if picked.is_group {
+                verifying::start(&mut turn, false);
+            } else {
+                attempting::start(&mut turn);
+            }
+        }
+    }
+    turn.decision()
+}
+
+/// The default is at least twice the tasks there are: a long plan must not end half-way.
+fn settled_limit(limit: u32, tasks: u32) -> u32 {
+    if limit == DEFAULT_GLOBAL_ITERATIONS {
+        limit.max(tasks.saturating_mul(2))
+    } else {
+        limit
+    }
+}

@@ -1,0 +1,102 @@
+//! A task that has passed: ticked, committed, recorded.
+
+use regreen_model::Event;
+
+use super::turn::Turn;
+use super::{ending, failing};
+use crate::command::{Command, CommitOrder, Record};
+use crate::input::CommitResult;
+
+/// Ticks the task's box.
+pub(super) fn tick(turn: &mut Turn<'_>) {
+    set_box(turn, true);
+}
+
+pub(super) fn set_box(turn: &mut Turn<'_>, done: bool) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    let command = Command::Tick {
+        task: task.clone(),
+        done,
+    };
+    turn.ask(command, |seq| Event::TickAsked { seq, task, done });
+}
+
+pub(super) fn ticked(turn: &mut Turn<'_>, done: bool) {
+    if !done {
+        return commit_refused(turn);
+    }
+    let Some(task) = turn.task() else { return };
+    let commit = task.picked.commit.clone();
+    match commit.filter(|_| turn.state.config.commits) {
+        Some(message) => commit_as(turn, message),
+        None => record(turn),
+    }
+}
+
+pub(super) fn commit_as(turn: &mut Turn<'_>, message: String) {
+    let Some(task) = turn.task() else { return };
+    let key = task.key().clone();
+    let command = Command::Commit(CommitOrder {
+        task: key.clone(),
+        message,
+        attempts: task.attempts,
+    });
+    turn.ask(command, |seq| Event::CommitAsked { seq, task: key });
+}
+
+pub(super) fn committed(turn: &mut Turn<'_>, result: &CommitResult) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    let hash = match result {
+        CommitResult::HookFailed { output } => {
+            let output = output.clone();
+            turn.emit(Event::CommitRefused { task, output });
+            return set_box(turn, false);
+        }
+        CommitResult::Impossible { why } => return ending::broken(turn, why),
+        CommitResult::Nothing => None,
+        CommitResult::Done { hash, warnings } => {
+            for message in warnings {
+                turn.emit(Event::Warned {
+                    message: message.clone(),
+                });
+            }
+            Some(hash.clone())
+        }
+    };
+    turn.emit(Event::Committed { task, hash });
+    record(turn);
+}
+
+/// A commit hook that fails is a failed verification, with what the hook said.
+fn commit_refused(turn: &mut Turn<'_>) {
+    let refusal = turn.task().and_then(|task| task.refusal.clone());
+    failing::fail(turn, &refusal.unwrap_or_default(), "");
+}
+
+pub(super) fn record(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task() else { return };
+    let (key, hash) = (task.key().clone(), task.hash.clone());
+    let command = Command::Record(Record {
+        task: key.clone(),
+        hash,
+    });
+    turn.ask(command, |seq| Event::RecordAsked { seq, task: key });
+}
+
+pub(super) fn recorded(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task() else { return };
+    let done = Event::TaskDone {
+        task: task.key().clone(),
+        marks: task.marks.clone(),
+        hash: task.hash.clone(),
+    };
+    turn.emit(done);
+    turn.save_state();
+    if !ending::stop_if_asked(turn) {
+        turn.read_plan();
+    }
+}

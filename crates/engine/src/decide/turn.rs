@@ -1,0 +1,111 @@
+//! One decision in the making.
+
+use std::collections::BTreeMap;
+
+use regreen_model::{Event, TaskId, TaskKey, Timestamp};
+
+use super::Decision;
+use crate::command::{Command, Issued, StateFile};
+use crate::state::{State, TaskState};
+
+/// Collects events and commands about one task, and shows what the state becomes by them.
+pub(super) struct Turn<'s> {
+    /// Before the decision, with all tasks.
+    before: &'s State,
+    /// As it becomes, with the task it is about.
+    pub(super) state: State,
+    pub(super) now: Timestamp,
+    key: Option<TaskKey>,
+    decision: Decision,
+}
+
+impl<'s> Turn<'s> {
+    /// A decision about one task.
+    pub(super) fn about(before: &'s State, now: Timestamp, key: &TaskKey) -> Self {
+        Self {
+            before,
+            state: before.narrowed(key),
+            now,
+            key: Some(key.clone()),
+            decision: Decision::default(),
+        }
+    }
+
+    /// A decision about the run as a whole.
+    pub(super) fn about_run(before: &'s State, now: Timestamp) -> Self {
+        Self {
+            before,
+            state: before.without_tasks(),
+            now,
+            key: None,
+            decision: Decision::default(),
+        }
+    }
+
+    /// Makes it a decision about a task, known or new.
+    pub(super) fn turn_to(&mut self, key: &TaskKey) {
+        if let Some(task) = self.before.tasks.get(key) {
+            self.state.tasks.insert(key.clone(), task.clone());
+        }
+        self.key = Some(key.clone());
+    }
+
+    pub(super) fn decision(self) -> Decision {
+        self.decision
+    }
+
+    /// The task as it is by now.
+    pub(super) fn task(&self) -> Option<&TaskState> {
+        self.state.tasks.get(self.key.as_ref()?)
+    }
+
+    pub(super) fn emit(&mut self, event: Event) {
+        self.state.apply(&event);
+        self.decision.events.push(event);
+    }
+
+    /// Asks for something; `event` says so and gets the command's number.
+    pub(super) fn ask(&mut self, command: Command, event: impl FnOnce(u64) -> Event) {
+        let seq = self.state.next_seq;
+        self.emit(event(seq));
+        self.decision.commands.push(Issued { seq, command });
+    }
+
+    /// Asks for something that no event waits for.
+    pub(super) fn ask_aside(&mut self, command: Command) {
+        let seq = self.state.next_seq;
+        self.decision.commands.push(Issued { seq, command });
+    }
+
+    /// Asks what is next.
+    pub(super) fn read_plan(&mut self) {
+        let command = Command::ReadPlan {
+            include_optional: self.state.config.include_optional,
+            only: self.state.config.only.clone(),
+            passed_over: self.state.skipped.clone(),
+        };
+        self.ask(command, |seq| Event::PlanAsked { seq });
+    }
+
+    /// What the state file is to say now.
+    pub(super) fn save_state(&mut self) {
+        let task = self.task();
+        let file = StateFile {
+            task_index: task.map_or(0, |task| task.picked.index),
+            total_tasks: self.state.total_tasks,
+            task_iteration: task.map_or(1, |task| task.iterations.max(1)),
+            max_task_iterations: self.state.config.limits.task_iterations,
+            global_iteration: self.state.iterations.max(1),
+            max_global_iterations: self.state.iteration_limit(),
+            results: self.results(),
+        };
+        self.ask_aside(Command::SaveState(file));
+    }
+
+    fn results(&self) -> BTreeMap<TaskId, bool> {
+        let tasks = self.before.tasks.iter().chain(&self.state.tasks);
+        tasks
+            .filter_map(|(key, task)| Some((key.id.clone(), task.result?)))
+            .collect()
+    }
+}

@@ -1,0 +1,80 @@
+//! Independent verification: the agent's word is never enough.
+
+use regreen_model::{Event, Mark, PromptKind, Verdict};
+
+use super::turn::Turn;
+use super::{attempting, ending, failing, saving};
+use crate::command::Command;
+use crate::state::TaskState;
+
+pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
+    if ending::stop_if_asked(turn) {
+        return;
+    }
+    let Some(task) = turn.task() else { return };
+    let (key, attempt) = (task.key().clone(), task.attempts);
+    let gate = turn.state.config.gate.clone();
+    let command = Command::Verify {
+        task: key.clone(),
+        attempt,
+        commands: task.picked.verify.clone(),
+        // What is below a group has passed the gate already.
+        gate: gate.filter(|_| !task.picked.is_group),
+        timeout_ms: turn.state.config.verify_timeout_ms,
+    };
+    turn.ask(command, |seq| Event::VerifyStarted {
+        seq,
+        task: key,
+        attempt,
+        again,
+    });
+}
+
+pub(super) fn ended(turn: &mut Turn<'_>, again: bool, verdict: &Verdict) {
+    let Some(task) = turn.task() else { return };
+    let (key, attempt) = (task.key().clone(), task.attempts);
+    turn.emit(Event::VerifyEnded {
+        task: key,
+        attempt,
+        verdict: verdict.clone(),
+    });
+    match verdict {
+        // Red once may be bad luck: it runs once more before it counts.
+        Verdict::Red { .. } if !again => start(turn, true),
+        Verdict::Red { error } => failing::fail(turn, error, &attempted_fix(turn)),
+        Verdict::Green | Verdict::Unverified => accept(turn, verdict),
+    }
+}
+
+fn attempted_fix(turn: &Turn<'_>) -> String {
+    let report = turn.task().and_then(|task| task.report.as_ref());
+    report
+        .map(|report| report.attempted_fix.clone())
+        .unwrap_or_default()
+}
+
+/// Nothing speaks against the work any more. What is still missing is asked for once.
+fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
+    let Some(task) = turn.task() else { return };
+    if task.picked.is_group {
+        return saving::tick(turn);
+    }
+    let has_signalled = task.report.as_ref().is_some_and(|report| report.signalled);
+    if !has_signalled {
+        return attempting::start_with(turn, PromptKind::Reminder);
+    }
+    if *verdict == Verdict::Unverified && did_nothing(task) {
+        if task.noops == 0 {
+            return attempting::start_with(turn, PromptKind::NoOp);
+        }
+        let (task, mark) = (task.key().clone(), Mark::NothingChanged);
+        turn.emit(Event::Marked { task, mark });
+    }
+    saving::tick(turn);
+}
+
+/// No file was changed and, where that is known, no tool was used.
+fn did_nothing(task: &TaskState) -> bool {
+    let used_tools = task.report.as_ref().and_then(|report| report.used_tools);
+    !task.changed_files && used_tools != Some(true)
+}

@@ -1,0 +1,55 @@
+//! Waiting for an agent's service to come back.
+
+use regreen_model::{Event, PlainLine, RunOutcome, Timestamp};
+
+use super::turn::Turn;
+use super::{attempting, ending};
+use crate::command::Command;
+
+const FIRST_WAIT_MS: u64 = 2_000;
+const LONGEST_WAIT_MS: u64 = 5 * 60 * 1_000;
+const SHOWN_CHARS: usize = 200;
+
+/// Waits until the service says it is back, but at least as long as the backoff; gives up
+/// when the run has waited enough.
+pub(super) fn start(turn: &mut Turn<'_>, why: &str, until: Option<Timestamp>) {
+    if ending::stop_if_asked(turn) {
+        return;
+    }
+    let why = PlainLine::flatten(why, SHOWN_CHARS).to_string();
+    let now = turn.now;
+    let until = now
+        .plus(backoff_ms(turn.state.waits, now))
+        .max(until.unwrap_or(now));
+    let budget = turn.state.config.max_wait_ms;
+    if turn.state.waited_ms.saturating_add(until.since(now)) > budget {
+        return ending::end(turn, RunOutcome::TryLater { why });
+    }
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.ask(Command::Wait { until }, |seq| Event::WaitStarted {
+        seq,
+        task,
+        since: now,
+        until,
+        why,
+    });
+}
+
+/// Doubles with every wait in a row; up to a tenth more, so that many runs do not all come
+/// back at once. The time itself is random enough for that, and can be replayed.
+fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
+    let doubled = FIRST_WAIT_MS.saturating_mul(1 << waits.min(16));
+    let wait = doubled.min(LONGEST_WAIT_MS);
+    wait + now.as_millis() % (wait / 10)
+}
+
+pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    let waited_ms = turn.now.since(since);
+    turn.emit(Event::WaitEnded { task, waited_ms });
+    attempting::start(turn);
+}

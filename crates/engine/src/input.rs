@@ -1,0 +1,117 @@
+use regreen_model::{
+    AttemptReport, CommandSeq, PickedTask, RunConfig, StopSignal, TaskKey, Verdict,
+};
+use serde::{Deserialize, Serialize};
+
+/// The world tells us something. What answers a command names it; late or repeated answers
+/// are dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "input", rename_all = "snake_case")]
+pub enum Input {
+    Start {
+        run: String,
+        config: RunConfig,
+    },
+    /// The process that drove this run is gone; a new one has folded its events.
+    Resume,
+    PlanRead {
+        seq: CommandSeq,
+        plan: Plan,
+    },
+    AttemptEnded {
+        seq: CommandSeq,
+        report: Box<AttemptReport>,
+    },
+    ClaimsJudged {
+        seq: CommandSeq,
+        kept: Vec<TaskKey>,
+        taken_back: Vec<TaskKey>,
+    },
+    Verified {
+        seq: CommandSeq,
+        verdict: Verdict,
+    },
+    Ticked {
+        seq: CommandSeq,
+    },
+    Committed {
+        seq: CommandSeq,
+        result: CommitResult,
+    },
+    Recorded {
+        seq: CommandSeq,
+    },
+    Waited {
+        seq: CommandSeq,
+    },
+    /// Somebody keeps saving the file we have to edit: the edit stays owed.
+    Contended {
+        seq: CommandSeq,
+        why: String,
+    },
+    /// What was asked for cannot be done on this machine as it is.
+    Broken {
+        seq: CommandSeq,
+        why: String,
+    },
+    Stop {
+        signal: StopSignal,
+    },
+}
+
+impl Input {
+    /// The command that this answers.
+    #[must_use]
+    pub fn seq(&self) -> Option<CommandSeq> {
+        match self {
+            Self::PlanRead { seq, .. }
+            | Self::AttemptEnded { seq, .. }
+            | Self::ClaimsJudged { seq, .. }
+            | Self::Verified { seq, .. }
+            | Self::Ticked { seq }
+            | Self::Committed { seq, .. }
+            | Self::Recorded { seq }
+            | Self::Waited { seq }
+            | Self::Contended { seq, .. }
+            | Self::Broken { seq, .. } => Some(*seq),
+            Self::Start { .. } | Self::Resume | Self::Stop { .. } => None,
+        }
+    }
+}
+
+/// What the task file says now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    pub next: NextStep,
+    /// Rows to run, fixes included.
+    pub total: u32,
+    /// Required originals that are still open, whatever was passed over.
+    pub open: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "next", rename_all = "snake_case")]
+pub enum NextStep {
+    Task(Box<PickedTask>),
+    Nothing,
+}
+
+/// What came of a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum CommitResult {
+    Done {
+        hash: String,
+        warnings: Vec<String>,
+    },
+    /// Nothing was left to commit, or there is no repository.
+    Nothing,
+    /// A hook of the user said no.
+    HookFailed {
+        output: String,
+    },
+    /// Git could not, for a reason that is not the task's.
+    Impossible {
+        why: String,
+    },
+}

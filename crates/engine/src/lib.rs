@@ -1,0 +1,17 @@
+//! What happens next: a pure function of what has happened.
+//!
+//! [`decide`] takes the state, the time and one [`Input`], and answers with events and
+//! commands. [`State::apply`] folds events into the state and decides nothing. Whoever
+//! drives the engine stores the events of each step before it performs the commands, so
+//! that after any crash folding the events again gives the same state.
+
+mod apply;
+mod command;
+mod decide;
+mod input;
+mod state;
+
+pub use command::{AttemptOrder, Command, CommitOrder, Issued, Record, StateFile};
+pub use decide::{Decision, decide};
+pub use input::{CommitResult, Input, NextStep, Plan};
+pub use state::{Phase, State, TaskState};

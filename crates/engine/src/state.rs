@@ -1,0 +1,215 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use regreen_model::{
+    AttemptReport, CommandSeq, FailureNote, Mark, PickedTask, PromptKind, RunConfig, RunOutcome,
+    StopSignal, TaskKey, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+/// Everything that is known of a run: the fold of its events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub run: String,
+    pub config: RunConfig,
+    pub next_seq: CommandSeq,
+    /// The question what is next, while it is open.
+    pub reading: Option<CommandSeq>,
+    #[serde(with = "pairs")]
+    pub tasks: BTreeMap<TaskKey, TaskState>,
+    /// Attempts that are charged to the run.
+    pub iterations: u32,
+    /// The limit, settled when the plan was first read.
+    pub max_iterations: Option<u32>,
+    pub waited_ms: u64,
+    /// Waits in a row without a usable attempt between them.
+    pub waits: u32,
+    /// Rows that an agent removed once.
+    pub put_back: BTreeSet<TaskKey>,
+    /// Tasks that will not be run.
+    pub skipped: BTreeSet<TaskKey>,
+    pub total_tasks: u32,
+    pub stopping: Option<StopSignal>,
+    pub outcome: Option<RunOutcome>,
+}
+
+/// What is known of one task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskState {
+    pub picked: PickedTask,
+    pub phase: Phase,
+    /// What the agent is told at the next attempt.
+    pub prompt: PromptKind,
+    /// Every run of the agent.
+    pub attempts: u32,
+    /// Those charged to the task.
+    pub iterations: u32,
+    pub interruptions: u32,
+    pub lost_sessions: u32,
+    pub noops: u32,
+    /// The reminder of this attempt was given.
+    pub reminded: bool,
+    /// What the last attempt came to.
+    pub report: Option<Box<AttemptReport>>,
+    /// The attempt, its reminder included, changed files.
+    pub changed_files: bool,
+    pub session: Option<String>,
+    pub failure: Option<FailureNote>,
+    /// What a commit hook said that refused the task.
+    pub refusal: Option<String>,
+    pub marks: BTreeSet<Mark>,
+    pub hash: Option<String>,
+    pub result: Option<bool>,
+}
+
+/// What a task waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum Phase {
+    /// For being picked.
+    Open,
+    Attempting {
+        seq: CommandSeq,
+        attempt: u32,
+    },
+    JudgingClaims {
+        seq: CommandSeq,
+    },
+    Verifying {
+        seq: CommandSeq,
+        again: bool,
+    },
+    /// For its box to be so.
+    Ticking {
+        seq: CommandSeq,
+        done: bool,
+    },
+    Committing {
+        seq: CommandSeq,
+    },
+    Recording {
+        seq: CommandSeq,
+    },
+    Waiting {
+        seq: CommandSeq,
+        since: Timestamp,
+        until: Timestamp,
+    },
+    /// For nothing any more.
+    Closed,
+}
+
+impl Phase {
+    /// The command that is owed, if one is.
+    #[must_use]
+    pub fn seq(&self) -> Option<CommandSeq> {
+        match self {
+            Self::Attempting { seq, .. }
+            | Self::JudgingClaims { seq }
+            | Self::Verifying { seq, .. }
+            | Self::Ticking { seq, .. }
+            | Self::Committing { seq }
+            | Self::Recording { seq }
+            | Self::Waiting { seq, .. } => Some(*seq),
+            Self::Open | Self::Closed => None,
+        }
+    }
+}
+
+impl State {
+    /// The task whose command this is.
+    #[must_use]
+    pub fn task_of(&self, seq: CommandSeq) -> Option<&TaskState> {
+        self.tasks
+            .values()
+            .find(|task| task.phase.seq() == Some(seq))
+    }
+
+    /// The state with one of its tasks: all that a decision about it needs.
+    #[must_use]
+    pub(crate) fn narrowed(&self, key: &TaskKey) -> Self {
+        let tasks = self.tasks.get_key_value(key);
+        Self {
+            tasks: tasks
+                .into_iter()
+                .map(|(key, task)| (key.clone(), task.clone()))
+                .collect(),
+            ..self.without_tasks()
+        }
+    }
+
+    pub(crate) fn without_tasks(&self) -> Self {
+        Self {
+            run: self.run.clone(),
+            config: self.config.clone(),
+            tasks: BTreeMap::new(),
+            put_back: self.put_back.clone(),
+            skipped: self.skipped.clone(),
+            outcome: self.outcome.clone(),
+            ..*self
+        }
+    }
+
+    /// The run's own limit of attempts.
+    #[must_use]
+    pub fn iteration_limit(&self) -> u32 {
+        self.max_iterations
+            .unwrap_or(self.config.limits.global_iterations)
+    }
+}
+
+impl TaskState {
+    #[must_use]
+    pub fn new(picked: PickedTask) -> Self {
+        Self {
+            picked,
+            phase: Phase::Open,
+            prompt: PromptKind::First,
+            attempts: 0,
+            iterations: 0,
+            interruptions: 0,
+            lost_sessions: 0,
+            noops: 0,
+            reminded: false,
+            report: None,
+            changed_files: false,
+            session: None,
+            failure: None,
+            refusal: None,
+            marks: BTreeSet::new(),
+            hash: None,
+            result: None,
+        }
+    }
+
+    #[must_use]
+    pub fn key(&self) -> &TaskKey {
+        &self.picked.task
+    }
+}
+
+/// JSON objects have text as keys, and a task's key is more than that.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use regreen_model::TaskKey;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::TaskState;
+
+    pub(super) fn serialize<S: Serializer>(
+        tasks: &BTreeMap<TaskKey, TaskState>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        tasks.values().collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<TaskKey, TaskState>, D::Error> {
+        let tasks = Vec::<TaskState>::deserialize(deserializer)?;
+        Ok(tasks
+            .into_iter()
+            .map(|task| (task.key().clone(), task))
+            .collect())
+    }
+}

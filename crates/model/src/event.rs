@@ -1,0 +1,151 @@
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AttemptReport, Mark, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal, TaskKey,
+    Timestamp,
+};
+
+/// The number of a command: its answer names it.
+pub type CommandSeq = u64;
+
+/// Something that happened in a run, in our words. Events are the truth: state is their
+/// fold, every view shows them, history stores them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    RunStarted {
+        run: String,
+        config: RunConfig,
+    },
+    /// A run that had paused or died goes on.
+    RunResumed,
+    /// The task file is being read to see what is next.
+    PlanAsked {
+        seq: CommandSeq,
+    },
+    /// What the whole run may cost in attempts, settled when the plan is first read.
+    LimitSettled {
+        max_iterations: u32,
+    },
+    TaskPicked {
+        task: Box<PickedTask>,
+    },
+    AttemptStarted {
+        seq: CommandSeq,
+        task: TaskKey,
+        attempt: u32,
+        prompt: PromptKind,
+        timeout_ms: u64,
+    },
+    /// `charged` attempts count against the task and the run.
+    AttemptEnded {
+        task: TaskKey,
+        attempt: u32,
+        charged: bool,
+        report: Box<AttemptReport>,
+    },
+    ClaimsAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    /// These rows, ticked by the agent, were verified; the others were unticked.
+    ClaimsJudged {
+        task: TaskKey,
+        kept: Vec<TaskKey>,
+        taken_back: Vec<TaskKey>,
+    },
+    VerifyStarted {
+        seq: CommandSeq,
+        task: TaskKey,
+        attempt: u32,
+        again: bool,
+    },
+    VerifyEnded {
+        task: TaskKey,
+        attempt: u32,
+        verdict: Verdict,
+    },
+    /// The attempt did not pass; what is done about it follows.
+    TaskFailed {
+        task: TaskKey,
+        attempt: u32,
+        failure: FailureNote,
+    },
+    TickAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+        done: bool,
+    },
+    CommitAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    /// A hook of the user refused the commit, which counts as a failed verification.
+    CommitRefused {
+        task: TaskKey,
+        output: String,
+    },
+    Marked {
+        task: TaskKey,
+        mark: Mark,
+    },
+    /// The task's commit, if one was made.
+    Committed {
+        task: TaskKey,
+        hash: Option<String>,
+    },
+    RecordAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    TaskDone {
+        task: TaskKey,
+        marks: BTreeSet<Mark>,
+        hash: Option<String>,
+    },
+    /// Nothing of it will be run in this run.
+    TaskSkipped {
+        task: TaskKey,
+    },
+    WaitStarted {
+        seq: CommandSeq,
+        task: TaskKey,
+        since: Timestamp,
+        until: Timestamp,
+        why: String,
+    },
+    WaitEnded {
+        task: TaskKey,
+        waited_ms: u64,
+    },
+    Warned {
+        message: String,
+    },
+    StopAsked {
+        signal: StopSignal,
+    },
+    RunEnded {
+        outcome: RunOutcome,
+    },
+}
+
+/// What an independent check said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    Green,
+    Red {
+        error: String,
+    },
+    /// There was nothing to run.
+    Unverified,
+}
+
+/// Why an attempt counts as failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureNote {
+    pub error: String,
+    pub attempted_fix: String,
+}

@@ -1,0 +1,23 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{TaskKey, VerifyCommand};
+
+/// A task that is next, with what must not change any more once it was picked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PickedTask {
+    pub task: TaskKey,
+    /// The original at the end of its chain of fixes; itself if it is no fix.
+    pub root: TaskKey,
+    /// 0-based place of the root among the rows to run.
+    pub index: u32,
+    /// Rows to run, fixes included.
+    pub total: u32,
+    /// Its `[VERIFY]` marker lets it signal with either word.
+    pub is_verify: bool,
+    /// A group is verified and ticked, not run.
+    pub is_group: bool,
+    /// The commands as they were when the task was first picked.
+    pub verify: Vec<VerifyCommand>,
+    /// The message its commit is to have.
+    pub commit: Option<String>,
+}

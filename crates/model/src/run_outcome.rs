@@ -1,0 +1,43 @@
+use serde::{Deserialize, Serialize};
+
+/// How a run ended, or why it paused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// Every required original is ticked.
+    AllGreen,
+    /// Nothing is left but what was skipped.
+    Skipped,
+    /// A limit was reached: what is said about it.
+    Limit { message: String },
+    /// A person must decide what only a person can.
+    NeedsPerson { why: String },
+    /// The agent's service is out of reach for longer than we may wait.
+    TryLater { why: String },
+    /// The set-up is broken: it would fail the same way again.
+    SetUp { why: String },
+    /// Somebody asked regreen to stop. The run goes on when it is started again.
+    Stopped { signal: StopSignal },
+}
+
+impl RunOutcome {
+    /// Whether starting again goes on with this run.
+    #[must_use]
+    pub fn is_pause(&self) -> bool {
+        match self {
+            Self::AllGreen | Self::Skipped | Self::Limit { .. } => false,
+            Self::NeedsPerson { .. }
+            | Self::TryLater { .. }
+            | Self::SetUp { .. }
+            | Self::Stopped { .. } => true,
+        }
+    }
+}
+
+/// How somebody asked regreen to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopSignal {
+    Interrupt,
+    Terminate,
+}
