@@ -45,6 +45,9 @@ impl State {
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
                 });
             }
+            Event::AttemptPostponed { task, prompt } => {
+                self.with(task, |task| task.prompt = *prompt);
+            }
             Event::AttemptEnded {
                 task,
                 charged,

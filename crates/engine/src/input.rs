@@ -44,6 +44,10 @@ pub enum Input {
     Waited {
         seq: CommandSeq,
     },
+    /// It was cut short because somebody asked to stop.
+    Halted {
+        seq: CommandSeq,
+    },
     /// Somebody keeps saving the file we have to edit: the edit stays owed.
     Contended {
         seq: CommandSeq,
@@ -72,6 +76,7 @@ impl Input {
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }
             | Self::Waited { seq }
+            | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
             Self::Start { .. } | Self::Resume | Self::Stop { .. } => None,

@@ -181,6 +181,17 @@ impl TaskState {
         }
     }
 
+    /// What the agent is told at the next attempt. A reminder that came to nothing through
+    /// no fault of the agent is given again.
+    #[must_use]
+    pub fn next_prompt(&self) -> PromptKind {
+        if self.reminded {
+            PromptKind::Reminder
+        } else {
+            self.prompt
+        }
+    }
+
     #[must_use]
     pub fn key(&self) -> &TaskKey {
         &self.picked.task

@@ -39,6 +39,11 @@ pub enum Event {
         prompt: PromptKind,
         timeout_ms: u64,
     },
+    /// It is made when the run goes on.
+    AttemptPostponed {
+        task: TaskKey,
+        prompt: PromptKind,
+    },
     /// `charged` attempts count against the task and the run.
     AttemptEnded {
         task: TaskKey,

@@ -18,13 +18,16 @@ const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting f
 
 /// Starts the next attempt of the task, unless a limit or somebody says stop.
 pub(super) fn start(turn: &mut Turn<'_>) {
-    let prompt = turn.task().map_or(PromptKind::First, |task| task.prompt);
+    let prompt = turn
+        .task()
+        .map_or(PromptKind::First, TaskState::next_prompt);
     start_with(turn, prompt);
 }
 
 /// Starts the next attempt with something to tell the agent.
 pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
-    if ending::stop_if_asked(turn) {
+    if turn.state.stopping.is_some() {
+        postpone(turn, prompt);
         return;
     }
     let max = turn.state.iteration_limit();
@@ -50,6 +53,14 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
             timeout_ms,
         }
     });
+}
+
+/// Somebody asked to stop: the attempt is made when the run goes on.
+fn postpone(turn: &mut Turn<'_>, prompt: PromptKind) {
+    if let Some(task) = turn.task().map(|task| task.key().clone()) {
+        turn.emit(Event::AttemptPostponed { task, prompt });
+    }
+    ending::stop_if_asked(turn);
 }
 
 fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder {
@@ -95,9 +106,12 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
 
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
 fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
+    // A reminder is part of the attempt before it.
+    if task.reminded {
+        return false;
+    }
     match class {
-        // A reminder is part of the attempt before it.
-        AttemptClass::Ordinary => !task.reminded,
+        AttemptClass::Ordinary => true,
         AttemptClass::Interrupted => task.interruptions >= FREE_INTERRUPTIONS,
         AttemptClass::Session { .. } => task.lost_sessions >= FREE_SESSIONS,
         AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
@@ -152,7 +166,7 @@ fn judge(turn: &mut Turn<'_>) {
     match &report.class {
         AttemptClass::Fatal { why } => ending::broken(turn, why),
         AttemptClass::Transient { why, until } => waiting::start(turn, why, *until),
-        AttemptClass::Interrupted => again_unless_used_up(turn),
+        AttemptClass::Interrupted => start_unless_used_up(turn),
         AttemptClass::Session { why } if has_lost_too_many_sessions(turn) => {
             failing::fail(turn, why, "");
         }
@@ -166,8 +180,12 @@ fn has_lost_too_many_sessions(turn: &Turn<'_>) -> bool {
         .is_some_and(|task| task.lost_sessions > FREE_SESSIONS)
 }
 
-fn again_unless_used_up(turn: &mut Turn<'_>) {
-    if failing::is_used_up(turn) {
+/// Starts the next attempt if the task may have one more; a reminder costs nothing.
+pub(super) fn start_unless_used_up(turn: &mut Turn<'_>) {
+    let is_free = turn
+        .task()
+        .is_some_and(|task| task.prompt == PromptKind::Reminder);
+    if failing::is_used_up(turn) && !is_free {
         failing::give_up(turn);
     } else {
         start(turn);

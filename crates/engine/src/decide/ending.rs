@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::state::State;
 
 pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
+    turn.withdraw();
     turn.save_state();
     turn.emit(Event::RunEnded { outcome });
     turn.ask_aside(Command::Finish);
@@ -26,7 +27,7 @@ pub(super) fn broken(turn: &mut Turn<'_>, why: &str) {
     );
 }
 
-/// Ends the run here if somebody has asked for it.
+/// Ends the run here if somebody has asked for it. What was asked for stays owed.
 pub(super) fn stop_if_asked(turn: &mut Turn<'_>) -> bool {
     match turn.state.stopping {
         Some(signal) => {
@@ -41,6 +42,13 @@ pub(super) fn stop_if_asked(turn: &mut Turn<'_>) -> bool {
 pub(super) fn stop(state: &State, now: Timestamp, signal: StopSignal) -> Decision {
     let mut turn = Turn::about_run(state, now);
     turn.emit(Event::StopAsked { signal });
+    turn.decision()
+}
+
+/// What was being done was cut short because somebody asked to stop.
+pub(super) fn halted(state: &State, now: Timestamp) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    stop_if_asked(&mut turn);
     turn.decision()
 }
 

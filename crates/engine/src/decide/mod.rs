@@ -36,6 +36,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
             picking::read(state, now, plan)
         }
+        Input::Halted { .. } => ending::halted(state, now),
         Input::Contended { why, .. } => ending::needs_person(state, now, why),
         Input::Broken { why, .. } => ending::set_up(state, now, why),
         _ => answer(state, now, input),

@@ -43,7 +43,7 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
             if picked.is_group {
                 verifying::start(&mut turn, false);
             } else {
-                attempting::start(&mut turn);
+                attempting::start_unless_used_up(&mut turn);
             }
         }
     }

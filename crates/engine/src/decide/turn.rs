@@ -71,6 +71,11 @@ impl<'s> Turn<'s> {
         self.decision.commands.push(Issued { seq, command });
     }
 
+    /// Takes back what this decision has asked for so far: it is asked for again later.
+    pub(super) fn withdraw(&mut self) {
+        self.decision.commands.clear();
+    }
+
     /// Asks for something that no event waits for.
     pub(super) fn ask_aside(&mut self, command: Command) {
         let seq = self.state.next_seq;

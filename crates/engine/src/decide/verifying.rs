@@ -8,9 +8,6 @@ use crate::command::Command;
 use crate::state::TaskState;
 
 pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
-    if ending::stop_if_asked(turn) {
-        return;
-    }
     let Some(task) = turn.task() else { return };
     let (key, attempt) = (task.key().clone(), task.attempts);
     let gate = turn.state.config.gate.clone();
@@ -28,6 +25,8 @@ pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
         attempt,
         again,
     });
+    // The attempt is over: when the run goes on, it is verified, not made again.
+    ending::stop_if_asked(turn);
 }
 
 pub(super) fn ended(turn: &mut Turn<'_>, again: bool, verdict: &Verdict) {
@@ -64,7 +63,7 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
         return attempting::start_with(turn, PromptKind::Reminder);
     }
     if *verdict == Verdict::Unverified && did_nothing(task) {
-        if task.noops == 0 {
+        if task.noops == 0 && !failing::is_used_up(turn) {
             return attempting::start_with(turn, PromptKind::NoOp);
         }
         let (task, mark) = (task.key().clone(), Mark::NothingChanged);
