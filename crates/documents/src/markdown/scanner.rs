@@ -18,6 +18,9 @@ const CODE_INDENT: usize = 4;
 /// `- - - x`: more of that on one line is not a list that anybody wrote.
 const MAX_ITEMS_PER_LINE: usize = 8;
 
+/// The container that a quotation is: no indent reaches it, only text can go on in it.
+const QUOTE: usize = usize::MAX;
+
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) lines: Vec<Line>,
@@ -31,6 +34,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         lines: split(text),
         containers: Vec::new(),
         paragraph: None,
+        bare_item: false,
         unclosed: BTreeMap::new(),
         warnings: Vec::new(),
     };
@@ -51,6 +55,8 @@ struct Scanner<'t> {
     containers: Vec<usize>,
     /// The line where the paragraph that may go on has started.
     paragraph: Option<usize>,
+    /// The innermost open item has a list marker and nothing else yet.
+    bare_item: bool,
     /// Searches that found no closing line, so that none is made twice.
     unclosed: BTreeMap<Search, Failed>,
     warnings: Vec<Warning>,
@@ -100,15 +106,27 @@ impl<'t> Scanner<'t> {
         let (first, indent) = match self.lines.get(at) {
             Some(line) if !line.is_blank() => (line.first, line.indent),
             _ => {
-                self.paragraph = None;
+                self.blank_line(at);
                 return at + 1;
             }
         };
+        self.bare_item = false;
         let position = self.position(indent);
         if indent - position.base >= CODE_INDENT {
             return self.deep_line(at, position);
         }
         self.block(at, first, indent, position)
+    }
+
+    fn blank_line(&mut self, at: usize) {
+        self.paragraph = None;
+        // An item may start with one blank line, its own, and not with two (blanks that
+        // reach its content are read as content by those who show Markdown).
+        let indent = self.lines.get(at).map_or(0, |line| line.indent);
+        if self.bare_item && self.containers.last().is_some_and(|item| indent < *item) {
+            self.bare_item = false;
+            self.containers.pop();
+        }
     }
 
     fn position(&self, indent: usize) -> Position {
@@ -162,20 +180,29 @@ impl<'t> Scanner<'t> {
                 };
                 self.item(at, start)
             }
-            _ => self.text_line(at, content.starts_with('>'), position),
+            _ => self.text_line(at, content, position),
         }
     }
 
-    fn text_line(&mut self, at: usize, is_quote: bool, position: Position) -> usize {
-        if is_quote {
+    fn text_line(&mut self, at: usize, content: &str, position: Position) -> usize {
+        if content.starts_with('>') {
+            let goes_on = self.containers.last() == Some(&QUOTE) && self.paragraph.is_some();
             self.containers.truncate(position.depth);
-            self.paragraph = None;
+            self.quote(at, content, goes_on);
         } else if self.paragraph.is_none() {
             self.containers.truncate(position.depth);
             self.paragraph = Some(at);
         }
         // Else it goes on the paragraph before it, wherever that is nested.
         at + 1
+    }
+
+    /// A line of a quotation: never a row, but text below it may go on its paragraph.
+    fn quote(&mut self, at: usize, content: &str, goes_on: bool) {
+        self.paragraph = leaves_text_open(content, goes_on).then_some(at);
+        if self.paragraph.is_some() {
+            self.containers.push(QUOTE);
+        }
     }
 
     /// A list item, and the items that start behind its marker on the same line.
@@ -203,6 +230,7 @@ impl<'t> Scanner<'t> {
         let content_indent = if has_text { column } else { marker_end + 1 };
         self.containers.push(content_indent);
         self.paragraph = has_text.then_some(at);
+        self.bare_item = content == end;
         let item = Item {
             indent: start.column,
             marker: start.offset..after,
@@ -220,7 +248,10 @@ impl<'t> Scanner<'t> {
             self.fence_body(at, mark, column)
         } else if content.starts_with("<!--") {
             self.comment_body(at, column)
-        } else if leaf_kind(content).is_some() || content.starts_with('>') {
+        } else if content.starts_with('>') {
+            self.quote(at, content, false);
+            None
+        } else if leaf_kind(content).is_some() {
             self.paragraph = None;
             None
         } else if let Some(marker) = marker_length(content) {
@@ -379,6 +410,10 @@ fn leaf_kind(content: &str) -> Option<LineKind> {
     }
 }
 
+fn is_blank(content: &str) -> bool {
+    content.bytes().all(|b| matches!(b, b' ' | b'\t'))
+}
+
 fn is_heading(content: &str) -> bool {
     let hashes = content.bytes().take_while(|b| *b == b'#').count();
     let next = content.as_bytes().get(hashes);
@@ -398,6 +433,32 @@ fn is_thematic_break(content: &str) -> bool {
         }
     }
     count >= 3
+}
+
+/// Whether a line of a quotation ends in a paragraph; `goes_on` if the line before did.
+fn leaves_text_open(quote: &str, goes_on: bool) -> bool {
+    let mut content = quote;
+    while let Some(behind) = behind_quote_or_item(content) {
+        let inner = behind.trim_start_matches([' ', '\t']);
+        let is_code = behind.len() - inner.len() > CODE_INDENT && !goes_on;
+        if is_code {
+            return false;
+        }
+        content = inner;
+    }
+    let is_block = leaf_kind(content).is_some()
+        || FenceMark::opening(content).is_some()
+        || content.starts_with("<!--")
+        || goes_on && is_underline(content);
+    !content.is_empty() && !is_block
+}
+
+fn behind_quote_or_item(content: &str) -> Option<&str> {
+    if is_thematic_break(content) {
+        return None;
+    }
+    let item = || marker_length(content).map(|length| &content[length..]);
+    content.strip_prefix('>').or_else(item)
 }
 
 /// `===` or `---` below a paragraph.
@@ -427,7 +488,7 @@ fn may_interrupt(content: &str, marker: usize) -> bool {
     let (marker, rest) = content.split_at(marker);
     let starts_at_one = marker.trim_end_matches(['.', ')']).trim_start_matches('0') == "1";
     let is_bullet = !marker.starts_with(|c: char| c.is_ascii_digit());
-    !rest.trim_matches([' ', '\t']).is_empty() && (is_bullet || starts_at_one)
+    !is_blank(rest) && (is_bullet || starts_at_one)
 }
 
 fn is_row(content: &str) -> bool {

@@ -1,5 +1,8 @@
 //! The box of a row: `[ ]`, `[x]`, and what stands directly behind it.
 
+/// What may follow a box on its line: line tabulation and form feed are blanks as well.
+const BLANKS: [char; 4] = [' ', '\t', '\u{b}', '\u{c}'];
+
 /// A box as it stands at the start of a list item's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowBox {
@@ -21,7 +24,7 @@ impl RowBox {
         let star = ["*", "\\*"].iter().find(|star| rest.starts_with(**star));
         let star = star.map_or(0, |star| star.len());
         let text = &rest[star..];
-        let ends_here = text.is_empty() || text.starts_with([' ', '\t']);
+        let ends_here = text.is_empty() || text.starts_with(BLANKS);
         ends_here.then(|| Self {
             done: matches!(mark, b'x' | b'X'),
             optional: star > 0,
@@ -47,6 +50,7 @@ mod tests {
             ("[-] a", false),
             ("[~] a", false),
             ("[ ]", false),
+            ("[x]\u{c}a", true),
         ] {
             assert_eq!(
                 RowBox::parse(content).map(|b| b.done),

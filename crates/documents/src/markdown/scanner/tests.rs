@@ -83,6 +83,26 @@ fn text_that_goes_on_keeps_its_item_open() {
 }
 
 #[test]
+fn text_that_goes_on_a_quotation_is_not_text_of_the_list() {
+    check("> a\nlazy\n2. [ ] b\n", "tt-");
+    check("1.  a\n    > q\nlazy\n    - [ ] b\n", "-tt-");
+    check("- > q\nlazy\n  - [ ] b\n", "-t-");
+    check("> # a\ntext\n2. [ ] b\n", "ttt");
+    check("> a\n> ===\ntext\n2. [ ] b\n", "tttt");
+    check("> a\n\n    code\n", "t_c");
+}
+
+#[test]
+fn an_empty_item_ends_with_the_blank_line_below_it() {
+    check("-\n\n    - [ ] code\n", "-_c");
+    check("-\n  - [ ] a\n", "--");
+    check("- -\n\n  - [ ] a\n", "-_-");
+    check("-     code\n\n    - [ ] a\n", "-_-");
+    check("-\n  \n    - [ ] a\n", "-_-");
+    check("-\n  \n\n    - [ ] code\n", "-__c");
+}
+
+#[test]
 fn hostile_nesting_costs_no_time() {
     let many = "- ".repeat(200_000) + "x\n";
     assert_eq!(scan(&many).lines.len(), 1);

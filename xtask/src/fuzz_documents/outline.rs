@@ -1,0 +1,146 @@
+//! What comrak sees in a text: rows, and the blocks that can hide rows.
+
+use comrak::nodes::{Node, NodeValue};
+use comrak::{Arena, Options, parse_document};
+
+use super::row_set::RowSet;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outline {
+    pub(super) rows: Vec<OutlineRow>,
+    pub(super) blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OutlineRow {
+    /// The line of the box, 1-based.
+    pub(super) line: usize,
+    /// The byte in that line where the box's mark stands.
+    pub(super) mark: usize,
+    pub(super) done: bool,
+    /// The line of its list marker.
+    pub(super) item_line: usize,
+    pub(super) quoted: bool,
+}
+
+/// A block whose lines comrak does not read as list items.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    /// 1-based, of its first and last line.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// The byte in its first line where it starts.
+    pub(super) start: usize,
+    /// The content column of the list item it stands in.
+    pub(super) container: usize,
+    pub(super) quoted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Fence {
+        symbol: u8,
+        length: usize,
+        closed: bool,
+    },
+    IndentedCode,
+    Comment {
+        closed: bool,
+    },
+    /// An HTML block other than a comment.
+    Html,
+    Table,
+    /// A heading that is one because of the line below it.
+    Underlined,
+}
+
+impl Outline {
+    pub(super) fn of(text: &str) -> Self {
+        let mark = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
+        let mut outline = Self {
+            rows: nodes(text, true, row),
+            // A task item no longer tells where its content starts, so here it is none.
+            blocks: nodes(text, false, block),
+        };
+        // Columns of the first line count a byte order mark.
+        for row in outline.rows.iter_mut().filter(|row| row.line == 1) {
+            row.mark = row.mark.saturating_sub(mark);
+        }
+        for block in outline.blocks.iter_mut().filter(|block| block.first == 1) {
+            block.start = block.start.saturating_sub(mark);
+        }
+        outline
+    }
+
+    pub(super) fn row_set(&self) -> RowSet {
+        self.rows.iter().map(|row| (row.line, row.done)).collect()
+    }
+}
+
+fn nodes<T>(text: &str, tasks: bool, look: impl Fn(Node<'_>) -> Option<T>) -> Vec<T> {
+    let mut options = Options::default();
+    options.extension.table = true;
+    options.extension.tasklist = tasks;
+    let arena = Arena::new();
+    let root = parse_document(&arena, text, &options);
+    root.descendants().filter_map(look).collect()
+}
+
+fn row(node: Node<'_>) -> Option<OutlineRow> {
+    let data = node.data();
+    let NodeValue::TaskItem(item) = &data.value else {
+        return None;
+    };
+    let mark = item.symbol_sourcepos.start;
+    Some(OutlineRow {
+        line: mark.line,
+        mark: mark.column.checked_sub(1)?,
+        done: item.symbol.is_some(),
+        item_line: data.sourcepos.start.line,
+        quoted: is_quoted(node),
+    })
+}
+
+fn block(node: Node<'_>) -> Option<Block> {
+    let data = node.data();
+    let kind = match &data.value {
+        NodeValue::CodeBlock(code) if code.fenced => BlockKind::Fence {
+            symbol: code.fence_char,
+            length: code.fence_length,
+            closed: code.closed,
+        },
+        NodeValue::CodeBlock(_) => BlockKind::IndentedCode,
+        NodeValue::HtmlBlock(html) if html.block_type == 2 => BlockKind::Comment {
+            closed: html.literal.contains("-->"),
+        },
+        NodeValue::HtmlBlock(_) => BlockKind::Html,
+        NodeValue::Table(_) => BlockKind::Table,
+        NodeValue::Heading(heading) if heading.setext => BlockKind::Underlined,
+        _ => return None,
+    };
+    Some(Block {
+        kind,
+        first: data.sourcepos.start.line,
+        last: data.sourcepos.end.line,
+        start: data.sourcepos.start.column.checked_sub(1)?,
+        container: content_column(node),
+        quoted: is_quoted(node),
+    })
+}
+
+fn is_quoted(node: Node<'_>) -> bool {
+    node.ancestors()
+        .any(|above| matches!(above.data().value, NodeValue::BlockQuote))
+}
+
+/// The column that lines must reach to belong to the item that a node stands in.
+fn content_column(node: Node<'_>) -> usize {
+    node.ancestors()
+        .skip(1)
+        .map(|above| match &above.data().value {
+            NodeValue::Item(list) => list.marker_offset + list.padding,
+            _ => 0,
+        })
+        .sum()
+}

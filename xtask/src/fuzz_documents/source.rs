@@ -1,0 +1,120 @@
+//! A text as lines that can be changed one by one.
+
+const BYTE_ORDER_MARK: &str = "\u{FEFF}";
+
+/// Lines with their endings. Their number never changes, so a line keeps its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    /// A byte order mark, which is no content.
+    mark: &'static str,
+    lines: Vec<SourceLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SourceLine {
+    content: String,
+    ending: &'static str,
+}
+
+impl Source {
+    /// Lines end as in CommonMark: with `\n`, `\r\n` or a lone `\r`.
+    pub(super) fn of(text: &str) -> Self {
+        let mut lines = Vec::new();
+        let bare = text.strip_prefix(BYTE_ORDER_MARK);
+        let mark = if bare.is_some() { BYTE_ORDER_MARK } else { "" };
+        let mut rest = bare.unwrap_or(text);
+        while !rest.is_empty() {
+            let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+            let (content, after) = rest.split_at(end);
+            let ending = ["\r\n", "\n", "\r"]
+                .into_iter()
+                .find(|ending| after.starts_with(ending))
+                .unwrap_or_default();
+            rest = &after[ending.len()..];
+            let content = content.to_owned();
+            lines.push(SourceLine { content, ending });
+        }
+        Self { mark, lines }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let lines = self.lines.iter();
+        let pieces = lines.flat_map(|line| [line.content.as_str(), line.ending]);
+        std::iter::once(self.mark).chain(pieces).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The content of a line (1-based), without its ending.
+    pub(super) fn line(&self, number: usize) -> &str {
+        let line = number.checked_sub(1).and_then(|at| self.lines.get(at));
+        line.map_or("", |line| &line.content)
+    }
+
+    /// The number (1-based) of the line with this byte.
+    pub(super) fn line_at(&self, offset: usize) -> usize {
+        let mut start = self.mark.len();
+        for (at, line) in self.lines.iter().enumerate() {
+            start += line.content.len() + line.ending.len();
+            if offset < start {
+                return at + 1;
+            }
+        }
+        self.lines.len()
+    }
+
+    /// The text with one line (1-based) written differently.
+    pub(super) fn with_line(&self, number: usize, content: impl Into<String>) -> Self {
+        let mut changed = self.clone();
+        let line = number.checked_sub(1);
+        if let Some(line) = line.and_then(|at| changed.lines.get_mut(at)) {
+            line.content = content.into();
+        }
+        changed
+    }
+
+    /// The text without some lines (0-based).
+    pub(super) fn without(&self, lines: std::ops::Range<usize>) -> Self {
+        let mut fewer = self.clone();
+        fewer.lines.drain(lines);
+        fewer
+    }
+}
+
+/// The column where a line's content starts, with tab stops every four columns, and the
+/// byte it starts at.
+pub(super) fn indent(line: &str) -> (usize, usize) {
+    let mut column = 0;
+    for (at, b) in line.bytes().enumerate() {
+        column = match b {
+            b' ' => column + 1,
+            b'\t' => column / 4 * 4 + 4,
+            _ => return (column, at),
+        };
+    }
+    (column, line.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_by_number_and_byte_and_nothing_is_lost() {
+        let text = "\u{FEFF}a\r\nbc\rd\n\ne";
+        let source = Source::of(text);
+        assert_eq!(source.text(), text);
+        assert_eq!(
+            (source.len(), source.line(2), source.line(9)),
+            (5, "bc", "")
+        );
+        let numbers: Vec<usize> = [0, 5, 6, 9, 11, 12].map(|at| source.line_at(at)).to_vec();
+        assert_eq!(numbers, [1, 1, 2, 3, 4, 5]);
+        assert_eq!(
+            source.with_line(3, "x").without(0..1).text(),
+            "\u{FEFF}bc\rx\n\ne"
+        );
+    }
+}

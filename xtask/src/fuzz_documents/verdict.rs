@@ -1,0 +1,165 @@
+//! Whether the readers agree about a text, and if not, why.
+
+use std::collections::BTreeSet;
+
+use super::explanation::{Explanation, Reading};
+use super::outline::Outline;
+use super::readers;
+use super::row_set::RowSet;
+use super::source::Source;
+
+/// More places to rewrite than this in a text of a few lines: something goes round in circles.
+const MAX_REWRITES: usize = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Agreed,
+    /// On purpose: these explanations together account for every difference.
+    Explained(Vec<Explanation>),
+    Unexplained(Difference),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) regreen: RowSet,
+    pub(super) comrak: RowSet,
+    /// The text after all explanations that were tried.
+    pub(super) rewritten: String,
+    /// The explanation that would have changed what regreen reads.
+    pub(super) broken: Option<Explanation>,
+}
+
+/// Compares regreen with comrak. Explanations that are not needed are left out.
+pub(super) fn judge(text: &str) -> Verdict {
+    let mut verdict = judge_with(text, &Explanation::ALL);
+    for explanation in Explanation::ALL {
+        let Verdict::Explained(used) = &verdict else {
+            return verdict;
+        };
+        if !used.contains(&explanation) {
+            continue;
+        }
+        let mut fewer = used.clone();
+        fewer.retain(|other| *other != explanation);
+        let without = judge_with(text, &fewer);
+        if matches!(without, Verdict::Explained(_)) {
+            verdict = without;
+        }
+    }
+    verdict
+}
+
+/// Compares regreen with comrak; only these explanations count.
+fn judge_with(text: &str, allowed: &[Explanation]) -> Verdict {
+    let regreen = readers::regreen(text);
+    let mut source = Source::of(text);
+    let mut used = BTreeSet::new();
+    let mut broken = None;
+    for _ in 0..MAX_REWRITES {
+        let outline = Outline::of(&source.text());
+        if outline.row_set() == regreen {
+            return agreement(used);
+        }
+        let reading = Reading {
+            source: &source,
+            regreen: &regreen,
+            outline: &outline,
+        };
+        let Some((explanation, rewritten)) = next_rewrite(&reading, allowed, &mut broken) else {
+            break;
+        };
+        used.insert(explanation);
+        source = rewritten;
+    }
+    Verdict::Unexplained(Difference {
+        comrak: Outline::of(text).row_set(),
+        rewritten: source.text(),
+        regreen,
+        broken,
+    })
+}
+
+fn agreement(used: BTreeSet<Explanation>) -> Verdict {
+    if used.is_empty() {
+        Verdict::Agreed
+    } else {
+        Verdict::Explained(used.into_iter().collect())
+    }
+}
+
+/// The first explanation that applies and leaves regreen's reading as it is.
+fn next_rewrite(
+    reading: &Reading<'_>,
+    allowed: &[Explanation],
+    broken: &mut Option<Explanation>,
+) -> Option<(Explanation, Source)> {
+    for explanation in allowed.iter().copied() {
+        let Some(rewritten) = explanation.rewrite(reading) else {
+            continue;
+        };
+        if readers::regreen(&rewritten.text()) == *reading.regreen {
+            return Some((explanation, rewritten));
+        }
+        *broken = broken.or(Some(explanation));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of docs/design/markdown.md.
+    const EXAMPLES: [(Explanation, &str); 13] = [
+        (Explanation::OddBox, "- [-] a\n- [~] b\n- [ ]* c\n"),
+        (Explanation::Quotation, "> - [ ] a\n"),
+        (Explanation::QuotedCode, "> ```\n> x\ntext\n2. [ ] a\n"),
+        (Explanation::BoxBelowItem, "-\n  [ ] a\n"),
+        (Explanation::BoxInWord, "- [x]\\*a\n"),
+        (
+            Explanation::OutdentedFence,
+            "- [ ] a\n  ```\n- no row\n1. 1. [ ] nor this\n  ```\n",
+        ),
+        (Explanation::UnclosedFence, "```\n- [ ] a\n"),
+        (
+            Explanation::OutdentedComment,
+            "- [ ] a\n  <!--\n- 1. [ ] no row\n  -->\n",
+        ),
+        (Explanation::UnclosedComment, "<!--\n- [ ] a\n"),
+        (Explanation::HtmlBlock, "<details>\n- [ ] a\n</details>\n"),
+        (Explanation::Table, "- [ ] a | b\n  --- | ---\n"),
+        (Explanation::UnderlinedRow, "- [ ] a\n  -\n"),
+        (
+            Explanation::LinkReference,
+            "- [x] a\n\n[x]: https://example.org\n",
+        ),
+    ];
+
+    #[test]
+    fn each_difference_has_an_example_that_nothing_else_explains() {
+        assert_eq!(
+            EXAMPLES.map(|(explanation, _)| explanation),
+            Explanation::ALL
+        );
+        for (explanation, text) in EXAMPLES {
+            let expected = Verdict::Explained(vec![explanation]);
+            assert_eq!(judge(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_difference_without_its_explanation_is_reported() {
+        for (explanation, text) in EXAMPLES {
+            let mut others = Explanation::ALL.to_vec();
+            others.retain(|other| *other != explanation);
+            let verdict = judge_with(text, &others);
+            assert!(matches!(verdict, Verdict::Unexplained(_)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn ordinary_files_need_no_explanation() {
+        let text = "# Tasks\n\n- [x] 1.1 a\n  - **Do**: b\n\n    ```sh\n    - [ ] x\n    ```\n- [ ] 1.2 c\n";
+        assert_eq!(judge(text), Verdict::Agreed);
+    }
+}

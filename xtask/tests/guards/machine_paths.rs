@@ -1,0 +1,102 @@
+//! Nothing of the machine that a file was written on: no absolute paths, no package hosts.
+
+use std::path::Path;
+
+use crate::tree;
+
+/// Home folders: the start of a path, which a name and more must follow.
+const HOMES: [&str; 4] = ["/home/", "/Users/", "C:\\Users\\", "C:\\\\Users\\\\"];
+const ROOT_HOME: &str = "/root/";
+const HOSTS: [&str; 8] = [
+    "crates.io",
+    "pypi.org",
+    "pythonhosted.org",
+    "npmjs.org",
+    "npmjs.com",
+    "yarnpkg.com",
+    "deb.debian.org",
+    "rubygems.org",
+];
+
+/// Files that need such a word, and why.
+const ALLOWED: [(&str, &str); 3] = [
+    ("Cargo.lock", "cargo writes where packages come from"),
+    ("fuzz/Cargo.lock", "cargo writes where packages come from"),
+    (
+        "xtask/tests/guards/machine_paths.rs",
+        "the rules themselves",
+    ),
+];
+
+/// What in a line does not belong there.
+fn complaint(line: &str, own_location: &str) -> Option<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let starts = HOMES.iter().find(|home| {
+        let mut behind = line
+            .match_indices(**home)
+            .map(|(at, _)| &line[at + home.len()..]);
+        behind.any(|path| path.starts_with(is_name))
+    });
+    if let Some(home) = starts {
+        return Some(format!("a path below {home}"));
+    }
+    [ROOT_HOME, own_location]
+        .into_iter()
+        .chain(HOSTS)
+        .find(|word| line.contains(word))
+        .map(|word| format!("the word {word}"))
+}
+
+fn complaints(file: &Path, text: &str, own_location: &str) -> Vec<String> {
+    let lines = text.lines().enumerate();
+    lines
+        .filter_map(|(at, line)| {
+            let complaint = complaint(line, own_location)?;
+            Some(format!("{}:{}: {complaint}", file.display(), at + 1))
+        })
+        .collect()
+}
+
+#[test]
+fn no_file_names_a_place_on_somebodys_machine() {
+    let own_location = tree::root().to_str().expect("the folder's name is text");
+    let is_allowed = |file: &Path| ALLOWED.iter().any(|(name, _)| file == Path::new(name));
+    let mut found = Vec::new();
+    for file in tree::files().iter().filter(|file| !is_allowed(file)) {
+        let bytes = std::fs::read(tree::root().join(file)).expect("it can be read");
+        let text = String::from_utf8_lossy(&bytes);
+        found.extend(complaints(file, &text, own_location));
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn paths_of_machines_are_told_from_others() {
+    for line in [
+        "see /home/ann/regreen",
+        "at /Users/ann/x.rs",
+        "C:\\Users\\ann",
+        "\"C:\\\\Users\\\\ann\"",
+        "/root/.cargo",
+        "/srv/checkout/src",
+        "https://crates.io/x",
+    ] {
+        assert!(complaint(line, "/srv/checkout").is_some(), "{line}");
+    }
+    for line in [
+        "the /home/ folder",
+        "/home/<name>/",
+        "/usr/bin/env",
+        "/tmp/x",
+        "/rooted",
+    ] {
+        assert_eq!(complaint(line, "/srv/checkout"), None, "{line}");
+    }
+}
+
+#[test]
+fn exceptions_are_files_that_exist() {
+    for (file, _) in ALLOWED {
+        assert!(tree::root().join(file).is_file(), "{file}");
+    }
+}

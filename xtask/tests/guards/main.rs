@@ -1,0 +1,17 @@
+//! What the architecture forbids, as tests.
+//!
+//! Each rule is a function from manifests or texts to complaints, so that it can be shown to
+//! bite; the tests of this tree then demand that there are none.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what cannot be read fails the test, in helpers as well"
+)]
+
+mod arrows;
+mod dependency_table;
+mod machine_paths;
+mod manifest;
+mod pure_crates;
+mod tree;

@@ -1,0 +1,128 @@
+//! The crates that decide: no clock, no files, no processes, no async runtime.
+
+use std::collections::BTreeSet;
+
+use toml::{Table, Value};
+
+use crate::arrows::folder_of;
+use crate::manifest::Manifest;
+use crate::tree;
+
+const PURE: [&str; 6] = [
+    "model",
+    "documents",
+    "diagnosis",
+    "engine",
+    "agents",
+    "redaction",
+];
+
+const RUNTIMES: [&str; 5] = [
+    "tokio",
+    "async-std",
+    "smol",
+    "async-executor",
+    "futures-executor",
+];
+
+fn pure_crates() -> Vec<String> {
+    let mut crates = tree::crates();
+    crates.retain(|folder| PURE.contains(&folder.as_str()));
+    crates
+}
+
+#[test]
+fn pure_crates_forbid_effects_by_the_same_rules() {
+    let rules = tree::read("crates/model/clippy.toml");
+    let table: Table = rules.parse().expect("clippy.toml can be read");
+    for kind in [
+        "disallowed-methods",
+        "disallowed-types",
+        "disallowed-macros",
+    ] {
+        let paths = table[kind].as_array().map_or(0, Vec::len);
+        assert!(paths > 0, "{kind}");
+    }
+    for folder in pure_crates() {
+        let own = tree::read(format!("crates/{folder}/clippy.toml"));
+        assert!(
+            own == rules,
+            "crates/{folder}/clippy.toml differs from that of model"
+        );
+    }
+}
+
+/// A crate's clippy.toml replaces the root's.
+#[test]
+fn the_rules_of_the_root_hold_in_pure_crates_as_well() {
+    let root: Table = tree::read("clippy.toml").parse().expect("it can be read");
+    let pure = tree::read("crates/model/clippy.toml");
+    let pure: Table = pure.parse().expect("it can be read");
+    for (key, value) in &root {
+        assert_eq!(pure.get(key), Some(value), "{key}");
+    }
+}
+
+#[test]
+fn pure_crates_bring_no_async_runtime() {
+    let lock: Table = tree::read("Cargo.lock").parse().expect("it can be read");
+    for folder in pure_crates() {
+        let built_from = everything_below(&lock, &folder);
+        let runtimes: Vec<&&str> = RUNTIMES
+            .iter()
+            .filter(|r| built_from.contains(**r))
+            .collect();
+        assert_eq!(runtimes, Vec::<&&str>::new(), "crates/{folder}");
+    }
+}
+
+/// The names of all packages that a crate is built from, directly or not.
+fn everything_below(lock: &Table, folder: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<String> = Manifest::of_crate(folder)
+        .built_from()
+        .map(Into::into)
+        .collect();
+    while let Some(name) = open.pop() {
+        if !found.insert(name.clone()) {
+            continue;
+        }
+        match folder_of(&name) {
+            // The lock file mixes in what our own crates need for their tests.
+            Some(ours) => open.extend(Manifest::of_crate(ours).built_from().map(Into::into)),
+            None => open.extend(locked_dependencies(lock, &name)),
+        }
+    }
+    found
+}
+
+/// What a package of the lock file depends on, in any of its versions there.
+fn locked_dependencies(lock: &Table, name: &str) -> Vec<String> {
+    let packages = lock["package"].as_array().expect("packages are listed");
+    let versions = packages
+        .iter()
+        .filter(|package| package.get("name").and_then(Value::as_str) == Some(name));
+    versions
+        .filter_map(|package| package.get("dependencies")?.as_array())
+        .flatten()
+        .filter_map(|entry| Some(entry.as_str()?.split(' ').next()?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn what_a_dependency_brings_along_is_found() {
+    let lock = "
+        [[package]]
+        name = 'web'
+        dependencies = ['net 1.0.0']
+        [[package]]
+        name = 'net'
+        dependencies = ['tokio']
+        [[package]]
+        name = 'tokio'";
+    let lock: Table = lock.parse().unwrap();
+    assert_eq!(locked_dependencies(&lock, "web"), ["net"]);
+    assert_eq!(locked_dependencies(&lock, "net"), ["tokio"]);
+    let below_documents = everything_below(&tree::read("Cargo.lock").parse().unwrap(), "documents");
+    assert!(below_documents.contains("itoa"), "{below_documents:?}");
+}
