@@ -12,7 +12,7 @@ fn main() {
 }
 
 const CARGO_LOG: &str = "\
-   Compiling serde_json v1.0.154 (/home/dev/project/crates/api)
+   Compiling serde_json v1.0.154 (/srv/project/crates/api)
 warning: unused variable: `task_id` in src/handlers/login.rs:42:9
 test auth::session::tests::a_session_ends_with_its_token ... ok
 error[E0308]: mismatched types, expected `&str`, found `String`
