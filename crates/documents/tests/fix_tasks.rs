@@ -298,3 +298,24 @@ fn text_further_left_does_not_swallow_a_fix() {
         "{after}"
     );
 }
+
+#[test]
+fn a_fix_between_rows_of_different_indent_is_as_far_left_as_the_second() {
+    let before = "- [ ] 1.1 a\n    - [ ] 1.2 b\n~~~\n~~~\n  - [ ] 1.3 c\n";
+    let after = with_fix(before, "1.2", FixOrigin::default());
+    let (start, rest) = after.split_once("~~~\n~~~\n").unwrap();
+    assert_eq!(start, "- [ ] 1.1 a\n    - [ ] 1.2 b\n");
+    assert!(rest.contains("  - [ ] 1.2.1 [FIX 1.2]"), "{rest}");
+    assert!(rest.ends_with("  - [ ] 1.3 c\n"), "{rest}");
+}
+
+#[test]
+fn text_below_does_not_go_on_what_a_fix_says() {
+    let before = "- [ ] 1.1 a\n```\n```\nTitle\n---\n";
+    let after = with_fix(before, "1.1", FixOrigin::default());
+    assert!(
+        after.starts_with("- [ ] 1.1 a\n```\n```\n\n- [ ] 1.1.1 [FIX 1.1]"),
+        "{after}"
+    );
+    assert!(after.ends_with("\n\nTitle\n---\n"), "{after}");
+}

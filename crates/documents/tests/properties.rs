@@ -1,8 +1,15 @@
 //! What holds for every text, however it came about.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use regreen_documents::{
     Change, EditError, FixHistory, Outcome, Place, Progress, RowId, State, TaskFile, TaskResult,
 };
@@ -178,6 +185,7 @@ proptest! {
     }
 
     #[test]
+<<<<<<< HEAD
     fn a_fix_is_one_row_more_and_every_other_row_stays(text in text(), error in "\\PC{0,80}|(\\n|- \\[ \\] 9.9 x|```|<!--|#|`){0,6}") {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some()) {
@@ -222,6 +230,8 @@ proptest! {
     }
 
     #[test]
+=======
+>>>>>>> refs/heads/xtask
     fn an_id_finds_only_rows_of_that_id(text in text()) {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file) {
@@ -282,6 +292,74 @@ proptest! {
         let line = history.to_string();
         prop_assert!(after.text().lines().any(|other| other == line));
     }
+}
+
+/// What fixes of all rows of a text came to.
+#[derive(Default)]
+struct Inserts {
+    made: Cell<u32>,
+    refused: Cell<u32>,
+}
+
+/// Where no place leaves every other row as it is, nothing is written; but there mostly is
+/// one.
+#[test]
+fn a_fix_is_one_row_more_and_every_other_row_stays() {
+    let error = "\\PC{0,80}|(\\n|- \\[ \\] 9.9 x|```|<!--|#|`){0,6}";
+    let inserts = Inserts::default();
+    TestRunner::new(ProptestConfig::with_cases(cases()))
+        .run(&(text(), error), |(text, error)| {
+            check_fixes(&text, &error, &inserts)
+        })
+        .unwrap();
+    let (made, refused) = (inserts.made.get(), inserts.refused.get());
+    assert!(refused * 500 < made, "{refused} refused, {made} made");
+}
+
+fn check_fixes(text: &str, error: &str, inserts: &Inserts) -> Result<(), TestCaseError> {
+    let file = TaskFile::read(text);
+    for (row, task) in tasks_of(&file) {
+        let Some(id) = task.id.clone() else { continue };
+        let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
+        let origin = FixOrigin {
+            error,
+            ..FixOrigin::default()
+        };
+        let fix = NewTask::fix(fix_id.clone(), &id, &task, origin);
+        match file.insert(&fix, Place::After(row)) {
+            Ok(Change::Made(edited)) => {
+                inserts.made.set(inserts.made.get() + 1);
+                check_fix(&file, &edited, (&fix_id, &id))?;
+            }
+            // What is understood only in part may stand in the way, or a row that says
+            // already that it fixes the new one.
+            Err(EditError::Refused(_))
+                if !file.warnings().is_empty() || text.contains(&format!("[FIX {fix_id}]")) => {}
+            Err(EditError::Refused(_)) => inserts.refused.set(inserts.refused.get() + 1),
+            other => panic!("{other:?} for {id} in {text:?}"),
+        }
+    }
+    Ok(())
+}
+
+fn check_fix(
+    file: &TaskFile,
+    edited: &TaskFile,
+    (fix_id, id): (&TaskId, &TaskId),
+) -> Result<(), TestCaseError> {
+    let mut tasks = edited.tasks();
+    let is_fix = |task: &Task| task.id.as_ref() == Some(fix_id);
+    let new = tasks.remove(tasks.iter().position(is_fix).unwrap());
+    prop_assert_eq!(new.fix_of.map(|key| key.id), Some(id.clone()));
+    let before: Vec<Task> = heads(file.tasks()).into_iter().map(without_line).collect();
+    let after: Vec<Task> = heads(tasks).into_iter().map(without_line).collect();
+    prop_assert_eq!(after, before);
+    // What was there is still there, in order, around one piece that is new.
+    let (old, new) = (file.text().as_bytes(), edited.text().as_bytes());
+    let common = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let rest = old.len() - common;
+    prop_assert_eq!(&old[common..], &new[new.len() - rest..]);
+    Ok(())
 }
 
 /// JSON values in forms that other tools write, on one line.

@@ -3,6 +3,7 @@
 use regreen_model::{Dialect, TaskKind};
 
 use super::fields::FieldName;
+use super::numbering::letters;
 use super::row::Row;
 use crate::markdown::{Line, LineKind};
 
@@ -13,8 +14,8 @@ pub(crate) fn recognise(text: &str, lines: &[Line], rows: &[Row]) -> Dialect {
             .filter_map(|row| row.id.as_ref())
     };
     let total = ids().count();
-    let lettered_t = ids().filter(|id| id.shape().letters() == "T").count();
-    let numeric = ids().filter(|id| id.shape().is_numeric()).count();
+    let lettered_t = ids().filter(|id| letters(id) == "T").count();
+    let numeric = ids().filter(|id| letters(id).is_empty()).count();
     if lettered_t > 0 && lettered_t * 2 >= total {
         Dialect::SpecKit
     } else if total > 0 && lines.iter().any(|line| is_ralph_field(text, line)) {

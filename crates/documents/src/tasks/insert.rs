@@ -28,6 +28,32 @@ impl Place {
     }
 }
 
+/// Blank lines around a new row.
+#[derive(Clone, Copy)]
+struct Gap {
+    /// Between it and the row it is placed by.
+    near: usize,
+    /// On its other side.
+    far: usize,
+}
+
+impl Gap {
+    fn of(near: usize) -> Self {
+        Self { near, far: 0 }
+    }
+
+    fn at_least_one(self) -> Self {
+        Self {
+            near: self.near.max(1),
+            ..self
+        }
+    }
+
+    fn around(self) -> Self {
+        Self { far: 1, ..self }
+    }
+}
+
 impl TaskFile {
     /// Inserts a task. A row of that id that fixes the same task is already it.
     ///
@@ -51,18 +77,25 @@ impl TaskFile {
         self.insert_somehow(task, place).map(Change::Made)
     }
 
-    /// Tries the file's own spacing, then a blank line around the task (a numbered row may
-    /// not follow text directly), then copied fields on one line each; and if text further
-    /// left stands before the place, the same as far left as the rows around it.
+    /// Tries the file's own spacing, then a blank line before the task (a numbered row may
+    /// not follow text directly), then one behind it as well (text may not go on what it
+    /// says), then copied fields on one line each; and if text further left stands before
+    /// the place, the same as far left as the rows around it, the next one included.
     fn insert_somehow(&self, task: &NewTask, place: Place) -> Result<Self, EditError> {
-        let gap = self.gap(place);
+        let own = Gap::of(self.gap(place));
         let on_one_line = on_one_line(task);
-        let first = self.neighbour(place);
-        let ways = [(task, gap), (task, gap.max(1)), (&on_one_line, gap.max(1))];
+        let ways = [
+            (task, own),
+            (task, own.at_least_one()),
+            (task, own.at_least_one().around()),
+            (&on_one_line, own.at_least_one().around()),
+        ];
+        let mut styles = self.styles(self.neighbour(place));
+        styles.extend(self.styles_around(place));
         let mut refusal = EditError::NoSuchRow;
-        for (beside, style) in self.styles(first) {
+        for (beside, style) in &styles {
             for (task, gap) in ways {
-                match self.insert_with(task, place, (beside, &style), gap) {
+                match self.insert_with(task, place, (*beside, style), gap) {
                     Ok(edited) => return Ok(edited),
                     Err(error) => refusal = error,
                 }
@@ -76,13 +109,12 @@ impl TaskFile {
         task: &NewTask,
         place: Place,
         (beside, style): (RowId, &RowStyle),
-        gap: usize,
+        gap: Gap,
     ) -> Result<Self, EditError> {
         let lines = render::task(task, style);
-        let blank = style.eol.repeat(gap);
         let (splice, at) = match place {
-            Place::After(row) => self.after(self.last_of(row), &lines, &blank, style.eol),
-            Place::Before(row) => self.before(row, &lines, &blank, style.eol),
+            Place::After(row) => self.after(self.last_of(row), &lines, gap, style.eol),
+            Place::Before(row) => self.before(row, &lines, gap, style.eol),
         }
         .ok_or(EditError::NoSuchRow)?;
         let near = place.row();
@@ -117,22 +149,25 @@ impl TaskFile {
             .unwrap_or(row)
     }
 
-    fn after(&self, row: RowId, lines: &str, blank: &str, eol: &str) -> Option<(Splice, usize)> {
+    fn after(&self, row: RowId, lines: &str, gap: Gap, eol: &str) -> Option<(Splice, usize)> {
         let end = self.row(row)?.block.end;
         let last = self.lines.get(end.checked_sub(1)?)?;
-        let at = self.rows.iter().take_while(|row| row.line < end).count();
+        let at = self.rows.partition_point(|row| row.line < end);
+        let (above, below) = (eol.repeat(gap.near), eol.repeat(gap.far));
         // A file without a final line ending stays one.
         let (offset, with) = if last.next > last.end {
-            (last.next, format!("{blank}{lines}{eol}"))
+            (last.next, format!("{above}{lines}{eol}{below}"))
         } else {
-            (last.end, format!("{eol}{blank}{lines}"))
+            (last.end, format!("{eol}{above}{lines}"))
         };
         Some((splice_at(offset, with), at))
     }
 
-    fn before(&self, row: RowId, lines: &str, blank: &str, eol: &str) -> Option<(Splice, usize)> {
+    fn before(&self, row: RowId, lines: &str, gap: Gap, eol: &str) -> Option<(Splice, usize)> {
         let offset = self.lines.get(self.row(row)?.line)?.start;
-        Some((splice_at(offset, format!("{lines}{eol}{blank}")), row.0))
+        let (above, below) = (eol.repeat(gap.far), eol.repeat(gap.near));
+        let with = format!("{above}{lines}{eol}{below}");
+        Some((splice_at(offset, with), row.0))
     }
 
     /// The style of a row, of those it is nested in, of the row below, and at last that of
@@ -157,6 +192,19 @@ impl TaskFile {
             ));
         }
         styles
+    }
+
+    /// The styles of the rows that would stand before and behind a new one: text between
+    /// them may be understood as it is only if the new row is as far left.
+    fn styles_around(&self, place: Place) -> Vec<(RowId, RowStyle)> {
+        let Place::After(row) = place else {
+            return Vec::new();
+        };
+        let last = self.last_of(row);
+        let end = self.row(last).map_or(0, |row| row.block.end);
+        let below = RowId(self.rows.partition_point(|row| row.line < end));
+        let styled = |row: RowId| Some((row, self.style(row)?));
+        [last, below].into_iter().filter_map(styled).collect()
     }
 
     fn style(&self, beside: RowId) -> Option<RowStyle> {
@@ -201,7 +249,9 @@ impl TaskFile {
             .iter()
             .take_while(|line| line.is_blank())
             .count();
-        let next_row = self.rows.iter().find(|row| row.line >= end)?;
+        let next_row = self
+            .rows
+            .get(self.rows.partition_point(|row| row.line < end))?;
         (next_row.line == end + blank).then_some(blank)
     }
 

@@ -1,45 +1,87 @@
 //! Which rows are tasks, what they are called, and whose fixes they are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use regreen_model::{IdShape, TaskId, TaskKind, Warning};
+use regreen_model::{TaskId, TaskKind, Warning};
 
 use super::row::{Row, RowId};
 
 /// Settles ids, occurrences, lineage and kinds of all rows.
 pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
     let has_ids = has_ids(rows);
-    let mut seen = Seen::default();
-    let mut position = 0;
-    for at in 0..rows.len() {
-        let fix_of = find_fixed(rows, at, has_ids, &seen);
-        let Some(row) = rows.get_mut(at) else {
-            continue;
-        };
-        row.fix_of = fix_of.filter(|_| row.id.is_some());
-        warn_of_lost_fix(row, warnings);
-        if row.id.is_none() && !has_ids && row.parent.is_none() {
-            position += 1;
-            row.id = Some(TaskId::from_position(position));
-            row.numbered = true;
-        }
-        match row.id.clone() {
-            Some(id) => row.occurrence = seen.note(id, at, row.indent, row.fix_of.is_some()),
-            None => row.kind = TaskKind::Checklist,
-        }
-        settle_depth(rows, at);
+    if !has_ids {
+        number(rows);
     }
-    warn_of_duplicates(rows, &seen, warnings);
+    let places = lineage(rows, has_ids, warnings);
+    for (row, place) in rows.iter_mut().zip(places) {
+        row.fix_of = place.fix_of;
+        row.depth = place.depth;
+        row.occurrence = place.occurrence;
+        if row.id.is_none() {
+            row.kind = TaskKind::Checklist;
+        }
+    }
     settle_kinds(rows);
+}
+
+/// Gives the top-level rows of a list without ids their numbers.
+fn number(rows: &mut [Row]) {
+    let unnamed = |row: &&mut Row| row.id.is_none() && row.parent.is_none();
+    for (at, row) in rows.iter_mut().filter(unnamed).enumerate() {
+        row.id = Some(TaskId::from_position(at + 1));
+        row.numbered = true;
+    }
+}
+
+/// Where a row stands among those of its id and its fixes.
+#[derive(Clone, Copy, Default)]
+struct Lineage {
+    fix_of: Option<RowId>,
+    depth: u32,
+    occurrence: u32,
+}
+
+fn lineage(rows: &[Row], has_ids: bool, warnings: &mut Vec<Warning>) -> Vec<Lineage> {
+    let mut seen = Seen::default();
+    let mut places: Vec<Lineage> = Vec::with_capacity(rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        // A number that comes from the position makes no fix.
+        let own_id = row.id.as_ref().filter(|_| !row.numbered);
+        let fix_of = own_id.and_then(|_| find_fixed(rows, at, has_ids, &seen));
+        warn_of_lost_fix(row, own_id, fix_of, warnings);
+        let uses = row
+            .id
+            .as_ref()
+            .map(|id| seen.note(id, at, row.indent, fix_of.is_some()));
+        if let (Some(id), Some(uses)) = (&row.id, uses) {
+            warn_of_duplicate(rows, (id, row), uses, warnings);
+        }
+        let fixed = fix_of.map(|fixed| places.get(fixed.0).map_or(0, |fixed| fixed.depth));
+        places.push(Lineage {
+            fix_of,
+            depth: fixed.map_or(0, |depth| depth + 1),
+            occurrence: uses.map_or(0, |uses| uses.before),
+        });
+    }
+    places
 }
 
 /// Where each id has been seen so far, from the top.
 #[derive(Default)]
-struct Seen {
-    by_id: BTreeMap<TaskId, Vec<usize>>,
+struct Seen<'r> {
+    by_id: BTreeMap<&'r TaskId, Uses>,
     /// The nearest originals above, outermost first: what is further right than a later
     /// one is out of reach.
     originals: Vec<Place>,
+}
+
+/// The rows of one id.
+#[derive(Clone, Copy)]
+struct Uses {
+    first: usize,
+    last: usize,
+    /// How many there are before the last.
+    before: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -48,16 +90,23 @@ struct Place {
     indent: usize,
 }
 
-impl Seen {
-    /// Gives how often the id was seen before.
-    fn note(&mut self, id: TaskId, row: usize, indent: usize, is_fix: bool) -> u32 {
+impl<'r> Seen<'r> {
+    /// Gives the uses of the id so far, this one included.
+    fn note(&mut self, id: &'r TaskId, row: usize, indent: usize, is_fix: bool) -> Uses {
         if !is_fix {
             self.originals.retain(|above| above.indent < indent);
             self.originals.push(Place { row, indent });
         }
-        let places = self.by_id.entry(id).or_default();
-        places.push(row);
-        u32::try_from(places.len() - 1).unwrap_or(u32::MAX)
+        let again = |uses: &mut Uses| {
+            uses.last = row;
+            uses.before = uses.before.saturating_add(1);
+        };
+        let only = Uses {
+            first: row,
+            last: row,
+            before: 0,
+        };
+        *self.by_id.entry(id).and_modify(again).or_insert(only)
     }
 
     /// The nearest original above that is not further right.
@@ -71,31 +120,34 @@ impl Seen {
     }
 
     fn nearest(&self, id: &TaskId) -> Option<usize> {
-        self.by_id.get(id)?.last().copied()
+        self.by_id.get(id).map(|uses| uses.last)
     }
 }
 
 /// Whether the file numbers its tasks: two originals with ids of one shape. Words like `S3`
 /// look like ids too, so lettered ones must also differ from each other.
 fn has_ids(rows: &[Row]) -> bool {
-    let mut by_shape: BTreeMap<IdShape, (usize, BTreeSet<&TaskId>)> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.fix_target().is_none()) {
-        if let Some(id) = &row.id {
-            let (count, ids) = by_shape.entry(id.shape()).or_default();
-            *count += 1;
-            ids.insert(id);
-        }
-    }
-    by_shape
-        .iter()
-        .any(|(shape, (count, ids))| *count >= 2 && (shape.is_numeric() || ids.len() >= 2))
+    let mut first_of_shape: BTreeMap<&str, &TaskId> = BTreeMap::new();
+    let originals = rows.iter().filter(|row| row.fix_target().is_none());
+    originals.filter_map(|row| row.id.as_ref()).any(|id| {
+        let shape = letters(id);
+        let first = first_of_shape.insert(shape, id);
+        first.is_some_and(|first| shape.is_empty() || first != id)
+    })
+}
+
+/// What ids of one shape have in common; see [`IdShape`](regreen_model::IdShape).
+pub(crate) fn letters(id: &TaskId) -> &str {
+    let text = id.as_str();
+    let digit = text.bytes().position(|b| b.is_ascii_digit());
+    &text[..digit.unwrap_or(text.len())]
 }
 
 /// The row that the row at `at` fixes.
 ///
 /// Looked for upwards, nearest first, so that no chain of fixes can go round in circles;
 /// only an original may also stand below its fix.
-fn find_fixed(rows: &[Row], at: usize, has_ids: bool, seen: &Seen) -> Option<RowId> {
+fn find_fixed(rows: &[Row], at: usize, has_ids: bool, seen: &Seen<'_>) -> Option<RowId> {
     let row = rows.get(at)?;
     let target = row.fix_target()?;
     if has_ids {
@@ -114,42 +166,32 @@ fn find_fixed(rows: &[Row], at: usize, has_ids: bool, seen: &Seen) -> Option<Row
     Some(RowId(fix.unwrap_or(original)))
 }
 
-fn warn_of_lost_fix(row: &Row, warnings: &mut Vec<Warning>) {
-    if let (Some(target), None) = (row.fix_target(), row.fix_of) {
-        let problem = match row.id {
+fn warn_of_lost_fix(
+    row: &Row,
+    own_id: Option<&TaskId>,
+    fix_of: Option<RowId>,
+    warnings: &mut Vec<Warning>,
+) {
+    if let (Some(target), None) = (row.fix_target(), fix_of) {
+        let problem = match own_id {
             Some(_) => format!("no task {target} in this file: read as an ordinary task"),
             None => "the row has no id of its own: read as a checklist item".to_owned(),
         };
-        warnings.push(Warning::new(
-            row.line + 1,
-            format!("[FIX {target}] {problem}"),
-        ));
+        let message = format!("[FIX {target}] {problem}");
+        warnings.push(Warning::new(row.line + 1, message));
     }
 }
 
-fn settle_depth(rows: &mut [Row], at: usize) {
-    let parent = rows.get(at).and_then(|row| row.fix_of);
-    let depth = parent
-        .and_then(|parent| rows.get(parent.0))
-        .map(|parent| parent.depth + 1);
-    if let (Some(row), Some(depth)) = (rows.get_mut(at), depth) {
-        row.depth = depth;
-    }
-}
-
-fn warn_of_duplicates(rows: &[Row], seen: &Seen, warnings: &mut Vec<Warning>) {
-    for (id, places) in seen.by_id.iter().filter(|(_, places)| places.len() > 1) {
-        let mut lines = places
-            .iter()
-            .filter_map(|at| rows.get(*at))
-            .map(|row| row.line + 1);
-        let first = lines.next().unwrap_or_default();
-        for line in lines {
-            warnings.push(Warning::new(
-                line,
-                format!("the id {id} is also used on line {first}"),
-            ));
-        }
+fn warn_of_duplicate(
+    rows: &[Row],
+    (id, row): (&TaskId, &Row),
+    uses: Uses,
+    warnings: &mut Vec<Warning>,
+) {
+    if uses.before > 0 {
+        let first = rows.get(uses.first).map_or(0, |first| first.line + 1);
+        let message = format!("the id {id} is also used on line {first}");
+        warnings.push(Warning::new(row.line + 1, message));
     }
 }
 
