@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn hostile_sizes_take_no_long_time() {
         for unit in ["TASK_COMPLETE ", "*", "`\n", "```\n", "> ", "\u{1b}["] {
-            let message = unit.repeat(1_000_000 / unit.len());
+            let message = unit.repeat(200_000 / unit.len());
             check(&message, None);
         }
     }

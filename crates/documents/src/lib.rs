@@ -13,5 +13,5 @@ pub use progress::{FixHistory, Outcome, Progress};
 pub use state::{FixRecord, NotState, State, StateWarning, TaskResult};
 pub use tasks::{
     Budget, Change, EditError, Next, Pick, Place, RowId, TaskFile, VerifyCommand, VerifyForm,
-    commit_message, verify_commands,
+    commit_message, shell_steps, verify_commands,
 };

@@ -3,6 +3,8 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
+mod agent_event;
+mod api_trouble;
 mod category;
 mod confidence;
 mod dialect;
@@ -24,8 +26,11 @@ mod task_failure;
 mod task_id;
 mod task_key;
 mod task_kind;
+mod usage;
 mod warning;
 
+pub use agent_event::AgentEvent;
+pub use api_trouble::{ApiTrouble, ResetTime, TroubleClass};
 pub use category::FailureCategory;
 pub use confidence::Confidence;
 pub use dialect::Dialect;
@@ -39,7 +44,7 @@ pub use limits::Limits;
 pub use marker::Marker;
 pub use modification_request::{Modification, ModificationRequest, ProposedTask};
 pub use new_task::{FixOrigin, NewTask};
-pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS};
+pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control};
 pub use repair_action::RepairAction;
 pub use retry_mode::RetryMode;
 pub use task::Task;
@@ -47,4 +52,5 @@ pub use task_failure::TaskFailure;
 pub use task_id::{IdShape, TaskId};
 pub use task_key::TaskKey;
 pub use task_kind::TaskKind;
+pub use usage::Usage;
 pub use warning::Warning;
