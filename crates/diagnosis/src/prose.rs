@@ -3,16 +3,25 @@
 /// The lines of a message that are neither inside a code fence nor quoted. A fence that
 /// never closes hides nothing: agents forget to close them, and the rest is still theirs.
 pub(crate) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
-    let fences = fences(text);
-    let mut fences = fences.into_iter().peekable();
+    unfenced_lines(text)
+        .map(|(_, line)| line)
+        .filter(|line| !is_quote(line))
+}
+
+/// The lines that are not inside a closed code fence, with their 0-based numbers.
+pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fences = fences(text).closed.into_iter().peekable();
     let mut hidden_until = 0;
-    text.lines().enumerate().filter_map(move |(n, line)| {
-        if fences.peek().is_some_and(|fence| fence.first == n) {
+    text.lines().enumerate().filter(move |(n, _)| {
+        if fences.peek().is_some_and(|fence| fence.first == *n) {
             hidden_until = fences.next().map_or(hidden_until, |fence| fence.last + 1);
         }
-        let is_quote = line.trim_start().starts_with('>');
-        (n >= hidden_until && !is_quote).then_some(line)
+        *n >= hidden_until
     })
+}
+
+pub(crate) fn is_quote(line: &str) -> bool {
+    line.trim_start().starts_with('>')
 }
 
 /// A closed code fence, by the numbers of its first and last line.
@@ -22,8 +31,16 @@ pub(crate) struct Fence {
     pub(crate) last: usize,
 }
 
-pub(crate) fn fences(text: &str) -> Vec<Fence> {
-    let mut found = Vec::new();
+/// The code fences of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fences {
+    pub(crate) closed: Vec<Fence>,
+    /// The line of one that is opened and never closed.
+    pub(crate) unclosed: Option<usize>,
+}
+
+pub(crate) fn fences(text: &str) -> Fences {
+    let mut closed = Vec::new();
     let mut open: Option<(usize, char, usize)> = None;
     for (n, line) in text.lines().enumerate() {
         let Some((mark, length, is_bare)) = fence_mark(line) else {
@@ -33,13 +50,16 @@ pub(crate) fn fences(text: &str) -> Vec<Fence> {
             None => open = Some((n, mark, length)),
             Some((first, opened_by, at_least)) => {
                 if mark == opened_by && length >= at_least && is_bare {
-                    found.push(Fence { first, last: n });
+                    closed.push(Fence { first, last: n });
                     open = None;
                 }
             }
         }
     }
-    found
+    Fences {
+        closed,
+        unclosed: open.map(|(first, ..)| first),
+    }
 }
 
 /// The character, length and bareness of a line that is a fence.

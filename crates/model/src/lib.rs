@@ -4,6 +4,8 @@
 //! Nothing here reads a file, a clock or the environment.
 
 mod attempt_report;
+mod agent_event;
+mod api_trouble;
 mod category;
 mod confidence;
 mod dialect;
@@ -17,6 +19,7 @@ mod finding;
 mod limits;
 mod mark;
 mod marker;
+mod modification_request;
 mod new_task;
 mod picked_task;
 mod plain_line;
@@ -35,6 +38,11 @@ mod verify_command;
 mod warning;
 
 pub use attempt_report::{AttemptClass, AttemptReport, Claim, PlanChanges};
+mod usage;
+mod warning;
+
+pub use agent_event::AgentEvent;
+pub use api_trouble::{ApiTrouble, ResetTime, TroubleClass};
 pub use category::FailureCategory;
 pub use confidence::Confidence;
 pub use dialect::Dialect;
@@ -48,10 +56,12 @@ pub use finding::Finding;
 pub use limits::Limits;
 pub use mark::Mark;
 pub use marker::Marker;
+pub use modification_request::{Modification, ModificationRequest, ProposedTask};
 pub use new_task::{FixOrigin, NewTask};
 pub use picked_task::PickedTask;
 pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS};
 pub use prompt_kind::PromptKind;
+pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control};
 pub use repair_action::RepairAction;
 pub use retry_mode::RetryMode;
 pub use run_config::RunConfig;
@@ -63,4 +73,5 @@ pub use task_key::TaskKey;
 pub use task_kind::TaskKind;
 pub use timestamp::Timestamp;
 pub use verify_command::{VerifyCommand, VerifyForm};
+pub use usage::Usage;
 pub use warning::Warning;

@@ -2,12 +2,11 @@
 //! expected to give.
 
 mod expectation;
-mod span;
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
-use self::span::{Span, spans};
-use crate::markdown::{FenceMark, LineKind, scan};
+use super::pieces::{Piece, pieces};
+use super::span::{Span, spans};
 
 /// The commands that a Verify field names, in order. Whether a word is a program is not
 /// known here.
@@ -37,24 +36,11 @@ struct Parts {
 impl Parts {
     fn of(field: &str) -> Self {
         let mut parts = Self::default();
-        let mut script: Option<String> = None;
-        for line in &scan(field).lines {
-            let whole = &field[line.start..line.end];
-            match line.kind {
-                LineKind::FenceOpen => {
-                    let info = FenceMark::opening(&field[line.first..line.end]);
-                    let is_shell = info.is_some_and(|(_, info)| is_shell(info));
-                    script = is_shell.then(String::new);
-                }
-                LineKind::FenceBody => {
-                    if let Some(script) = &mut script {
-                        script.push_str(whole);
-                        script.push('\n');
-                    }
-                }
-                LineKind::FenceClose => parts.scripts.extend(script.take().map(|s| dedented(&s))),
-                LineKind::Comment => {}
-                _ => {
+        for piece in pieces(field) {
+            match piece {
+                Piece::Code { language, code } if is_shell(&language) => parts.scripts.push(code),
+                Piece::Code { .. } => {}
+                Piece::Line { whole, .. } => {
                     parts.prose.push_str(whole);
                     parts.prose.push('\n');
                 }
@@ -65,26 +51,8 @@ impl Parts {
     }
 }
 
-fn is_shell(info: &str) -> bool {
-    let language = info.split_whitespace().next().unwrap_or_default();
-    ["", "sh", "bash", "shell", "zsh"].contains(&language.to_ascii_lowercase().as_str())
-}
-
-/// A script without the indent that all of its lines have.
-fn dedented(script: &str) -> String {
-    let lines = || script.lines().filter(|line| !line.trim().is_empty());
-    let common = lines()
-        .map(|line| line.len() - line.trim_start_matches(' ').len())
-        .min();
-    let common = common.unwrap_or_default();
-    let cut = |line: &str| line.get(common..).unwrap_or_default().to_owned();
-    script
-        .lines()
-        .map(cut)
-        .collect::<Vec<_>>()
-        .join("\n")
-        .trim_end()
-        .to_owned()
+fn is_shell(language: &str) -> bool {
+    ["", "sh", "bash", "shell", "zsh"].contains(&language)
 }
 
 fn from_prose(prose: &str) -> Vec<VerifyCommand> {

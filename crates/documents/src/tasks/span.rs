@@ -3,22 +3,22 @@
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     /// With its backticks.
-    pub(super) range: Range<usize>,
-    pub(super) code: String,
+    pub(crate) range: Range<usize>,
+    pub(crate) code: String,
 }
 
 impl Span {
     /// Whether nothing but the span stands in `text`, a full stop aside.
-    pub(super) fn is_whole(&self, text: &str) -> bool {
+    pub(crate) fn is_whole(&self, text: &str) -> bool {
         let after = text[self.range.end..].trim();
         text[..self.range.start].trim().is_empty() && (after.is_empty() || after == ".")
     }
 }
 
 /// The code spans of a text: what stands between two runs of equally many backticks.
-pub(super) fn spans(text: &str) -> Vec<Span> {
+pub(crate) fn spans(text: &str) -> Vec<Span> {
     let runs = backtick_runs(text);
     let mut spans = Vec::new();
     let mut at = 0;

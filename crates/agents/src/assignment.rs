@@ -1,0 +1,52 @@
+use regreen_model::TaskId;
+
+/// One attempt of one task, as an agent gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Assignment<'a> {
+    pub task_id: &'a TaskId,
+    pub title: &'a str,
+    /// From 1.
+    pub attempt: u32,
+    pub spec_dir: &'a str,
+    pub prompt: &'a str,
+    pub kind: PromptKind,
+    /// The task's own commands, for the agent that runs nothing else.
+    pub steps: &'a [String],
+}
+
+/// Why a prompt was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PromptKind {
+    Executor,
+    Retry,
+    Reminder,
+    Interrupted,
+    NoOp,
+}
+
+impl PromptKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Executor => "executor",
+            Self::Retry => "retry",
+            Self::Reminder => "reminder",
+            Self::Interrupted => "interrupted",
+            Self::NoOp => "noop",
+        }
+    }
+}
+
+impl Assignment<'_> {
+    /// What every agent finds in its environment.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        [
+            ("REGREEN_TASK_ID", self.task_id.to_string()),
+            ("REGREEN_SPEC_DIR", self.spec_dir.to_owned()),
+            ("REGREEN_ATTEMPT", self.attempt.to_string()),
+            ("REGREEN_PROMPT_KIND", self.kind.name().to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+}

@@ -1,0 +1,69 @@
+use regreen_model::TaskId;
+
+use crate::PromptKind;
+
+/// What a prompt says about the task itself.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskBrief<'a> {
+    pub id: &'a TaskId,
+    pub title: &'a str,
+    /// The task as it stands in its file.
+    pub block: &'a str,
+    pub is_verify_row: bool,
+    /// The task that this one repairs in the end, if it is a fix.
+    pub root: Option<RootContext<'a>>,
+    pub spec_name: &'a str,
+    pub spec_dir: &'a str,
+    pub tasks_file: &'a str,
+    pub progress_file: &'a str,
+    /// From 1.
+    pub attempt: u32,
+    pub max_attempts: u32,
+}
+
+/// The original that a fix belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct RootContext<'a> {
+    pub id: &'a TaskId,
+    pub title: &'a str,
+    pub block: &'a str,
+}
+
+/// Why there is a prompt.
+#[derive(Clone, Copy, Debug)]
+pub enum Occasion<'a> {
+    First,
+    /// The attempt before this one failed.
+    Retry(PreviousAttempt<'a>),
+    /// All may be well, but the agent gave no signal.
+    Reminder,
+    /// The attempt before this one was cut off; what is known of it.
+    Interrupted {
+        known: &'a str,
+    },
+    /// The attempt before this one changed nothing.
+    NoOp,
+}
+
+impl Occasion<'_> {
+    #[must_use]
+    pub fn kind(&self) -> PromptKind {
+        match self {
+            Self::First => PromptKind::Executor,
+            Self::Retry(_) => PromptKind::Retry,
+            Self::Reminder => PromptKind::Reminder,
+            Self::Interrupted { .. } => PromptKind::Interrupted,
+            Self::NoOp => PromptKind::NoOp,
+        }
+    }
+}
+
+/// A failed attempt. All of it is text from outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PreviousAttempt<'a> {
+    pub number: u32,
+    pub error: &'a str,
+    pub attempted_fix: &'a str,
+    /// The report, the end of Verify's output: whatever else is known.
+    pub details: &'a str,
+}

@@ -1,0 +1,221 @@
+//! Any program that takes a prompt and prints an answer.
+
+use regreen_model::{AgentEvent, Ending};
+
+use crate::decoder::terminal_of;
+use crate::excerpt::excerpt;
+use crate::tail::Tail;
+use crate::{Assignment, Decoder, Invocation, PromptOn, Reply, StdinPlan, Stream};
+
+/// Where the prompt stands in an argument.
+const PLACEHOLDER: &str = "{prompt}";
+
+/// Linux takes no argument longer than 128 KiB; a prompt that long loses its middle.
+const MAX_ARGUMENT: usize = 120 * 1024;
+
+/// Of a longer answer the end is kept: what matters is said last.
+const MAX_MESSAGE: usize = 64 * 1024;
+
+/// A program and its arguments, taken apart as a shell would, but run by none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    argv: Vec<String>,
+}
+
+impl CommandLine {
+    /// Takes a line apart; `None` if a quote is not closed or no program is named.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let argv = shell_words::split(line).ok()?;
+        let names_program = argv
+            .first()
+            .is_some_and(|program| !program.is_empty() && !program.contains(PLACEHOLDER));
+        (names_program && !line.contains('\0')).then_some(Self { argv })
+    }
+
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.argv.first().map_or("", String::as_str)
+    }
+
+    pub(crate) fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
+        let takes_argument = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
+        let (stdin, prompt_on) = if takes_argument {
+            (StdinPlan::Empty, PromptOn::Argument)
+        } else {
+            (
+                StdinPlan::Text(assignment.prompt.to_owned()),
+                PromptOn::Stdin,
+            )
+        };
+        Invocation {
+            argv: self.argv_with(assignment.prompt),
+            env_set: assignment.environment(),
+            env_remove: Vec::new(),
+            stdin,
+            prompt_on,
+        }
+    }
+
+    fn argv_with(&self, prompt: &str) -> Vec<String> {
+        // No argument can hold a NUL.
+        let prompt = excerpt(&prompt.replace('\0', ""), MAX_ARGUMENT);
+        let filled = |word: &String| word.replace(PLACEHOLDER, &prompt);
+        self.argv.iter().map(filled).collect()
+    }
+}
+
+/// Its whole output is its final message, and its exit is its end.
+#[derive(Debug)]
+pub(crate) struct CommandDecoder {
+    output: Tail,
+}
+
+impl Default for CommandDecoder {
+    fn default() -> Self {
+        Self {
+            output: Tail::new(MAX_MESSAGE),
+        }
+    }
+}
+
+impl Decoder for CommandDecoder {
+    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
+        if stream == Stream::Out {
+            self.output.push_line(line);
+        }
+        Reply::default()
+    }
+
+    fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
+        let text = self.output.text();
+        let message = (!text.trim().is_empty()).then_some(AgentEvent::FinalMessage { text });
+        message.into_iter().chain(terminal_of(ending)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regreen_model::TaskId;
+
+    use super::*;
+    use crate::PromptKind;
+
+    fn invocation(line: &str, prompt: &str) -> Invocation {
+        let id = TaskId::parse("1.3").unwrap();
+        let assignment = Assignment {
+            task_id: &id,
+            title: "Add parser",
+            attempt: 2,
+            spec_dir: "specs/demo",
+            prompt,
+            kind: PromptKind::Retry,
+            steps: &[],
+        };
+        CommandLine::parse(line).unwrap().invocation(&assignment)
+    }
+
+    fn ended(exit_code: Option<i32>, signal: Option<i32>, timed_out: bool) -> Ending {
+        Ending {
+            exit_code,
+            signal,
+            timed_out,
+            ..Ending::default()
+        }
+    }
+
+    #[test]
+    fn the_line_is_taken_apart_like_a_shell_does_and_run_by_none() {
+        let found = invocation(
+            r#"my-agent --flag "two words" 'a;b' \$HOME $(id) | cat"#,
+            "p",
+        );
+        assert_eq!(
+            found.argv,
+            [
+                "my-agent",
+                "--flag",
+                "two words",
+                "a;b",
+                "$HOME",
+                "$(id)",
+                "|",
+                "cat"
+            ]
+        );
+        assert_eq!(found.stdin, StdinPlan::Text("p".into()));
+        assert_eq!(found.prompt_on, PromptOn::Stdin);
+    }
+
+    #[test]
+    fn the_prompt_goes_where_its_place_is() {
+        let prompt = "say \"{prompt}\" $(id)\n- x";
+        let found = invocation("agent -p {prompt} --also={prompt}", prompt);
+        assert_eq!(found.argv[2], prompt);
+        assert_eq!(found.argv[3], format!("--also={prompt}"));
+        assert_eq!(found.stdin, StdinPlan::Empty);
+        assert_eq!(found.prompt_on, PromptOn::Argument);
+    }
+
+    #[test]
+    fn no_argument_is_longer_than_the_system_takes() {
+        let prompt = format!("first\0{}last", "ä".repeat(200_000));
+        let argument = invocation("agent {prompt}", &prompt).argv[1].clone();
+        assert!(argument.len() < 128 * 1024);
+        assert!(argument.starts_with("firstä") && argument.ends_with("älast"));
+    }
+
+    #[test]
+    fn it_is_told_what_it_works_on() {
+        assert_eq!(
+            invocation("agent", "p").env_set,
+            [
+                ("REGREEN_TASK_ID", "1.3"),
+                ("REGREEN_SPEC_DIR", "specs/demo"),
+                ("REGREEN_ATTEMPT", "2"),
+                ("REGREEN_PROMPT_KIND", "retry"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+    }
+
+    #[test]
+    fn lines_that_name_no_program_are_refused() {
+        for line in ["", "  ", "'open", "''", "{prompt} x", "a\0b"] {
+            assert_eq!(CommandLine::parse(line), None, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_it_prints_is_its_message_and_its_exit_its_end() {
+        for (code, ok) in [(0, true), (3, false)] {
+            let mut decoder = CommandDecoder::default();
+            assert_eq!(decoder.on_line(Stream::Out, b"All done."), Reply::default());
+            assert_eq!(decoder.on_line(Stream::Err, b"noise"), Reply::default());
+            assert_eq!(
+                decoder.on_line(Stream::Out, b"\xffTASK_COMPLETE"),
+                Reply::default()
+            );
+            assert_eq!(
+                decoder.on_end(&ended(Some(code), None, false)),
+                [
+                    AgentEvent::FinalMessage {
+                        text: "All done.\n\u{fffd}TASK_COMPLETE\n".into()
+                    },
+                    AgentEvent::Terminal { ok },
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn one_that_was_ended_has_not_finished() {
+        for ending in [
+            ended(None, Some(9), false),
+            ended(Some(0), None, true),
+            ended(None, None, false),
+            ended(Some(143), Some(15), false),
+        ] {
+            assert_eq!(CommandDecoder::default().on_end(&ending), []);
+        }
+    }
+}

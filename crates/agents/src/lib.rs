@@ -1,0 +1,32 @@
+//! The agents: how each is called, how each is talked with, and what they are told.
+//!
+//! An agent is an [`Invocation`] and a [`Decoder`], both made by [`Agent`] for an
+//! [`Assignment`]; [`Prompts`] writes the assignment's text. Nothing here starts a process:
+//! one supervisor runs them all.
+
+mod agent;
+mod assignment;
+mod brief;
+mod command;
+mod decoder;
+mod excerpt;
+mod fence;
+mod invocation;
+mod prompt_file;
+mod prompts;
+mod shell;
+mod tail;
+mod telling_line;
+mod template;
+
+pub use agent::{Agent, AgentChoice, AgentChoiceError};
+pub use assignment::{Assignment, PromptKind};
+pub use brief::{Occasion, PreviousAttempt, RootContext, TaskBrief};
+pub use command::CommandLine;
+pub use decoder::{Decoder, Reply, Stream};
+pub use fence::untrusted;
+pub use invocation::{Invocation, PromptOn, StdinPlan};
+pub use prompt_file::PromptFile;
+pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
+pub use shell::Interpreter;
+pub use template::TemplateError;

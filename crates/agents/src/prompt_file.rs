@@ -1,0 +1,88 @@
+/// The texts that prompts are made of, one file each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PromptFile {
+    /// What every agent is told about a task.
+    Executor,
+    /// Part of it, for rows that only verify.
+    VerifyRow,
+    /// Part of it, for tasks that repair another one.
+    Fix,
+    /// The attempt before this one failed.
+    Retry,
+    /// The agent gave no signal.
+    Reminder,
+    /// The attempt before this one was cut off.
+    Interrupted,
+    /// The attempt before this one changed nothing.
+    NoOp,
+}
+
+impl PromptFile {
+    pub const ALL: [Self; 7] = [
+        Self::Executor,
+        Self::VerifyRow,
+        Self::Fix,
+        Self::Retry,
+        Self::Reminder,
+        Self::Interrupted,
+        Self::NoOp,
+    ];
+
+    /// Its name in a folder of prompts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Executor => "executor.md",
+            Self::VerifyRow => "verify_row.md",
+            Self::Fix => "fix.md",
+            Self::Retry => "retry.md",
+            Self::Reminder => "reminder.md",
+            Self::Interrupted => "interrupted.md",
+            Self::NoOp => "noop.md",
+        }
+    }
+
+    /// What may stand in it.
+    #[must_use]
+    pub fn slots(self) -> &'static [&'static str] {
+        match self {
+            Self::Executor => &[
+                "task_id",
+                "title",
+                "block",
+                "spec_name",
+                "spec_dir",
+                "tasks_file",
+                "progress_file",
+                "attempt",
+                "max_attempts",
+                "fix",
+                "verify_row",
+            ],
+            Self::Fix => &["task_id", "root_id", "root_title", "root_block"],
+            Self::VerifyRow | Self::Reminder | Self::NoOp => &["task_id"],
+            Self::Retry => &[
+                "task_id",
+                "previous_attempt",
+                "attempt",
+                "max_attempts",
+                "error",
+                "attempted_fix",
+                "details",
+            ],
+            Self::Interrupted => &["task_id", "attempt", "known"],
+        }
+    }
+
+    pub(crate) fn builtin(self) -> &'static str {
+        match self {
+            Self::Executor => include_str!("../prompts/executor.md"),
+            Self::VerifyRow => include_str!("../prompts/verify_row.md"),
+            Self::Fix => include_str!("../prompts/fix.md"),
+            Self::Retry => include_str!("../prompts/retry.md"),
+            Self::Reminder => include_str!("../prompts/reminder.md"),
+            Self::Interrupted => include_str!("../prompts/interrupted.md"),
+            Self::NoOp => include_str!("../prompts/noop.md"),
+        }
+    }
+}

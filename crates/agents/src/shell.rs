@@ -1,0 +1,192 @@
+//! The agent that runs the task's own commands and nothing else.
+//!
+//! Each step, a code block or a line that is one code span, runs in a shell of its own in
+//! the workspace root (`bash -e -o pipefail -c`): what a step exports, and where it goes with
+//! `cd`, ends with it. Steps are passed as arguments, so nothing in them needs quoting. The
+//! first step that fails ends the attempt with the four-line report of a failed task; its
+//! Error line is the most telling line that the step printed.
+
+use regreen_model::{AgentEvent, ERROR_CHARS, Ending, PlainLine};
+
+use crate::decoder::terminal_of;
+use crate::tail::Tail;
+use crate::telling_line::TellingLine;
+use crate::{Assignment, Decoder, Invocation, PromptOn, Reply, StdinPlan, Stream};
+
+const STEPS: &str = include_str!("shell/steps.sh");
+
+const NO_STEPS: &str = "The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span";
+
+/// Our own words at the end of a run are few.
+const MAX_MESSAGE: usize = 8 * 1024;
+
+/// What the steps are written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpreter {
+    Bash,
+    /// Where there is no bash: a failure inside a pipe is not seen.
+    Sh,
+}
+
+impl Interpreter {
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Sh => "sh",
+        }
+    }
+
+    fn run_step(self) -> &'static str {
+        match self {
+            Self::Bash => "run_step() { bash -e -o pipefail -c \"$1\"; }\n",
+            Self::Sh => "run_step() { sh -e -c \"$1\"; }\n",
+        }
+    }
+}
+
+pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) -> Invocation {
+    let script = format!("{}{STEPS}", interpreter.run_step());
+    let title = PlainLine::flatten(assignment.title, ERROR_CHARS).to_string();
+    let own = [
+        interpreter.program().to_owned(),
+        "-c".to_owned(),
+        script,
+        // What the script is called in messages of the shell.
+        "regreen-steps".to_owned(),
+        assignment.task_id.to_string(),
+        title,
+        NO_STEPS.to_owned(),
+    ];
+    // No argument can hold a NUL.
+    let steps = assignment.steps.iter().map(|step| step.replace('\0', ""));
+    Invocation {
+        argv: own.into_iter().chain(steps).collect(),
+        env_set: assignment.environment(),
+        env_remove: Vec::new(),
+        stdin: StdinPlan::Protocol,
+        prompt_on: PromptOn::Nowhere,
+    }
+}
+
+/// Reads the lines that the script prints between the steps' own output. Only what it says
+/// after the last step is the message: the output of commands is no word of the agent's.
+#[derive(Debug)]
+pub(crate) struct ShellDecoder {
+    names: Vec<String>,
+    telling: TellingLine,
+    /// What the script itself said at last; `None` while steps run.
+    message: Option<Tail>,
+}
+
+impl ShellDecoder {
+    pub(crate) fn new(steps: &[String]) -> Self {
+        let first_line = |step: &String| step.lines().next().unwrap_or_default().to_owned();
+        Self {
+            names: steps.iter().map(first_line).collect(),
+            telling: TellingLine::default(),
+            message: steps.is_empty().then(|| Tail::new(MAX_MESSAGE)),
+        }
+    }
+
+    fn step_started(&mut self, number: usize) -> Reply {
+        self.telling = TellingLine::default();
+        self.message = None;
+        Reply {
+            events: vec![AgentEvent::ToolStarted {
+                call: number.to_string(),
+                name: self.name(number),
+            }],
+            write: Vec::new(),
+        }
+    }
+
+    fn step_ended(&mut self, number: usize, code: i32) -> Reply {
+        let is_last = code != 0 || number == self.names.len();
+        self.message = is_last.then(|| Tail::new(MAX_MESSAGE));
+        let write = if code == 0 {
+            Vec::new()
+        } else {
+            vec![self.error(number, code)]
+        };
+        Reply {
+            events: vec![AgentEvent::ToolEnded {
+                call: number.to_string(),
+                name: self.name(number),
+                ok: code == 0,
+                exit: Some(code),
+            }],
+            write,
+        }
+    }
+
+    fn error(&self, number: usize, code: i32) -> String {
+        let name = self.name(number);
+        self.telling
+            .line()
+            .or(&format!(
+                "{name} printed nothing and ended with exit code {code}"
+            ))
+            .to_string()
+    }
+
+    fn name(&self, number: usize) -> String {
+        let name = number.checked_sub(1).and_then(|at| self.names.get(at));
+        name.cloned().unwrap_or_default()
+    }
+}
+
+impl Decoder for ShellDecoder {
+    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
+        // Steps write to one stream, so that order is kept; the other is the shell's own.
+        let marker = (stream == Stream::Out)
+            .then(|| Marker::parse(line))
+            .flatten();
+        match marker {
+            Some(Marker::Started { step }) => return self.step_started(step),
+            Some(Marker::Ended { step, code }) => return self.step_ended(step, code),
+            None => {}
+        }
+        match &mut self.message {
+            Some(message) if stream == Stream::Out => message.push_line(line),
+            Some(_) => {}
+            None => self.telling.see(line),
+        }
+        Reply::default()
+    }
+
+    fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
+        let text = self.message.as_mut().map(Tail::text).unwrap_or_default();
+        let message = (!text.trim().is_empty()).then_some(AgentEvent::FinalMessage { text });
+        message.into_iter().chain(terminal_of(ending)).collect()
+    }
+}
+
+/// A line of the script about a step. A command that prints such lines itself gets other
+/// tool events and perhaps a worse Error line; it cannot make a failed step a passed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marker {
+    Started { step: usize },
+    Ended { step: usize, code: i32 },
+}
+
+impl Marker {
+    fn parse(line: &[u8]) -> Option<Self> {
+        let line = line.strip_prefix(b"[step ")?;
+        let beginning = line.get(..line.len().min(64))?;
+        let text = beginning.utf8_chunks().next()?.valid();
+        let (numbers, rest) = text.split_once("] ")?;
+        let (step, _total) = numbers.split_once('/')?;
+        let step = step.parse().ok()?;
+        match rest.strip_prefix("exit code ") {
+            Some(code) => Some(Self::Ended {
+                step,
+                code: code.trim_end().parse().ok()?,
+            }),
+            None => rest.starts_with("$ ").then_some(Self::Started { step }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
