@@ -12,7 +12,6 @@ mod tasks;
 pub use progress::{FixHistory, Outcome, Progress};
 pub use state::{FixRecord, NotState, State, StateWarning, TaskResult};
 pub use tasks::{
-    Budget, Change, EditError, Next, Pick, Place, RowId, TaskFile, commit_message, verify_commands,
-    Budget, Change, EditError, Next, Pick, Place, RowId, TaskFile, VerifyCommand, VerifyForm,
-    commit_message, shell_steps, verify_commands,
+    Budget, Change, EditError, Next, Pick, Place, RowId, TaskFile, commit_message, shell_steps,
+    verify_commands,
 };

@@ -185,35 +185,6 @@ proptest! {
     }
 
     #[test]
-<<<<<<< HEAD
-    fn a_fix_is_one_row_more_and_every_other_row_stays(text in text(), error in "\\PC{0,80}|(\\n|- \\[ \\] 9.9 x|```|<!--|#|`){0,6}") {
-        let file = TaskFile::read(text.as_str());
-        for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some()) {
-            let id = task.id.clone().unwrap();
-            let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
-            let origin = FixOrigin { error: &error, ..FixOrigin::default() };
-            let fix = NewTask::fix(fix_id.clone(), &id, &task, origin);
-            let edited = match file.insert(&fix, Place::After(row)) {
-                Ok(Change::Made(edited)) => edited,
-                // In a text like this something may stand in the way: then nothing is written.
-                Err(EditError::Refused(_)) => continue,
-                other => panic!("{other:?} for {id} in {text:?}"),
-            };
-            let mut tasks = edited.tasks();
-            let at = tasks.iter().position(|task| task.id.as_ref() == Some(&fix_id)).unwrap();
-            let new = tasks.remove(at);
-            prop_assert_eq!(new.fix_of.map(|key| key.id), Some(id));
-            let before: Vec<Task> = heads(file.tasks()).into_iter().map(without_line).collect();
-            let after: Vec<Task> = heads(tasks).into_iter().map(without_line).collect();
-            prop_assert_eq!(after, before);
-            // What was there is still there, in order, around one piece that is new.
-            let common = text.bytes().zip(edited.text().bytes()).take_while(|(a, b)| a == b).count();
-            let rest = text.len() - common;
-            prop_assert_eq!(&text.as_bytes()[common..], &edited.text().as_bytes()[edited.text().len() - rest..]);
-        }
-    }
-
-    #[test]
     fn in_a_plan_as_people_write_them_no_edit_is_refused(text in plan(), error in "\\PC{0,80}") {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some()) {
@@ -230,8 +201,6 @@ proptest! {
     }
 
     #[test]
-=======
->>>>>>> refs/heads/xtask
     fn an_id_finds_only_rows_of_that_id(text in text()) {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file) {

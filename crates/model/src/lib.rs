@@ -3,9 +3,9 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
-mod attempt_report;
 mod agent_event;
 mod api_trouble;
+mod attempt_report;
 mod category;
 mod confidence;
 mod dialect;
@@ -39,7 +39,6 @@ mod warning;
 
 pub use attempt_report::{AttemptClass, AttemptReport, Claim, PlanChanges};
 mod usage;
-mod warning;
 
 pub use agent_event::AgentEvent;
 pub use api_trouble::{ApiTrouble, ResetTime, TroubleClass};
@@ -59,9 +58,8 @@ pub use marker::Marker;
 pub use modification_request::{Modification, ModificationRequest, ProposedTask};
 pub use new_task::{FixOrigin, NewTask};
 pub use picked_task::PickedTask;
-pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS};
-pub use prompt_kind::PromptKind;
 pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control};
+pub use prompt_kind::PromptKind;
 pub use repair_action::RepairAction;
 pub use retry_mode::RetryMode;
 pub use run_config::RunConfig;
@@ -72,6 +70,6 @@ pub use task_id::{IdShape, TaskId};
 pub use task_key::TaskKey;
 pub use task_kind::TaskKind;
 pub use timestamp::Timestamp;
-pub use verify_command::{VerifyCommand, VerifyForm};
 pub use usage::Usage;
+pub use verify_command::{VerifyCommand, VerifyForm};
 pub use warning::Warning;

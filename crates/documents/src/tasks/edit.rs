@@ -78,7 +78,9 @@ impl TaskFile {
         if !row.is_task() {
             return Err(EditError::Checklist);
         }
-        if row.done == done {
+        let mark = self.text().as_bytes().get(row.box_at + 1);
+        let is_so = if done { row.done } else { mark == Some(&b' ') };
+        if is_so {
             return Ok(Change::AlreadySo);
         }
         let splice = Splice {

@@ -79,11 +79,13 @@ fn from_spans(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
             .map_or(prose.len(), |next| next.range.start);
         let after = &prose[span.range.end..until];
         from = span.range.end;
-        if is_example(before) {
+        if is_example(before) || expectation::is_not_meant(after) {
             continue;
         }
+        // What has blanks in it is rather another command to compare with.
         if let Some(command) = commands.last_mut()
             && expectation::introduces_output(before)
+            && (!span.code.contains(' ') || span.code.starts_with(['<', '>', '=']))
         {
             command.expects = Some(expectation::of_output(&span.code));
             continue;
@@ -103,10 +105,10 @@ fn from_spans(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
     commands
 }
 
-/// "for example `curl …`" is no instruction.
+/// "for example `curl …`" and "do not run `rm …`" are no instructions.
 fn is_example(before: &str) -> bool {
     let before = before.to_ascii_lowercase();
-    ["e.g.", "for example", "such as"]
+    ["e.g.", "for example", "such as", "not run", "n't run"]
         .iter()
         .any(|words| before.contains(words))
 }

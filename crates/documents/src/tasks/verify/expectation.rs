@@ -5,8 +5,8 @@ use regreen_model::{Comparison, Expectation};
 /// Words that lead from a command to what it gives.
 const VERBS: &[&str] = &[
     "returns", "return", "returned", "outputs", "output", "prints", "print", "shows", "show",
-    "gives", "yields", "reports", "equals", "is", "be", "expect", "expected", "expects", "result",
-    "count", "contains", "includes", "→", "->", "=>", "==", "=",
+    "gives", "finds", "find", "yields", "reports", "equals", "is", "be", "expect", "expected",
+    "expects", "result", "count", "contains", "includes", "→", "->", "=>", "==", "=",
 ];
 const SHOWN: &[&str] = &["shows", "show", "reports"];
 /// Words without a meaning of their own here.
@@ -45,10 +45,14 @@ const MATCHES: &[&str] = &[
     "occurrences",
     "lines",
 ];
+/// Words that say that a failure is over.
+const END_OF_TROUBLE: &[&str] = &["no more", "no longer", "any more", "anymore"];
 const PASSES: &[&str] = &["passes", "pass", "succeeds", "succeed", "works", "is green"];
 const FAILS: &[&str] = &[
     "fails",
     "fail",
+    "not pass",
+    "does not pass",
     "exits non-zero",
     "exits nonzero",
     "exit non-zero",
@@ -58,10 +62,20 @@ const FAILS: &[&str] = &[
 /// What is judged instead of exit code 0, if the text states it.
 pub(super) fn stated(after: &str) -> Option<Expectation> {
     let clause = clause(after);
+    if END_OF_TROUBLE.iter().any(|words| clause.contains(words)) {
+        return None;
+    }
     exit_code(clause)
         .or_else(|| starts_with_any(clause, FAILS).then_some(Expectation::Fails))
-        .or_else(|| without_verb(clause))
+        .or_else(|| without_verb(clause, is_set_off(after)))
         .or_else(|| behind_verb(clause))
+        .or_else(|| compared_by_sign(clause))
+}
+
+/// Whether a dash or the like says that what follows is the result.
+fn is_set_off(after: &str) -> bool {
+    let after = after.trim_start_matches([' ', '\t']);
+    !after.starts_with(|c: char| c.is_alphanumeric() || c == '\n')
 }
 
 /// Whether the text says anything about the result that is understood.
@@ -87,15 +101,21 @@ pub(super) fn introduces_output(before: &str) -> bool {
 }
 
 pub(super) fn of_output(code: &str) -> Expectation {
-    match code.parse() {
-        Ok(number) => Expectation::Returns(Comparison::Equal, number),
-        Err(_) => Expectation::Outputs(code.to_owned()),
-    }
+    compared(code, true).unwrap_or_else(|| Expectation::Outputs(code.to_owned()))
+}
+
+/// Whether the text behind a span says that it is not to be run.
+pub(super) fn is_not_meant(after: &str) -> bool {
+    starts_with_any(
+        clause(after),
+        &["is not needed", "not needed", "is not required"],
+    )
 }
 
 /// The first statement of a text, without punctuation and fillers before it.
 fn clause(after: &str) -> &str {
-    let line = after.trim_start().lines().next().unwrap_or_default();
+    // What stands on the next line is another statement, or the next item of a list.
+    let line = after.lines().next().unwrap_or_default().trim_start();
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || "—–-:;,.()".contains(c) && !line.starts_with("->")
     });
@@ -143,7 +163,7 @@ fn exit_code(clause: &str) -> Option<Expectation> {
 }
 
 /// `0 matches`, `no output`, `no matches`: no verb needed.
-fn without_verb(clause: &str) -> Option<Expectation> {
+fn without_verb(clause: &str, is_set_off: bool) -> Option<Expectation> {
     if starts_with_any(clause, NOTHING) {
         return Some(Expectation::NoOutput);
     }
@@ -154,8 +174,7 @@ fn without_verb(clause: &str) -> Option<Expectation> {
     if starts_with_any(rest, MATCHES) {
         return Some(Expectation::Matches(count));
     }
-    rest.is_empty()
-        .then_some(Expectation::Returns(Comparison::Equal, count))
+    (is_set_off && rest.is_empty()).then_some(Expectation::Returns(Comparison::Equal, count))
 }
 
 /// `returns 0`, `→ 3`, `should be ≤ 3`, `outputs "ok"`.
@@ -167,9 +186,25 @@ fn behind_verb(clause: &str) -> Option<Expectation> {
         .find_map(|verb| strip_word(rest, verb))
         .unwrap_or(rest);
     let is_shown = starts_with_any(clause, SHOWN);
-    without_verb(inner)
+    without_verb(inner, true)
         .or_else(|| compared(inner, is_shown))
         .or_else(|| quoted(inner))
+        .or_else(|| one_word(clause, inner))
+}
+
+/// `>= 5` right behind a command.
+fn compared_by_sign(clause: &str) -> Option<Expectation> {
+    let has_sign = COMPARISONS
+        .iter()
+        .any(|(sign, _)| strip_word(clause, sign).is_some());
+    has_sign.then(|| compared(clause, false))?
+}
+
+/// `prints hello`: one word that is no prose.
+fn one_word(clause: &str, text: &str) -> Option<Expectation> {
+    let is_printed = starts_with_any(clause, &["prints", "outputs"]);
+    let is_word = !text.is_empty() && !text.contains(char::is_whitespace);
+    (is_printed && is_word).then(|| Expectation::Outputs(text.to_owned()))
 }
 
 /// `3`, `>= 3`, `>= 3 sections`. What is merely shown ("shows 3 new tests") counts something

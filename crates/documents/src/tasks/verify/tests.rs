@@ -102,6 +102,12 @@ fn text_behind_a_span_states_what_is_expected() {
         ("— 0", "returns 0"),
         ("outputs \"ok then\"", "outputs ok then"),
         ("still returns 1626 (baseline)", "returns 1626"),
+        (">= 5", "returns >= 5"),
+        ("> 5 lines", "returns > 5"),
+        ("≥ 5", "returns >= 5"),
+        ("finds nothing", "no output"),
+        ("must not pass", "fails"),
+        ("outputs hello", "outputs hello"),
     ] {
         let field = format!("`cmd x` {after}");
         let commands = verify_commands(&field);
@@ -120,6 +126,9 @@ fn prose_behind_a_span_states_nothing_and_exit_0_is_judged() {
         "shows ≥ 40 new tests in 3 files",
         "or by hand",
         "shows line 75",
+        "3",
+        "fails no more",
+        "\n2. Run it again",
     ] {
         let commands = verify_commands(&format!("`cmd x` {after}"));
         assert_eq!(
@@ -152,4 +161,33 @@ fn a_span_can_be_what_the_command_before_it_prints() {
 #[test]
 fn examples_are_no_commands() {
     check("Run the tests (e.g. `curl API | jq`)", &[]);
+}
+
+#[test]
+fn the_number_of_the_next_step_is_no_result() {
+    check(
+        "1. Run `make 1`\n2. Run `make 2`\n3. Look",
+        &[("make 1", IfProgram, ""), ("make 2", IfProgram, "")],
+    );
+}
+
+#[test]
+fn a_command_to_compare_with_is_a_command() {
+    check(
+        "`jq .a x.json` equals `jq .b y.json`",
+        &[
+            ("jq .a x.json", IfProgram, ""),
+            ("jq .b y.json", IfProgram, ""),
+        ],
+    );
+    check(
+        "`wc -l f` outputs `< 150`",
+        &[("wc -l f", IfProgram, "returns < 150")],
+    );
+}
+
+#[test]
+fn what_is_not_to_be_run_is_no_command() {
+    check("do not run `rm -rf x`", &[]);
+    check("`make` is not needed", &[]);
 }
