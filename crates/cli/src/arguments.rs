@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -7,8 +8,7 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 
-/// Runs a task list through a coding agent, checks every result itself, and repairs what
-/// fails.
+/// Task lists for coding agents: read, checked and edited without damage.
 #[derive(Debug, Parser)]
 #[command(
     name = "regreen",
@@ -38,7 +38,10 @@ pub enum Command {
         shell: Shell,
     },
     /// Print the manual page
-    Man,
+    Man {
+        /// Of a command: `regreen man tasks list`
+        command: Vec<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -92,11 +95,16 @@ pub struct InsertFix {
     #[command(flatten)]
     pub which: Which,
     /// What went wrong
-    #[arg(long, value_name = "TEXT")]
-    pub error: String,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub error: OsString,
     /// What was tried against it
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub attempted: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        allow_hyphen_values = true
+    )]
+    pub attempted: OsString,
     /// What kind of error it is, in words: `missing file`
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub error_type: String,

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, MietteDiagnostic};
+use regreen_model::is_format_control;
 
 use crate::problem::Problem;
 
@@ -15,9 +16,15 @@ pub fn print(text: &str) -> Result<(), Problem> {
     }
 }
 
+/// Says something beside the result.
+pub fn note(text: &str) {
+    // If this cannot be printed, it was only a note.
+    let _ = writeln!(io::stderr(), "note: {}", printable(text));
+}
+
 /// Says what went wrong and what to do about it.
 pub fn complain(problem: &Problem) {
-    let mut message = problem.to_string();
+    let mut message = printable(&problem.to_string());
     for cause in problem.causes() {
         message.push_str(": ");
         message.push_str(&cause);
@@ -48,7 +55,42 @@ pub fn render(diagnostic: &dyn Diagnostic, colours: bool) -> String {
     text
 }
 
-/// Whether results go to a person's terminal.
-pub fn is_terminal() -> bool {
-    io::stdout().is_terminal()
+/// Whether results go to a terminal that wants colours.
+pub fn has_colours() -> bool {
+    wants_colours(io::stdout().is_terminal())
+}
+
+fn wants_colours(is_terminal: bool) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    is_terminal && !is_set("NO_COLOR") && !is_dumb
+}
+
+/// Text from a file as a terminal may get it: nothing in it moves the cursor, sets colours
+/// or turns the reading direction. Keeps the number of bytes, so that places stay right.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let is_harmful =
+            (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || is_format_control(c);
+        if is_harmful {
+            shown.extend(std::iter::repeat_n('?', c.len_utf8()));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_could_command_it() {
+        let text = "a\u{1b}[31mred\u{202e}\u{7}\tb\r\n";
+        let shown = printable(text);
+        assert_eq!(shown, "a?[31mred????\tb\r\n");
+        assert_eq!(shown.len(), text.len());
+    }
 }

@@ -44,6 +44,8 @@ pub enum Problem {
     BadName { name: String },
     #[error("{} exists already", path.display())]
     Exists { path: PathBuf },
+    #[error("there is no command {name}")]
+    NoSuchCommand { name: String },
     #[error("cannot print the result")]
     Print(#[source] std::io::Error),
 }
@@ -63,6 +65,7 @@ impl Problem {
             | Self::Step(_)
             | Self::BadName { .. }
             | Self::Exists { .. }
+            | Self::NoSuchCommand { .. }
             | Self::Print(_) => Exit::BadInput,
         }
     }
@@ -78,7 +81,8 @@ impl Problem {
             Self::Edit { why: EditError::Refused(_), .. } => Some("nothing was written; `regreen lint FILE` shows what is hard to read in it".into()),
             Self::Edit { .. } => None,
             Self::ReadOnly { file } => Some(format!("allow it with: chmod u+w {}", file.display())),
-            Self::Contended { .. } => Some("nothing was written; save the file elsewhere, then run this again".into()),
+            Self::Contended { .. } => Some("nothing was written; stop saving it, then run this again".into()),
+            Self::NoSuchCommand { .. } => Some("`regreen --help` lists them".into()),
             Self::Step(_) | Self::Print(_) => None,
             Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),
             Self::Exists { path } => Some(format!("choose another name, or edit {}", path.display())),
@@ -124,13 +128,13 @@ fn read_hint(error: &ReadError) -> Option<String> {
     Some(match error {
         ReadError::NotFound { .. } => "check the path; `regreen init NAME` makes a new spec".into(),
         ReadError::IsDirectory { path } => {
-            format!("name the file in it: {}", path.join("tasks.md").display())
+            format!("name the file in it, for example {}", path.join("tasks.md").display())
         }
         ReadError::PermissionDenied { path } => {
             format!("allow it with: chmod u+r {}", path.display())
         }
         ReadError::NotUtf8 { .. } => {
-            "task files are UTF-8; convert it, for example: iconv -f latin1 -t utf-8 OLD > NEW"
+            "task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8 OLD > NEW"
                 .into()
         }
         ReadError::Io { .. } => return None,
@@ -140,7 +144,7 @@ fn read_hint(error: &ReadError) -> Option<String> {
 fn spec_hint(error: &SpecError) -> String {
     match error.specs() {
         [] => "make one with: regreen init NAME".into(),
-        specs => format!("specs here: {}", specs.join(", ")),
+        specs => format!("name one of these: {}", specs.join(", ")),
     }
 }
 

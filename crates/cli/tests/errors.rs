@@ -27,7 +27,7 @@ fn a_folder_instead_of_a_file() {
         .exits(2)
         .complains(str![[r#"
   × specs/a is a folder, not a file
-  help: name the file in it: specs/a/tasks.md
+  help: name the file in it, for example specs/a/tasks.md
 
 "#]]);
 }
@@ -58,7 +58,8 @@ fn text_that_is_not_utf8_names_the_byte() {
         .exits(2)
         .complains(str![[r#"
   × [FOLDER]/tasks.md is not UTF-8 text: line 2 has an invalid byte (at offset 25)
-  help: task files are UTF-8; convert it, for example: iconv -f latin1 -t utf-8 OLD > NEW
+  help: task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8
+        OLD > NEW
 
 "#]]);
 }
@@ -139,12 +140,12 @@ fn an_unknown_spec_lists_the_known_ones() {
         .file("specs/b/tasks.md", "");
     test.run(&["lint", "c"]).exits(2).complains(str![[r#"
   × there is no spec or task file c
-  help: specs here: a, b
+  help: name one of these: a, b
 
 "#]]);
     test.run(&["lint"]).exits(2).complains(str![[r#"
   × there are several specs, and none is chosen
-  help: specs here: a, b
+  help: name one of these: a, b
 
 "#]]);
     Test::new().run(&["lint"]).exits(2).complains(str![[r#"

@@ -55,7 +55,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
    ╭─[todo.md:4:1]
  3 │ - [ ] 1.1 Parse it as discussed
  4 │ - [ ] 1.1 Test `src/a.rs`
-   · ─────────────────────────
+   · ────────────────────────
  5 │   - **Verify**: `true`
    ╰────
 
@@ -68,7 +68,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  8 │ - [ ] 1.3 lost?
    ╰────
 
-  ⚠ 2 tasks without a Verify that can be run: the result is accepted as it is, marked unverified
+  ⚠ 2 tasks without a Verify that can be run here: the result would be accepted as it is
    ╭─[todo.md:3:1]
  2 │ 
  3 │ - [ ] 1.1 Parse it as discussed
@@ -82,8 +82,8 @@ todo.md: smart-ralph style, 3 tasks (0 done)
    · ───────┬───────
    ·        ╰── no Verify
    ╰────
-  help: add `- **Verify**: `a command`` below the task, or a gate for all of them to regreen.toml:
-        gate = "cargo test"
+  help: put a command into backticks: - **Verify**: `cargo test parser`
+        a gate that checks the whole project could be: cargo test
 
   ⚠ 1 task with words that need a conversation the agent has not seen
    ╭─[todo.md:3:1]

@@ -288,3 +288,12 @@ fn a_heading_inside_a_task_belongs_to_it() {
     let file = TaskFile::read("- [ ] 1.1 a\n  ### Details\n  - **Verify**: `true`\n- [ ] 1.2 b\n");
     assert_eq!(file.tasks()[0].fields.verify.as_deref(), Some("`true`"));
 }
+
+#[test]
+fn rows_that_were_nearly_written_are_warned_about() {
+    let file = TaskFile::read(
+        "- [ ] 1.1 a\n- [] 1.2 b\n- [ ]1.3 c\n-[ ] 1.4 d\n- [P] note\n- [x](link)\n",
+    );
+    let lines: Vec<usize> = file.warnings().iter().map(|w| w.line).collect();
+    assert_eq!(lines, [2, 3, 4]);
+}

@@ -16,6 +16,6 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Init(arguments) => init::run(&arguments),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),
-        Command::Man => man::run(),
+        Command::Man { command } => man::run(&command),
     }
 }

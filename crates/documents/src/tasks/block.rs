@@ -1,9 +1,9 @@
 //! From lines to rows: which lines are rows, what is nested below what, where blocks end.
 
-use regreen_model::TaskKind;
+use regreen_model::{TaskKind, Warning};
 
 use super::row::{Row, RowId};
-use super::row_box::RowBox;
+use super::row_box::{RowBox, looks_like_box};
 use super::row_head::RowHead;
 use crate::markdown::{Line, LineKind};
 
@@ -86,4 +86,28 @@ fn end_block(rows: &mut [Row], index: usize, end: usize) {
     if let Some(row) = rows.get_mut(index) {
         row.block.end = end.max(row.block.start + 1);
     }
+}
+
+/// Lines that were probably meant as rows and are none.
+pub(crate) fn near_misses(text: &str, lines: &[Line]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let content = match &line.kind {
+            LineKind::Item(item) => text.get(item.content..line.end),
+            // A marker without a blank behind it: `-[ ] a`.
+            LineKind::Text => text
+                .get(line.first..line.end)
+                .and_then(|text| text.strip_prefix(['-', '*', '+']))
+                .filter(|text| RowBox::parse(text).is_some()),
+            _ => None,
+        };
+        let is_item = line.item().is_some();
+        if content.is_some_and(|content| !is_item || looks_like_box(content)) {
+            warnings.push(Warning::new(
+                at + 1,
+                "this looks like a task but is none: write `- [ ] ` with these blanks",
+            ));
+        }
+    }
+    warnings
 }

@@ -33,6 +33,22 @@ impl RowBox {
     }
 }
 
+/// Whether a list item starts with something that was probably meant as a box.
+pub(crate) fn looks_like_box(content: &str) -> bool {
+    let Some((inside, rest)) = content
+        .strip_prefix('[')
+        .and_then(|text| text.split_once(']'))
+    else {
+        return false;
+    };
+    if rest.starts_with(['(', '[', ':']) {
+        return false; // A link.
+    }
+    let mark = inside.trim();
+    let is_word = mark.chars().all(char::is_alphanumeric) && !matches!(mark, "" | "x" | "X");
+    mark.chars().count() <= 1 && !is_word && !has_box(content)
+}
+
 pub(crate) fn has_box(content: &str) -> bool {
     RowBox::parse(content).is_some()
 }
@@ -64,6 +80,33 @@ mod tests {
     fn a_star_makes_it_optional() {
         assert!(RowBox::parse("[ ]* 2.1 Tests").is_some_and(|b| b.optional));
         assert!(RowBox::parse("[x]\\* 2.1 Tests").is_some_and(|b| b.optional));
+    }
+
+    #[test]
+    fn boxes_that_were_meant_are_told_from_markers_and_links() {
+        for content in [
+            "[] a",
+            "[ ]a",
+            "[x ] a",
+            "[✓] a",
+            "[>] a",
+            "[\u{3000}] a",
+            "[  ] a",
+        ] {
+            assert!(looks_like_box(content), "{content}");
+        }
+        for content in [
+            "[ ] a",
+            "[P] a",
+            "[x](link)",
+            "[1]",
+            "[US1] a",
+            "[ref]: x",
+            "text",
+            "[x",
+        ] {
+            assert!(!looks_like_box(content), "{content}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ impl TaskFile {
         } = scan(&text);
         let mut rows = block::rows(&text, &lines);
         numbering::settle(&mut rows, &mut warnings);
+        warnings.extend(block::near_misses(&text, &lines));
         warnings.sort_by_key(|warning| warning.line);
         Self {
             dialect: dialect::recognise(&text, &lines, &rows),

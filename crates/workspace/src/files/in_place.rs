@@ -1,3 +1,4 @@
+use std::fmt;
 use std::fs::File;
 use std::io;
 
@@ -17,6 +18,21 @@ pub enum WhyInPlace {
     AttributesCannotBeKept,
     /// The file is a mount point, or its file system knows no exchange.
     ExchangeNotPossible,
+}
+
+impl fmt::Display for WhyInPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OtherNames => "the file has other names (hard links)",
+            Self::FolderNotWritable => "no file can be made beside it",
+            Self::AttributesCannotBeKept => {
+                "a new file could not keep its owner, mode or attributes"
+            }
+            Self::ExchangeNotPossible => {
+                "its file system knows no exchange, or it is a mount point"
+            }
+        })
+    }
 }
 
 /// Overwrites the file itself, if it still holds what was read.

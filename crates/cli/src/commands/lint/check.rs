@@ -1,9 +1,7 @@
 //! What is worth telling the person who wrote a task file.
 
-use std::ops::Range;
-
 use regreen_documents::{RowId, TaskFile, verify_commands};
-use regreen_model::{Task, TaskKind, VerifyForm, Warning};
+use regreen_model::{Task, TaskKind, VerifyCommand, VerifyForm, Warning};
 
 use super::finding::Finding;
 use super::summary::counted;
@@ -33,8 +31,8 @@ pub fn all(file: &TaskFile, is_program: impl Fn(&str) -> bool, gate: Option<&str
     let open: Vec<&(RowId, Task)> = rows.iter().filter(|(_, task)| will_run(task)).collect();
     let mut findings = Vec::new();
     findings.extend(no_tasks(&rows));
-    findings.extend(file.warnings().iter().map(|warning| reading(file, warning)));
-    findings.extend(unverified(file, &open, is_program, gate));
+    findings.extend(file.warnings().iter().map(reading));
+    findings.extend(unverified(&open, is_program, gate));
     findings.extend(vague(file, &open));
     findings.extend(without_files(file, &open));
     findings.extend(ignored(file, &rows));
@@ -53,49 +51,58 @@ fn no_tasks(rows: &[(RowId, Task)]) -> Option<Finding> {
     })
 }
 
-fn reading(file: &TaskFile, warning: &Warning) -> Finding {
+fn reading(warning: &Warning) -> Finding {
     Finding {
         message: warning.message.clone(),
         help: None,
-        places: vec![(line_range(file.text(), warning.line), String::new())],
+        places: vec![(warning.line, String::new())],
     }
 }
 
 fn unverified(
-    file: &TaskFile,
     open: &[&(RowId, Task)],
     is_program: impl Fn(&str) -> bool,
     gate: Option<&str>,
 ) -> Option<Finding> {
-    let cannot_run = |task: &Task| {
-        let commands = task
-            .fields
-            .verify
-            .as_deref()
-            .map(verify_commands)
-            .unwrap_or_default();
-        !commands
-            .iter()
-            .any(|command| command.form == VerifyForm::Always || is_program(command.program()))
-    };
     let places: Vec<_> = open
         .iter()
-        .filter(|(_, task)| cannot_run(task))
-        .map(|(_, task)| (row_range(file, task), unverified_label(task).to_owned()))
+        .filter_map(|(_, task)| Some((task.line, why_unverified(task, &is_program)?)))
         .collect();
-    let gate = gate.unwrap_or("make test");
+    let mut help = String::from("put a command into backticks: - **Verify**: `cargo test parser`");
+    if let Some(gate) = gate {
+        help.push_str(&format!(
+            "\na gate that checks the whole project could be: {gate}"
+        ));
+    }
     (!places.is_empty()).then(|| Finding {
-        message: format!("{} without a Verify that can be run: the result is accepted as it is, marked unverified", counted(places.len(), "task")),
-        help: Some(format!("add `- **Verify**: \\`a command\\`` below the task, or a gate for all of them to regreen.toml:\ngate = \"{gate}\"").replace("\\`", "`")),
+        message: format!(
+            "{} without a Verify that can be run here: the result would be accepted as it is",
+            counted(places.len(), "task")
+        ),
+        help: Some(help),
         places,
     })
 }
 
-fn unverified_label(task: &Task) -> &'static str {
-    match task.fields.verify {
-        Some(_) => "its Verify is prose, not a command",
-        None => "no Verify",
+/// Why nothing of a task's Verify can be run; `None` if something can.
+fn why_unverified(task: &Task, is_program: impl Fn(&str) -> bool) -> Option<String> {
+    let Some(verify) = task.fields.verify.as_deref() else {
+        return Some("no Verify".to_owned());
+    };
+    let commands = verify_commands(verify);
+    let can_run = |command: &VerifyCommand| {
+        command.form == VerifyForm::Always || is_program(command.program())
+    };
+    if commands.iter().any(can_run) {
+        return None;
     }
+    Some(match commands.first() {
+        Some(command) => format!(
+            "its Verify names no program that is here: {}",
+            command.program()
+        ),
+        None => "its Verify is prose, not a command".to_owned(),
+    })
 }
 
 fn vague(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
@@ -103,10 +110,7 @@ fn vague(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     for (row, task) in open {
         let block = file.block(*row).unwrap_or_default().to_lowercase();
         if let Some(words) = VAGUE.iter().find(|words| block.contains(**words)) {
-            places.push((
-                row_range(file, task),
-                format!("“{words}”: not by the agent"),
-            ));
+            places.push((task.line, format!("“{words}”: not by the agent")));
         }
     }
     (!places.is_empty()).then(|| Finding {
@@ -131,7 +135,7 @@ fn without_files(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     let places: Vec<_> = open
         .iter()
         .filter(|(row, task)| names_none(*row, task))
-        .map(|(_, task)| (row_range(file, task), "which files?".to_owned()))
+        .map(|(_, task)| (task.line, "which files?".to_owned()))
         .collect();
     (!places.is_empty()).then(|| Finding {
         message: format!(
@@ -160,7 +164,7 @@ fn ignored(file: &TaskFile, rows: &[(RowId, Task)]) -> Option<Finding> {
     let places: Vec<_> = rows
         .iter()
         .filter(|(_, task)| task.kind == TaskKind::Checklist && !task.done)
-        .map(|(row, task)| (row_range(file, task), why_ignored(file, *row).to_owned()))
+        .map(|(row, task)| (task.line, why_ignored(file, *row).to_owned()))
         .collect();
     (!places.is_empty()).then(|| Finding {
         message: format!(
@@ -177,26 +181,6 @@ fn why_ignored(file: &TaskFile, row: RowId) -> &'static str {
         Some(_) => "a part of the task above",
         None => "no id, and the other tasks have ids",
     }
-}
-
-/// The start of the row: enough to point at.
-fn row_range(file: &TaskFile, task: &Task) -> Range<usize> {
-    const POINTED_AT: usize = 24;
-    let line = line_range(file.text(), task.line);
-    let end = file.text().floor_char_boundary(line.start + POINTED_AT);
-    line.start..end.min(line.end)
-}
-
-fn line_range(text: &str, line: usize) -> Range<usize> {
-    let mut start = 0;
-    for (at, content) in text.split_inclusive('\n').enumerate() {
-        if at + 1 == line {
-            let indent = content.len() - content.trim_start().len();
-            return start + indent..start + content.trim_end().len().max(indent);
-        }
-        start += content.len();
-    }
-    text.len()..text.len()
 }
 
 #[cfg(test)]
@@ -225,7 +209,7 @@ mod tests {
             messages(text),
             [
                 "the id 1.2 is also used on line 2",
-                "2 tasks without a Verify that can be run: the result is accepted as it is, marked unverified",
+                "2 tasks without a Verify that can be run here: the result would be accepted as it is",
                 "1 task with words that need a conversation the agent has not seen",
                 "1 task with neither Files nor any path: the agent has to guess where to work",
                 "1 open checklist item regreen will not run or tick",

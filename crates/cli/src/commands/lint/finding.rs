@@ -11,18 +11,41 @@ use crate::output;
 /// More places than this are counted, not shown.
 const SHOWN: usize = 4;
 
+/// How much of a line is pointed at.
+const POINTED_AT: usize = 24;
+
 /// The text a finding is about.
 pub struct Page {
     pub name: String,
     pub text: Arc<String>,
+    /// Where each line starts.
+    pub lines: Vec<usize>,
+}
+
+pub fn line_starts(text: &str) -> Vec<usize> {
+    let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+    std::iter::once(0).chain(breaks).collect()
+}
+
+impl Page {
+    /// The start of a line (1-based), without its indent: enough to point at.
+    fn range(&self, line: usize) -> Range<usize> {
+        let end = self.text.len();
+        let start = *self.lines.get(line.saturating_sub(1)).unwrap_or(&end);
+        let next = *self.lines.get(line).unwrap_or(&end);
+        let content = self.text.get(start..next).unwrap_or_default();
+        let text = content.trim();
+        let start = start + (content.len() - content.trim_start().len());
+        start..start + text.floor_char_boundary(POINTED_AT)
+    }
 }
 
 #[derive(Debug)]
 pub struct Finding {
     pub message: String,
     pub help: Option<String>,
-    /// Where, as bytes of the text, and what is there.
-    pub places: Vec<(Range<usize>, String)>,
+    /// On which lines (1-based), and what is there.
+    pub places: Vec<(usize, String)>,
 }
 
 impl Finding {
@@ -36,14 +59,20 @@ impl Finding {
         let excerpt = Excerpt {
             message: format!("{}{more}", self.message),
             help: self.help.clone(),
-            labels: self.places.iter().take(SHOWN).map(label).collect(),
+            labels: self
+                .places
+                .iter()
+                .take(SHOWN)
+                .map(|place| label(page, place))
+                .collect(),
             source: NamedSource::new(&page.name, Arc::clone(&page.text)),
         };
         format!("\n{}", output::render(&excerpt, colours))
     }
 }
 
-fn label((range, text): &(Range<usize>, String)) -> LabeledSpan {
+fn label(page: &Page, (line, text): &(usize, String)) -> LabeledSpan {
+    let range = page.range(*line);
     let text = (!text.is_empty()).then(|| text.clone());
     LabeledSpan::new(text, range.start, range.len())
 }

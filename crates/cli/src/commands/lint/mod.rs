@@ -13,7 +13,7 @@ use regreen_workspace::{
     Programs, ReadError, RealDisk, find_spec, propose_gate, read_text, workspace_root,
 };
 
-use self::finding::Page;
+use self::finding::{Page, line_starts};
 use crate::arguments::Lint;
 use crate::exit::Exit;
 use crate::output;
@@ -24,7 +24,7 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &here);
     let spec = find_spec(&RealDisk, &root, &here, arguments.spec.as_deref())?;
     let name = shown(&spec.tasks, &here);
-    let text = Arc::new(read_text(&RealDisk, &spec.tasks)?.text);
+    let text = read_text(&RealDisk, &spec.tasks)?.text;
     let file = TaskFile::read(text.as_str());
     let programs = Programs::new(&path_variable(), &root);
     let findings = check::all(
@@ -33,12 +33,13 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
         propose_gate(&RealDisk, &root),
     );
     let page = Page {
+        text: Arc::new(output::printable(&text)),
+        lines: line_starts(&text),
         name: name.clone(),
-        text,
     };
     output::print(&summary::of(&name, &file, findings.len()))?;
     for finding in findings {
-        output::print(&finding.render(&page, output::is_terminal()))?;
+        output::print(&finding.render(&page, output::has_colours()))?;
     }
     Ok(Exit::AllGreen)
 }
@@ -58,8 +59,6 @@ fn path_variable() -> OsString {
 }
 
 fn shown(path: &Path, here: &Path) -> String {
-    path.strip_prefix(here)
-        .unwrap_or(path)
-        .display()
-        .to_string()
+    let path = path.strip_prefix(here).unwrap_or(path);
+    output::printable(&path.display().to_string())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regreen_documents::{Change, EditError, FixRecord, Place, RowId, State, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId};
-use regreen_workspace::{RealDisk, Recovered, edit_file, read_text};
+use regreen_workspace::{Edited, RealDisk, Written, edit_file, read_text};
 
 use crate::arguments::{InsertFix, Which};
 use crate::exit::Exit;
@@ -20,18 +20,25 @@ pub fn untick(which: &Which) -> Result<Exit, Problem> {
     edit(which, TaskFile::untick)
 }
 
+/// With `--write` the new task's id is printed, so that a script knows it.
 pub fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
     let map = fix_task_map(&arguments.which.file);
-    edit(&arguments.which, |file, row| {
+    let mut id = None;
+    let exit = edit(&arguments.which, |file, row| {
         let fix = fix(arguments, file, row, &map).ok_or(EditError::Checklist)?;
+        id = Some(fix.id.clone());
         file.insert(&fix, Place::After(row))
-    })
+    })?;
+    if let Some(id) = id.filter(|_| arguments.which.write) {
+        output::print(&format!("{id}\n"))?;
+    }
+    Ok(exit)
 }
 
 /// Makes an edit, in the file with `--write`, else on standard output.
 fn edit(
     which: &Which,
-    make: impl Fn(&TaskFile, RowId) -> Result<Change, EditError>,
+    mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
 ) -> Result<Exit, Problem> {
     let file = TaskFile::read(read_text(&RealDisk, &which.file)?.text);
     let row = find(&file, which)?;
@@ -50,7 +57,7 @@ fn edit(
 /// The file may have changed since it was first read: the row is looked up again.
 fn write(
     which: &Which,
-    make: impl Fn(&TaskFile, RowId) -> Result<Change, EditError>,
+    mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
 ) -> Result<(), Problem> {
     let edited = edit_file(&RealDisk, &which.file, |text| {
         let file = TaskFile::read(text);
@@ -61,15 +68,20 @@ fn write(
         })
     })
     .map_err(|error| Problem::from_edit(error, &which.file))?;
-    report(&edited.recovered)
+    report(&edited);
+    Ok(())
 }
 
-/// Saves of other people that a killed process had left behind.
-fn report(recovered: &[Recovered]) -> Result<(), Problem> {
-    for found in recovered {
-        output::print(&format!("note: {found}\n"))?;
+/// What people should know about how it was written.
+fn report(edited: &Edited) {
+    for found in &edited.recovered {
+        output::note(&found.to_string());
     }
-    Ok(())
+    if let Written::InPlace(why) = edited.written {
+        output::note(&format!(
+            "written in place, without the promises of an exchange: {why}"
+        ));
+    }
 }
 
 fn find(file: &TaskFile, which: &Which) -> Result<RowId, Problem> {
@@ -111,9 +123,13 @@ fn fix(
     map: &BTreeMap<String, FixRecord>,
 ) -> Option<NewTask> {
     let task = file.task(row)?;
+    let (error, attempted) = (
+        arguments.error.to_string_lossy(),
+        arguments.attempted.to_string_lossy(),
+    );
     let origin = FixOrigin {
-        error: &arguments.error,
-        attempted_fix: &arguments.attempted,
+        error: &error,
+        attempted_fix: &attempted,
         scope: &arguments.spec,
         error_type: &arguments.error_type,
         extra_step: "",

@@ -107,7 +107,7 @@ fn as_table(file: &TaskFile) -> String {
         for marker in &task.markers {
             let _ = write!(text, "[{marker}] ");
         }
-        let _ = writeln!(text, "{}", task.title);
+        let _ = writeln!(text, "{}", output::printable(&task.title));
     }
     for warning in file.warnings() {
         let _ = writeln!(text, "warning: line {}: {}", warning.line, warning.message);
