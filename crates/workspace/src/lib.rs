@@ -1,14 +1,20 @@
-//! The user's tree: how regreen reads and writes files that other people save as well.
+//! The user's tree: how regreen reads and writes files that other people save as well, and
+//! what it needs of git.
 //!
-//! Every file operation goes through [`Disk`], so that a test can let any single one of
-//! them fail, or let the process end there.
+//! Every operation that could lose a file of the user's goes through [`Disk`], so that a test
+//! can let any single one of them fail, or let the process end there.
 
+mod change;
 mod files;
 mod gate;
+mod git;
+mod hashes;
 mod programs;
+mod rel_path;
 mod root;
 mod spec;
 
+pub use change::{Change, ChangeKind};
 pub use files::{
     AsideError, CreateFileError, Disk, EditFileError, Edited, FileId, FileKind, FileStat, FileText,
     FolderLock, LeftoverError, LockError, MAX_REFUSALS, NewFileAccess, ReadError, RealDisk,
@@ -18,6 +24,14 @@ pub use files::{
 #[cfg(any(test, feature = "faults"))]
 pub use files::{Call, FaultyDisk, Operation, Verdict};
 pub use gate::propose_gate;
+pub use git::{
+    AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitRequest, Committed, Diff, Git,
+    GitCall, GitError, GitReply, GitRunner, InProgress, KeptSnapshot, LeftAlone, NewCommit,
+    NotExact, Oid, PlainRunner, Side, Snapshot, SnapshotError, SnapshotLimits, SnapshotWarning,
+    Snapshots, UndoConflict, UndoError, Undone, WhyKept, WhyLeft,
+};
+pub use hashes::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;
+pub use rel_path::{NoRelPath, RelPath};
 pub use root::workspace_root;
 pub use spec::{Spec, SpecError, find_spec, specs};

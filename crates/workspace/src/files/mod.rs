@@ -35,4 +35,5 @@ pub use in_place::WhyInPlace;
 pub use leftovers::{LeftoverError, Recovered, recover_leftovers};
 pub use move_aside::{AsideError, move_aside};
 pub use real_disk::RealDisk;
+pub(crate) use step::Doing;
 pub use step::StepError;

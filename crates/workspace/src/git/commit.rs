@@ -1,0 +1,331 @@
+//! A commit of exactly some paths, with the user's hooks, whatever else is staged.
+//!
+//! The commit is made from an index of regreen's own that holds HEAD and the chosen paths,
+//! so a hook that refuses, or a crash while it runs, leaves the user's index as it was.
+//! Only when HEAD has moved are the committed paths brought up to date in theirs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crate::{RelPath, StepError};
+
+use super::commit_message::clean_message;
+use super::commit_record::{CommitRecord, find_made, read_record};
+use super::commit_request::{CommitRequest, LeftAlone, Selection, WhyLeft};
+use super::filters::Filters;
+use super::git_error::GitError;
+use super::in_progress::InProgress;
+use super::index_scan::{Found, Look, scan};
+use super::invocation::Invocation;
+use super::oid::Oid;
+use super::raw_diff::{Entry, RawChange, parse_raw};
+use super::repository::Git;
+use super::runner::GitReply;
+use super::scratch_index::ScratchIndex;
+use super::staging::{Staging, set_entries, stage};
+
+/// How long another git may hold the user's index before it is left as it is.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// What became of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    pub outcome: CommitOutcome,
+    /// Paths that were asked for and not committed.
+    pub left_alone: Vec<LeftAlone>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommitOutcome {
+    Made(NewCommit),
+    /// An earlier call made it, and perhaps did not live to tell.
+    AlreadyMade(NewCommit),
+    /// Everything asked for is as HEAD has it, for instance because the agent committed.
+    NothingToCommit,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCommit {
+    pub oid: Oid,
+    /// As short as git writes it in this repository.
+    pub short: String,
+    /// Why the user's index still shows the committed paths as they were, if it does.
+    pub index_behind: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// A hook said no. What it said is the reason.
+    #[error("the commit was refused:\n{output}")]
+    Refused { output: String },
+    #[error("git is in the middle of a {0}, which must be finished or given up first")]
+    InTheMiddleOf(InProgress),
+    #[error("{} has conflicts that are not resolved", paths.join(", "))]
+    Unmerged { paths: Vec<String> },
+    #[error("git does not know who is committing:\n{hint}")]
+    NoIdentity { hint: String },
+    #[error("the branch was changed meanwhile: {expected} is no longer part of HEAD")]
+    HeadMoved { expected: Oid },
+    #[error("the commit has no message")]
+    NoMessage,
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+impl Git {
+    /// Makes the commit that was asked for, once: asked again, also after a crash, it finds
+    /// what it made.
+    ///
+    /// `scratch` is as for [`super::Snapshots::new`].
+    ///
+    /// # Errors
+    /// If a hook refuses, the repository is not in a state to commit, or git fails. Then HEAD
+    /// and the user's index are as they were.
+    pub fn commit(
+        &self,
+        request: &CommitRequest,
+        scratch: &Path,
+    ) -> Result<Committed, CommitError> {
+        let head = self.head()?;
+        if let Some(made) = find_made(self, request, head.as_ref())? {
+            return Ok(Committed {
+                outcome: CommitOutcome::AlreadyMade(self.conclude_found(&made)?),
+                left_alone: Vec::new(),
+            });
+        }
+        self.check_state(request, head.as_ref())?;
+        let mut index = ScratchIndex::new(scratch.join("commit-index"), self.dir().join("index"));
+        let done = self.commit_from(&mut index, request, head.as_ref());
+        let _removed_before_next_use = index.clear();
+        done
+    }
+
+    fn check_state(&self, request: &CommitRequest, head: Option<&Oid>) -> Result<(), CommitError> {
+        if let Some(what) = InProgress::look(self.dir()) {
+            return Err(CommitError::InTheMiddleOf(what));
+        }
+        match &request.parent {
+            Some(parent) if head != Some(parent) && !self.is_part_of_head(parent)? => {
+                Err(CommitError::HeadMoved {
+                    expected: parent.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn is_part_of_head(&self, oid: &Oid) -> Result<bool, GitError> {
+        let call = Invocation::reading("merge-base").args(["--is-ancestor", oid.as_str(), "HEAD"]);
+        Ok(self.run(call)?.succeeded())
+    }
+
+    fn commit_from(
+        &self,
+        index: &mut ScratchIndex,
+        request: &CommitRequest,
+        head: Option<&Oid>,
+    ) -> Result<Committed, CommitError> {
+        let staged = self.begin_at_head(index, head)?;
+        let mut differing = scan(self, index.path(), &Filters::default(), Look::AsGit)?;
+        for (path, found) in self.tracked_by_choice(&staged)? {
+            differing.entry(path).or_insert(found);
+        }
+        let Selection { commit, mut left } = request.select(differing);
+        let listed = commit.iter().map(|(path, found)| (path, *found));
+        let plan = Staging::plan(self.root(), listed, u64::MAX);
+        left.extend(plan.warnings.iter().map(|warning| LeftAlone {
+            path: warning.path.clone(),
+            why: WhyLeft::Unreadable,
+        }));
+        let outcome = if plan.is_empty() {
+            CommitOutcome::NothingToCommit
+        } else {
+            stage(self, index.path(), &plan)?;
+            let made = self.run_commit(index.path(), request)?;
+            CommitOutcome::Made(self.conclude(&made))
+        };
+        Ok(Committed {
+            outcome,
+            left_alone: left,
+        })
+    }
+
+    /// Fills the index with HEAD, keeping the user's notes on all files that agree with it;
+    /// what was staged.
+    fn begin_at_head(
+        &self,
+        index: &mut ScratchIndex,
+        head: Option<&Oid>,
+    ) -> Result<Vec<RawChange>, CommitError> {
+        index.follow_original()?;
+        if head.is_none() {
+            index.clear()?;
+            return Ok(Vec::new());
+        }
+        let staged = self.staged(Some(index.path()))?;
+        refuse_unmerged(&staged)?;
+        let as_in_head = staged
+            .iter()
+            .map(|change| (&change.path, change.old.as_ref()));
+        set_entries(self, Some(index.path()), as_in_head)?;
+        Ok(staged)
+    }
+
+    /// Ignored files that were staged as new all the same, or as gone although they stand
+    /// there. Looking at the work tree does not show either.
+    fn tracked_by_choice(&self, staged: &[RawChange]) -> Result<Vec<(RelPath, Found)>, GitError> {
+        let chosen = staged.iter().filter_map(|change| {
+            let found = match (&change.old, &change.new) {
+                (None, Some(_)) => Found::New,
+                (Some(_), None) => Found::LetGo,
+                _ => return None,
+            };
+            let stands = change.path.under(self.root()).symlink_metadata().is_ok();
+            stands.then(|| (change.path.clone(), found))
+        });
+        let mut chosen: Vec<(RelPath, Found)> = chosen.collect();
+        if chosen.is_empty() {
+            return Ok(chosen);
+        }
+        let ignored = self.ignored(chosen.iter().map(|(path, _)| path))?;
+        chosen.retain(|(path, _)| ignored.contains(path));
+        Ok(chosen)
+    }
+
+    /// Which of these paths the user has git ignore.
+    fn ignored<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a RelPath>,
+    ) -> Result<BTreeSet<RelPath>, GitError> {
+        let mut asked = Vec::new();
+        for path in paths {
+            // The dot keeps a leading colon from being read as something else.
+            asked.extend_from_slice(&[b"./", path.as_bytes(), b"\0"].concat());
+        }
+        let call = Invocation::reading("check-ignore")
+            .env("GIT_LITERAL_PATHSPECS", "0")
+            .args(["-z", "--no-index", "--stdin"]);
+        let doing = call.subcommand();
+        let reply = self.run(call.stdin(asked))?;
+        // 1 says that none is.
+        if !matches!(reply.exit, Some(0 | 1)) {
+            return Err(GitError::from_reply(doing, &reply));
+        }
+        let lines = reply.stdout.split(|byte| *byte == 0);
+        let named = lines.filter_map(|line| line.strip_prefix(b"./"));
+        Ok(named.filter_map(|path| RelPath::new(path).ok()).collect())
+    }
+
+    /// Where an index differs from HEAD.
+    fn staged(&self, index: Option<&Path>) -> Result<Vec<RawChange>, GitError> {
+        let call = Invocation::reading("diff-index")
+            .args(["--cached", "-z", "--raw", "--no-abbrev", "--no-renames"])
+            .args(["--ignore-submodules=none", "HEAD", "--"]);
+        let doing = call.subcommand();
+        let answer = self.ask(match index {
+            Some(index) => call.index(index),
+            None => call,
+        })?;
+        parse_raw(&answer).ok_or_else(|| GitError::not_understood(doing))
+    }
+
+    fn run_commit(
+        &self,
+        index: &Path,
+        request: &CommitRequest,
+    ) -> Result<CommitRecord, CommitError> {
+        let message = clean_message(&request.message);
+        if message.is_empty() {
+            return Err(CommitError::NoMessage);
+        }
+        let call = Invocation::with_hooks("commit")
+            .args(["--quiet", "--cleanup=whitespace", "-F", "-"])
+            .config("i18n.commitEncoding=UTF-8")
+            .index(index)
+            .env("GIT_REFLOG_ACTION", request.marker())
+            .stdin(message + "\n");
+        let reply = self.run_with_hooks(call)?;
+        if reply.succeeded() {
+            return Ok(read_record(self, "HEAD")?);
+        }
+        // Git may have moved HEAD and failed afterwards.
+        let head = self.head()?;
+        match find_made(self, request, head.as_ref())? {
+            Some(made) => Ok(made),
+            None => Err(self.why_not(&reply)),
+        }
+    }
+
+    fn why_not(&self, reply: &GitReply) -> CommitError {
+        // Git itself dies with 128; 1 is how it passes on that a hook failed.
+        if reply.exit == Some(1) {
+            let said = [reply.stdout.as_slice(), &reply.stderr].concat();
+            let output = String::from_utf8_lossy(&said).trim().to_owned();
+            return CommitError::Refused { output };
+        }
+        self.missing_identity()
+            .unwrap_or_else(|| GitError::from_reply("commit", reply).into())
+    }
+
+    fn missing_identity(&self) -> Option<CommitError> {
+        ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"]
+            .into_iter()
+            .filter_map(|who| self.run(Invocation::reading("var").arg(who)).ok())
+            .find(|reply| !reply.succeeded())
+            .map(|reply| CommitError::NoIdentity {
+                hint: String::from_utf8_lossy(&reply.stderr).trim().to_owned(),
+            })
+    }
+
+    /// Brings the committed paths up to date in the user's index.
+    fn conclude(&self, made: &CommitRecord) -> NewCommit {
+        let committed = made
+            .changes
+            .iter()
+            .map(|change| (&change.path, change.new.as_ref()));
+        made.concluded(self.update_users_index(committed))
+    }
+
+    /// Likewise, but time has passed: only what is still as before the commit.
+    fn conclude_found(&self, made: &CommitRecord) -> Result<NewCommit, GitError> {
+        let staged = self.staged(None)?;
+        let is_behind = |change: &&RawChange| {
+            let twin = made.changes.iter().find(|own| own.path == change.path);
+            twin.is_some_and(|own| own.old == change.new && own.new == change.old)
+        };
+        let behind = staged
+            .iter()
+            .filter(is_behind)
+            .map(|change| (&change.path, change.old.as_ref()));
+        Ok(made.concluded(self.update_users_index(behind)))
+    }
+
+    /// Waits a moment for another git that is at work, such as an editor's.
+    fn update_users_index<'a>(
+        &self,
+        entries: impl Iterator<Item = (&'a RelPath, Option<&'a Entry>)> + Clone,
+    ) -> Result<(), GitError> {
+        for _ in 0..LOCK_TRIES {
+            match set_entries(self, None, entries.clone()) {
+                Err(GitError::Locked { .. }) => thread::sleep(LOCK_PAUSE),
+                other => return other,
+            }
+        }
+        set_entries(self, None, entries)
+    }
+}
+
+fn refuse_unmerged(staged: &[RawChange]) -> Result<(), CommitError> {
+    let unmerged = staged.iter().filter(|change| change.unmerged);
+    let paths: Vec<String> = unmerged.map(|change| change.path.to_string()).collect();
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(CommitError::Unmerged { paths })
+    }
+}

@@ -1,0 +1,131 @@
+//! Finding a commit again that regreen made.
+
+use super::commit::NewCommit;
+use super::commit_message::clean_message;
+use super::commit_request::CommitRequest;
+use super::git_error::GitError;
+use super::invocation::Invocation;
+use super::oid::Oid;
+use super::raw_diff::{RawChange, parse_raw};
+use super::repository::Git;
+
+/// How far back git's log of what moved HEAD is read.
+const MOVES: &str = "--max-count=64";
+
+/// A commit that was made, and what it changed.
+#[derive(Debug)]
+pub(super) struct CommitRecord {
+    oid: Oid,
+    short: String,
+    pub(super) changes: Vec<RawChange>,
+}
+
+impl CommitRecord {
+    pub(super) fn concluded(&self, index_updated: Result<(), GitError>) -> NewCommit {
+        NewCommit {
+            oid: self.oid.clone(),
+            short: self.short.clone(),
+            index_behind: index_updated.err().map(|error| error.to_string()),
+        }
+    }
+}
+
+impl CommitRequest {
+    /// One line that names this commit in git's log of what moved HEAD.
+    pub(super) fn marker(&self) -> String {
+        let plain = |c: char| {
+            if c.is_whitespace() || c.is_control() {
+                '-'
+            } else {
+                c
+            }
+        };
+        format!(
+            "regreen {}",
+            self.key.chars().map(plain).collect::<String>()
+        )
+    }
+}
+
+pub(super) fn read_record(git: &Git, name: &str) -> Result<CommitRecord, GitError> {
+    let call = Invocation::reading("rev-parse").args(["--short", name]);
+    let short = String::from_utf8_lossy(&git.ask(call)?).trim().to_owned();
+    let call = Invocation::reading("diff-tree")
+        .args(["--root", "-m", "--first-parent", "-r", "-z", "--raw"])
+        .args(["--no-abbrev", "--no-renames", "--pretty=tformat:%H"])
+        .args(["--ignore-submodules=none", name]);
+    let doing = call.subcommand();
+    let answer = git.ask(call)?;
+    let (oid, changes) = parse_record(&answer).ok_or_else(|| GitError::not_understood(doing))?;
+    Ok(CommitRecord {
+        oid,
+        short,
+        changes,
+    })
+}
+
+/// The commit's name, then its changes.
+fn parse_record(answer: &[u8]) -> Option<(Oid, Vec<RawChange>)> {
+    let is_gap = |byte: &u8| matches!(byte, 0 | b'\n');
+    let end = answer.iter().position(is_gap)?;
+    let (oid, rest) = answer.split_at(end);
+    let gap = rest.iter().take_while(|byte| is_gap(byte)).count();
+    let oid = Oid::parse(std::str::from_utf8(oid).ok()?)?;
+    Some((oid, parse_raw(rest.get(gap..)?)?))
+}
+
+/// The commit of this request, if an earlier call made it and it still stands.
+pub(super) fn find_made(
+    git: &Git,
+    request: &CommitRequest,
+    head: Option<&Oid>,
+) -> Result<Option<CommitRecord>, GitError> {
+    let Some(head) = head else { return Ok(None) };
+    if request.parent.as_ref() == Some(head) {
+        return Ok(None);
+    }
+    let found = match find_by_marker(git, request)? {
+        Some(oid) => Some(oid),
+        None if is_made_by_message(git, request)? => Some(head.clone()),
+        None => None,
+    };
+    found.map(|oid| read_record(git, oid.as_str())).transpose()
+}
+
+fn find_by_marker(git: &Git, request: &CommitRequest) -> Result<Option<Oid>, GitError> {
+    let call = Invocation::reading("log")
+        .args(["--walk-reflogs", MOVES, "--format=%H %P%x09%gs", "HEAD"])
+        .arg("--");
+    let answer = git.ask(call)?;
+    let marker = format!("{}: ", request.marker());
+    for line in String::from_utf8_lossy(&answer).lines() {
+        if let Some(oid) = parse_move(line, &marker, request.parent.as_ref())
+            && git.is_part_of_head(&oid)?
+        {
+            return Ok(Some(oid));
+        }
+    }
+    Ok(None)
+}
+
+/// `<commit> <parents…>\t<what moved HEAD>`, if it is the move that is looked for.
+fn parse_move(line: &str, marker: &str, parent: Option<&Oid>) -> Option<Oid> {
+    let (names, what) = line.split_once('\t')?;
+    let mut names = names.split(' ').filter_map(Oid::parse);
+    let (oid, first_parent) = (names.next()?, names.next());
+    (what.starts_with(marker) && first_parent.as_ref() == parent).then_some(oid)
+}
+
+/// Where git keeps no log of HEAD: the same message on the same parent.
+fn is_made_by_message(git: &Git, request: &CommitRequest) -> Result<bool, GitError> {
+    let call = Invocation::reading("log")
+        .args(["--max-count=1", "--encoding=UTF-8"])
+        .args(["--format=%H %P%x09%B", "HEAD", "--"]);
+    let answer = git.ask(call)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let message = clean_message(&request.message);
+    Ok(answer.split_once('\t').is_some_and(|(names, body)| {
+        let mut names = names.split(' ').skip(1).filter_map(Oid::parse);
+        names.next() == request.parent && body.trim() == message
+    }))
+}

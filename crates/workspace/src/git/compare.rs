@@ -1,0 +1,141 @@
+//! What lies between two snapshots.
+
+use crate::{Change, RelPath};
+
+use super::git_error::GitError;
+use super::invocation::Invocation;
+use super::oid::Oid;
+use super::raw_diff::{RawChange, parse_raw};
+use super::repository::Git;
+
+/// Paths are given to git as arguments, of which a system takes only so many bytes.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
+
+/// A diff as git prints it: bytes, since files are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    pub bytes: Vec<u8>,
+    /// There was more than asked for.
+    pub cut: bool,
+}
+
+impl Git {
+    /// Exactly the files that differ, in the order of their paths.
+    ///
+    /// # Errors
+    /// If git fails, or does not know the snapshots.
+    pub fn changed_files(&self, before: &Oid, after: &Oid) -> Result<Vec<Change>, GitError> {
+        let raw = self.raw_changes(before, after)?;
+        let mut changes: Vec<Change> = raw.into_iter().filter_map(RawChange::into_change).collect();
+        changes.sort();
+        Ok(changes)
+    }
+
+    pub(super) fn raw_changes(
+        &self,
+        before: &Oid,
+        after: &Oid,
+    ) -> Result<Vec<RawChange>, GitError> {
+        if before == after {
+            return Ok(Vec::new());
+        }
+        let call = Invocation::reading("diff-tree")
+            .args(["-r", "-z", "--raw", "--no-abbrev", "--no-renames"])
+            .args(["--ignore-submodules=none", before.as_str(), after.as_str()]);
+        let doing = call.subcommand();
+        let answer = self.ask(call)?;
+        parse_raw(&answer).ok_or_else(|| GitError::not_understood(doing))
+    }
+
+    /// The difference in content, of all files or of some. The user's colours, external
+    /// programs and conversions stay out of it.
+    ///
+    /// # Errors
+    /// If git fails, or does not know the snapshots.
+    pub fn diff(
+        &self,
+        before: &Oid,
+        after: &Oid,
+        only: Option<&[RelPath]>,
+        max_bytes: Option<usize>,
+    ) -> Result<Diff, GitError> {
+        let mut diff = Diff::default();
+        for paths in portions(only) {
+            let left = max_bytes.map(|max| max - diff.bytes.len());
+            let part = self.diff_of(before, after, paths, left)?;
+            diff.bytes.extend_from_slice(&part.bytes);
+            if part.cut {
+                diff.cut = true;
+                break;
+            }
+        }
+        Ok(diff)
+    }
+
+    fn diff_of(
+        &self,
+        before: &Oid,
+        after: &Oid,
+        paths: &[RelPath],
+        max_bytes: Option<usize>,
+    ) -> Result<Diff, GitError> {
+        let call = Invocation::reading("diff-tree")
+            .args(["-r", "-p", "--no-color", "--no-renames"])
+            .args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"])
+            .args([before.as_str(), after.as_str(), "--"])
+            .args(paths.iter().map(RelPath::as_path))
+            .max_stdout(max_bytes);
+        let doing = call.subcommand();
+        let reply = self.run(call)?;
+        if !reply.succeeded() && !reply.cut {
+            return Err(GitError::from_reply(doing, &reply));
+        }
+        Ok(Diff {
+            bytes: reply.stdout,
+            cut: reply.cut,
+        })
+    }
+}
+
+/// Paths in portions that fit into one call; no choice of paths is one portion without any.
+fn portions(only: Option<&[RelPath]>) -> Vec<&[RelPath]> {
+    let Some(paths) = only else {
+        return vec![&[]];
+    };
+    let mut used = 0;
+    paths
+        .chunk_by(|_, next| {
+            used += next.as_bytes().len() + 1;
+            let fits = used <= MAX_ARGUMENT_BYTES;
+            if !fits {
+                used = 0;
+            }
+            fits
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_is_in_one_portion_and_no_portion_is_too_long() {
+        let paths: Vec<RelPath> = (0..3000)
+            .map(|n| RelPath::new(format!("{n}-{}", "x".repeat(100))).unwrap())
+            .collect();
+        let portions = portions(Some(&paths));
+        assert!(portions.len() > 1);
+        assert_eq!(portions.concat(), paths);
+        for portion in portions {
+            let bytes: usize = portion.iter().map(|path| path.as_bytes().len()).sum();
+            assert!(bytes <= MAX_ARGUMENT_BYTES + 4096);
+        }
+    }
+
+    #[test]
+    fn all_paths_and_no_path_are_not_the_same() {
+        assert_eq!(portions(None), [&[] as &[RelPath]]);
+        assert!(portions(Some(&[])).is_empty());
+    }
+}

@@ -1,0 +1,183 @@
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::filters::Filters;
+use super::runner::GitCall;
+
+/// Variables that would lead git to another repository, index or reading of paths. They are
+/// set, for instance, when regreen itself is started by a hook.
+const MISLEADING: [&str; 18] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REFLOG_ACTION",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_QUARANTINE_PATH",
+];
+
+/// No background process may be left behind, and nothing needs one.
+const QUIET: [&str; 3] = [
+    "core.fsmonitor=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+];
+
+/// A call of git being put together.
+#[derive(Debug)]
+pub(super) struct Invocation {
+    subcommand: &'static str,
+    config: Vec<String>,
+    args: Vec<OsString>,
+    env: Vec<(OsString, Option<OsString>)>,
+    stdin: Vec<u8>,
+    max_stdout: Option<usize>,
+}
+
+impl Invocation {
+    /// Git in the surroundings the user's hooks expect: their language, their way of
+    /// reading paths.
+    pub(super) fn with_hooks(subcommand: &'static str) -> Self {
+        let mut call = Self {
+            subcommand,
+            config: QUIET.map(String::from).to_vec(),
+            args: Vec::new(),
+            env: Vec::new(),
+            stdin: Vec::new(),
+            max_stdout: None,
+        };
+        call.env
+            .extend(MISLEADING.iter().map(|name| (OsString::from(name), None)));
+        call.env("GIT_TERMINAL_PROMPT", "0")
+    }
+
+    /// Git that changes something, for regreen alone.
+    pub(super) fn writing(subcommand: &'static str) -> Self {
+        Self::with_hooks(subcommand)
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("LC_ALL", "C")
+    }
+
+    /// Git that only looks: not even the index is freshened.
+    pub(super) fn reading(subcommand: &'static str) -> Self {
+        Self::writing(subcommand).env("GIT_OPTIONAL_LOCKS", "0")
+    }
+
+    pub(super) fn subcommand(&self) -> &'static str {
+        self.subcommand
+    }
+
+    pub(super) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
+        self.args.extend(args);
+        self
+    }
+
+    pub(super) fn arg(self, arg: impl AsRef<OsStr>) -> Self {
+        self.args([arg])
+    }
+
+    pub(super) fn config(mut self, setting: impl Into<String>) -> Self {
+        self.config.push(setting.into());
+        self
+    }
+
+    pub(super) fn filters(mut self, filters: &Filters) -> Self {
+        self.config.extend_from_slice(filters.settings());
+        self
+    }
+
+    pub(super) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        let (name, value) = (OsString::from(name), value.as_ref().to_owned());
+        self.env.retain(|(known, _)| *known != name);
+        self.env.push((name, Some(value)));
+        self
+    }
+
+    /// With another index than the user's, which must leave no shared part beside theirs.
+    pub(super) fn index(self, path: &Path) -> Self {
+        self.config("core.splitIndex=false")
+            .env("GIT_INDEX_FILE", path)
+    }
+
+    pub(super) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Paths, each ended by a zero byte.
+    pub(super) fn stdin_paths<'a>(
+        self,
+        paths: impl IntoIterator<Item = &'a crate::RelPath>,
+    ) -> Self {
+        let mut bytes = Vec::new();
+        for path in paths {
+            bytes.extend_from_slice(path.as_bytes());
+            bytes.push(0);
+        }
+        self.stdin(bytes)
+    }
+
+    pub(super) fn max_stdout(mut self, max: Option<usize>) -> Self {
+        self.max_stdout = max;
+        self
+    }
+
+    pub(super) fn into_call(self, folder: &Path) -> GitCall {
+        let mut args = vec![OsString::from("--no-pager")];
+        for setting in self.config {
+            args.extend([OsString::from("-c"), OsString::from(setting)]);
+        }
+        args.push(self.subcommand.into());
+        args.extend(self.args);
+        GitCall {
+            args,
+            env: self.env,
+            folder: folder.to_owned(),
+            stdin: self.stdin,
+            max_stdout: self.max_stdout,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_find_their_own_surroundings() {
+        let call = Invocation::with_hooks("commit").into_call(Path::new("/w"));
+        let set: Vec<_> = call
+            .env
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .collect();
+        assert_eq!(
+            set,
+            [&("GIT_TERMINAL_PROMPT".into(), Some(OsString::from("0")))]
+        );
+    }
+
+    #[test]
+    fn a_variable_is_named_once_and_the_last_value_counts() {
+        let call = Invocation::reading("status").index(Path::new("/i"));
+        let call = call.into_call(Path::new("/w"));
+        let index = |(name, _): &&(OsString, _)| name == "GIT_INDEX_FILE";
+        let values: Vec<_> = call.env.iter().filter(index).collect();
+        assert_eq!(
+            values,
+            [&("GIT_INDEX_FILE".into(), Some(OsString::from("/i")))]
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! Putting files back without losing a save that comes in between.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::files::Doing;
+use crate::{Disk, RelPath, StepError};
+
+use super::staging::is_absence;
+use super::undo_plan::{UndoConflict, WhyKept};
+
+/// How a file looked. Saving it makes it look different, moving it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Look {
+    inode: (u64, u64),
+    size: u64,
+    mode: u32,
+    modified: (i64, i64),
+}
+
+impl Look {
+    fn at(path: &Path) -> Option<Self> {
+        let found = path.symlink_metadata().ok();
+        found
+            .filter(|found| !found.is_dir())
+            .map(|found| Self::of(&found))
+    }
+
+    fn of(found: &Metadata) -> Self {
+        Self {
+            inode: (found.dev(), found.ino()),
+            size: found.size(),
+            mode: found.mode(),
+            modified: (found.mtime(), found.mtime_nsec()),
+        }
+    }
+}
+
+/// How the files of some paths looked; a path without a file is not among them.
+#[derive(Debug)]
+pub(super) struct Sightings(BTreeMap<RelPath, Look>);
+
+impl Sightings {
+    pub(super) fn of<'a>(root: &Path, paths: impl Iterator<Item = &'a RelPath>) -> Self {
+        let looks = paths.filter_map(|path| {
+            let look = Look::at(&path.under(root))?;
+            Some((path.clone(), look))
+        });
+        Self(looks.collect())
+    }
+}
+
+/// Files are moved out of the tree and into it, never written in place, and what was moved
+/// out is compared with what was seen before it goes.
+pub(super) struct Restoring<'a> {
+    disk: &'a dyn Disk,
+    root: &'a Path,
+    folder: PathBuf,
+    sightings: &'a Sightings,
+    kept: Vec<UndoConflict>,
+}
+
+impl<'a> Restoring<'a> {
+    /// Begins in a new folder: an older one may hold a file that a killed process moved.
+    pub(super) fn begin(
+        disk: &'a dyn Disk,
+        root: &'a Path,
+        scratch: &Path,
+        sightings: &'a Sightings,
+    ) -> Result<Self, StepError> {
+        let mut number = 0_u32;
+        let folder = loop {
+            let folder = scratch.join(format!("undo-{number}"));
+            match disk.create_folder(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                done => break done.map(|()| folder.clone()).doing("create", &folder)?,
+            }
+        };
+        Ok(Self {
+            disk,
+            root,
+            folder,
+            sightings,
+            kept: Vec::new(),
+        })
+    }
+
+    /// The folder for what is to be put into the tree: `files/<path>` in it.
+    pub(super) fn drafts(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Takes a file out of the tree, and folders that become empty by it.
+    pub(super) fn remove(&mut self, path: &RelPath) -> Result<(), StepError> {
+        let place = path.under(self.root);
+        let aside = self.folder.join("removed");
+        match self.disk.rename(&place, &aside) {
+            Err(error) if is_absence(&error) => return Ok(()),
+            done => done.doing("move aside", &place)?,
+        }
+        if self.is_as_seen(path, &aside) {
+            self.disk.remove(&aside).doing("remove", &aside)?;
+            self.remove_empty_folders(path);
+            return Ok(());
+        }
+        self.keep(path);
+        match self.disk.rename_new(&aside, &place) {
+            // Saved twice meanwhile: the newer one stands.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.disk.remove(&aside).doing("remove", &aside)
+            }
+            done => done.doing("put back", &place),
+        }
+    }
+
+    /// Puts the draft of a path into the tree.
+    pub(super) fn replace(&mut self, path: &RelPath) -> Result<(), StepError> {
+        let place = path.under(self.root);
+        let draft = path.under(&self.folder.join("files"));
+        self.make_way(path)?;
+        if !self.sightings.0.contains_key(path) {
+            return match self.disk.rename_new(&draft, &place) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.keep(path);
+                    Ok(())
+                }
+                done => done.doing("restore", &place),
+            };
+        }
+        match self.disk.exchange(&draft, &place) {
+            Err(error) if is_absence(&error) => {
+                self.keep(path);
+                return Ok(());
+            }
+            done => done.doing("restore", &place)?,
+        }
+        if !self.is_as_seen(path, &draft) {
+            self.keep(path);
+            return self.disk.exchange(&draft, &place).doing("put back", &place);
+        }
+        self.disk.remove(&draft).doing("remove", &draft)
+    }
+
+    /// What was kept because it was saved meanwhile.
+    pub(super) fn end(self) -> Vec<UndoConflict> {
+        let _only_regreens_own_drafts = fs::remove_dir_all(&self.folder);
+        self.kept
+    }
+
+    fn is_as_seen(&self, path: &RelPath, now_at: &Path) -> bool {
+        Look::at(now_at).as_ref() == self.sightings.0.get(path)
+    }
+
+    fn keep(&mut self, path: &RelPath) {
+        self.kept.push(UndoConflict {
+            path: path.clone(),
+            why: WhyKept::ChangedMeanwhile,
+        });
+    }
+
+    /// Makes the folders above, and removes empty ones from the place itself.
+    fn make_way(&self, path: &RelPath) -> Result<(), StepError> {
+        let place = path.under(self.root);
+        let _not_empty_or_no_folder = remove_hollow(&place);
+        let above = place.parent().unwrap_or(self.root);
+        fs::create_dir_all(above).doing("create folder", above)
+    }
+
+    fn remove_empty_folders(&self, path: &RelPath) {
+        for folder in path.folders() {
+            if fs::remove_dir(self.root.join(folder)).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// Removes a folder in which there are only folders.
+fn remove_hollow(folder: &Path) -> io::Result<()> {
+    if !folder.symlink_metadata()?.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        remove_hollow(&entry?.path())?;
+    }
+    fs::remove_dir(folder)
+}

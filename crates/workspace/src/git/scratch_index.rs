@@ -1,0 +1,162 @@
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::StepError;
+use crate::files::Doing;
+
+/// An index of regreen's own, begun as a copy of the user's.
+///
+/// The copy has the user's notes of when each file was last looked at, so that only what
+/// changed since must be read. It is kept from one use to the next as long as the user's
+/// index stays what it was.
+#[derive(Debug)]
+pub(super) struct ScratchIndex {
+    path: PathBuf,
+    original: PathBuf,
+    copied: Option<Stamp>,
+}
+
+/// Whether the index was just copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    Copied,
+    Kept,
+}
+
+/// How the user's index looked when it was copied. Git never writes an index in place, so a
+/// new one is a new file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stamp {
+    Absent,
+    File {
+        inode: (u64, u64),
+        size: u64,
+        changed: (i64, i64),
+    },
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self::File {
+            inode: (metadata.dev(), metadata.ino()),
+            size: metadata.size(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+impl ScratchIndex {
+    /// `path` must be regreen's alone: what an ended process left there is thrown away.
+    pub(super) fn new(path: PathBuf, original: PathBuf) -> Self {
+        Self {
+            path,
+            original,
+            copied: None,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Begins anew if the user's index is another one than last time.
+    pub(super) fn follow_original(&mut self) -> Result<Freshness, StepError> {
+        let original = open_if_there(&self.original).doing("read", &self.original)?;
+        let now = match &original {
+            None => Stamp::Absent,
+            Some((_, metadata)) => Stamp::of(metadata),
+        };
+        if self.copied.as_ref() == Some(&now) {
+            return Ok(Freshness::Kept);
+        }
+        self.copied = None;
+        self.clear()?;
+        if let Some((file, metadata)) = original {
+            self.copy(file, &metadata).doing("write", &self.path)?;
+        }
+        self.copied = Some(now);
+        Ok(Freshness::Copied)
+    }
+
+    /// The next use begins anew.
+    pub(super) fn forget(&mut self) {
+        self.copied = None;
+    }
+
+    /// Also removes the lock of a git that was killed.
+    pub(super) fn clear(&self) -> Result<(), StepError> {
+        for path in [self.path.clone(), lock_of(&self.path)] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error).doing("remove", &path);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The copy gets the time of the original: git trusts its notes of a file only if they
+    /// are older than the index, and a newer time would make it trust too many.
+    fn copy(&self, mut original: File, metadata: &Metadata) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        original.read_to_end(&mut bytes)?;
+        let mut copy = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&self.path)?;
+        copy.write_all(&bytes)?;
+        copy.set_modified(metadata.modified()?)
+    }
+}
+
+fn open_if_there(path: &Path) -> io::Result<Option<(File, Metadata)>> {
+    match File::open(path) {
+        Ok(file) => file.metadata().map(|metadata| Some((file, metadata))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn lock_of(index: &Path) -> PathBuf {
+    let mut name = index.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_is_kept_until_the_original_is_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("index");
+        let mut scratch = ScratchIndex::new(folder.path().join("scratch"), original.clone());
+        assert_eq!(scratch.follow_original().unwrap(), Freshness::Copied);
+        assert!(!scratch.path().exists());
+
+        let replace = |content: &str| {
+            fs::write(folder.path().join("new"), content).unwrap();
+            fs::rename(folder.path().join("new"), &original).unwrap();
+        };
+        replace("one");
+        assert_eq!(scratch.follow_original().unwrap(), Freshness::Copied);
+        assert_eq!(fs::read_to_string(scratch.path()).unwrap(), "one");
+        let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+        assert_eq!(modified(scratch.path()), modified(&original));
+
+        fs::write(scratch.path(), "our own notes").unwrap();
+        assert_eq!(scratch.follow_original().unwrap(), Freshness::Kept);
+        assert_eq!(fs::read_to_string(scratch.path()).unwrap(), "our own notes");
+
+        replace("two");
+        fs::write(folder.path().join("scratch.lock"), "left by a killed git").unwrap();
+        assert_eq!(scratch.follow_original().unwrap(), Freshness::Copied);
+        assert_eq!(fs::read_to_string(scratch.path()).unwrap(), "two");
+        assert!(!folder.path().join("scratch.lock").exists());
+    }
+}

@@ -1,0 +1,303 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::{RelPath, StepError};
+
+use super::attempt_name::{AttemptName, Side, prefix_of};
+use super::filters::{Filters, is_filter_failure};
+use super::git_error::GitError;
+use super::index_scan::{Found, Look, scan};
+use super::invocation::Invocation;
+use super::oid::Oid;
+use super::repository::Git;
+use super::scratch_index::{Freshness, ScratchIndex};
+use super::snapshot_warning::SnapshotWarning;
+use super::staging::{Staging, stage_what_can_be, unflag};
+
+/// Who snapshots are by, so that they need nobody's name.
+const IDENTITY: (&str, &str) = ("regreen", "regreen@localhost");
+
+/// How much a snapshot may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotLimits {
+    /// Longer files are left out, with a warning.
+    pub max_file: u64,
+}
+
+impl Default for SnapshotLimits {
+    fn default() -> Self {
+        Self {
+            max_file: 100 * 1024 * 1024,
+        }
+    }
+}
+
+/// The work tree at one moment, kept in the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The commit that the reference names.
+    pub oid: Oid,
+    pub warnings: Vec<SnapshotWarning>,
+    /// A program that the user's git runs over some files (such as git-lfs) is missing or
+    /// failed, so files were recorded as they stand.
+    pub without_filters: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+/// Takes and finds snapshots. Nothing of the user's is touched: they are made with an index
+/// of regreen's own and kept under references of its own.
+#[derive(Debug)]
+pub struct Snapshots {
+    git: Git,
+    scratch: PathBuf,
+    index: ScratchIndex,
+    limits: SnapshotLimits,
+    /// Files that the user's index did not have when they were taken in. One that is ignored
+    /// since has not gone, so it stays.
+    own: BTreeSet<RelPath>,
+    filters: Filters,
+}
+
+impl Snapshots {
+    /// `scratch` is an existing folder of regreen's own that git does not look into, and only
+    /// one process uses it at a time.
+    #[must_use]
+    pub fn new(git: Git, scratch: &Path, limits: SnapshotLimits) -> Self {
+        let original = git.dir().join("index");
+        let index = ScratchIndex::new(scratch.join("snapshot-index"), original);
+        Self {
+            git,
+            scratch: scratch.to_owned(),
+            index,
+            limits,
+            own: BTreeSet::new(),
+            filters: Filters::default(),
+        }
+    }
+
+    pub(super) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    #[must_use]
+    pub fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// # Errors
+    /// If git fails, or the scratch folder cannot be written.
+    pub fn take_before(
+        &mut self,
+        name: &AttemptName,
+        now: SystemTime,
+    ) -> Result<Snapshot, SnapshotError> {
+        self.take(name, Side::Before, None, now)
+    }
+
+    /// `before` becomes the parent, so that `git show` shows what the attempt did.
+    ///
+    /// # Errors
+    /// As [`Snapshots::take_before`].
+    pub fn take_after(
+        &mut self,
+        name: &AttemptName,
+        before: &Oid,
+        now: SystemTime,
+    ) -> Result<Snapshot, SnapshotError> {
+        self.take(name, Side::After, Some(before), now)
+    }
+
+    fn take(
+        &mut self,
+        name: &AttemptName,
+        side: Side,
+        parent: Option<&Oid>,
+        now: SystemTime,
+    ) -> Result<Snapshot, SnapshotError> {
+        let reference = name.reference(side);
+        let (tree, warnings) = self.work_tree()?;
+        let oid = self.commit_tree(&tree, parent, &reference, now)?;
+        let call = Invocation::writing("update-ref").config("core.logAllRefUpdates=false");
+        self.git.ask(call.args([&reference, oid.as_str()]))?;
+        Ok(Snapshot {
+            oid,
+            warnings,
+            without_filters: self.filters.are_off(),
+        })
+    }
+
+    /// The work tree as a tree object; no reference keeps it.
+    pub(super) fn work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
+        let written = match self.write_work_tree() {
+            Err(SnapshotError::Git(error))
+                if is_filter_failure(&error) && !self.filters.are_off() =>
+            {
+                self.index.forget();
+                self.filters = Filters::off(&self.git)?;
+                self.write_work_tree()
+            }
+            written => written,
+        };
+        if written.is_err() {
+            self.index.forget();
+        }
+        written
+    }
+
+    /// How files are to be written that come from snapshots.
+    pub(super) fn filters(&self) -> &Filters {
+        &self.filters
+    }
+
+    fn write_work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
+        let found = match self.index.follow_original()? {
+            Freshness::Kept => self.scan(Look::AsGit)?,
+            Freshness::Copied => self.begin_anew()?,
+        };
+        let index = self.index.path();
+        self.own.extend(new_files(&found));
+        let listed = found.iter().map(|(path, found)| (path, *found));
+        let plan = Staging::plan(self.git.root(), listed, self.limits.max_file);
+        let warnings = stage_what_can_be(&self.git, index, &self.filters, plan)?;
+        // Objects that were never fetched are the user's choice, and are not looked for.
+        let call = Invocation::writing("write-tree").arg("--missing-ok");
+        let tree = self.git.ask_oid(call.index(index))?;
+        Ok((tree, warnings))
+    }
+
+    fn scan(&self, look: Look) -> Result<BTreeMap<RelPath, Found>, GitError> {
+        scan(&self.git, self.index.path(), &self.filters, look)
+    }
+
+    /// What a copy of the user's index does not have.
+    fn begin_anew(&mut self) -> Result<BTreeMap<RelPath, Found>, GitError> {
+        let mut found = self.scan(Look::BehindFlags)?;
+        self.unflag_what_stands_there(&found)?;
+        let root = self.git.root();
+        self.own.retain(|path| stands(root, path));
+        for path in &self.own {
+            found.entry(path.clone()).or_insert(Found::New);
+        }
+        Ok(found)
+    }
+
+    fn unflag_what_stands_there(&self, found: &BTreeMap<RelPath, Found>) -> Result<(), GitError> {
+        let root = self.git.root();
+        let flagged = |what: Found| {
+            found
+                .iter()
+                .filter(move |(_, found)| **found == what)
+                .map(|(path, _)| path)
+        };
+        let assumed: Vec<&RelPath> = flagged(Found::AssumedUnchanged).collect();
+        let skipped: Vec<&RelPath> = flagged(Found::Skipped)
+            .filter(|path| stands(root, path))
+            .collect();
+        let index = self.index.path();
+        unflag(&self.git, index, "--no-assume-unchanged", &assumed)?;
+        unflag(&self.git, index, "--no-skip-worktree", &skipped)
+    }
+
+    fn commit_tree(
+        &self,
+        tree: &Oid,
+        parent: Option<&Oid>,
+        message: &str,
+        now: SystemTime,
+    ) -> Result<Oid, GitError> {
+        let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let date = format!("@{seconds} +0000");
+        let (name, email) = IDENTITY;
+        let parents = parent.into_iter().flat_map(|oid| ["-p", oid.as_str()]);
+        let call = Invocation::writing("commit-tree")
+            .args(["--no-gpg-sign", "-F", "-"])
+            .args(parents)
+            .arg(tree.as_str())
+            .config("i18n.commitEncoding=UTF-8")
+            .env("GIT_AUTHOR_NAME", name)
+            .env("GIT_AUTHOR_EMAIL", email)
+            .env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_COMMITTER_NAME", name)
+            .env("GIT_COMMITTER_EMAIL", email)
+            .env("GIT_COMMITTER_DATE", &date)
+            .stdin(format!("{message}\n"));
+        self.git.ask_oid(call)
+    }
+}
+
+fn stands(root: &Path, path: &RelPath) -> bool {
+    path.under(root).symlink_metadata().is_ok()
+}
+
+fn new_files(found: &BTreeMap<RelPath, Found>) -> impl Iterator<Item = RelPath> {
+    let new = found.iter().filter(|(_, found)| **found == Found::New);
+    new.map(|(path, _)| path.clone())
+}
+
+/// A snapshot that the repository keeps.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeptSnapshot {
+    pub name: AttemptName,
+    pub side: Side,
+    pub oid: Oid,
+}
+
+impl Git {
+    /// All snapshots of a run, or of all runs, in the order of their names; attempts by
+    /// number.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn snapshots(&self, run: Option<&str>) -> Result<Vec<KeptSnapshot>, GitError> {
+        let call = Invocation::reading("for-each-ref")
+            .arg("--format=%(objectname) %(refname)")
+            .arg(prefix_of(run));
+        let answer = self.ask(call)?;
+        let mut kept: Vec<KeptSnapshot> = String::from_utf8_lossy(&answer)
+            .lines()
+            .filter_map(parse_kept)
+            .collect();
+        kept.sort();
+        Ok(kept)
+    }
+
+    /// Gives up the snapshots of a run that `keep` does not want; how many those were.
+    /// Their objects go with git's next cleaning.
+    ///
+    /// # Errors
+    /// If git fails; then none is given up.
+    pub fn prune_refs(
+        &self,
+        run: &str,
+        keep: impl Fn(&KeptSnapshot) -> bool,
+    ) -> Result<usize, GitError> {
+        let mut given_up = self.snapshots(Some(run))?;
+        given_up.retain(|snapshot| !keep(snapshot));
+        if given_up.is_empty() {
+            return Ok(0);
+        }
+        let mut orders = Vec::new();
+        for KeptSnapshot { name, side, oid } in &given_up {
+            let order = format!("delete {}\0{oid}\0", name.reference(*side));
+            orders.extend_from_slice(order.as_bytes());
+        }
+        let call = Invocation::writing("update-ref").args(["-z", "--stdin"]);
+        self.ask(call.stdin(orders))?;
+        Ok(given_up.len())
+    }
+}
+
+fn parse_kept(line: &str) -> Option<KeptSnapshot> {
+    let (oid, reference) = line.split_once(' ')?;
+    let (name, side) = AttemptName::parse(reference)?;
+    let oid = Oid::parse(oid)?;
+    Some(KeptSnapshot { name, side, oid })
+}

@@ -1,0 +1,248 @@
+//! Taking what stands in the work tree into an index of regreen's own.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use crate::RelPath;
+
+use super::filters::{Filters, is_filter_failure};
+use super::git_error::GitError;
+use super::index_scan::Found;
+use super::invocation::Invocation;
+use super::raw_diff::{Entry, index_info};
+use super::repository::Git;
+use super::snapshot_warning::{NotExact, SnapshotWarning};
+
+/// So many paths git may refuse before something larger must be wrong.
+const MAX_REFUSED: usize = 64;
+
+/// What to do with the index, path by path.
+#[derive(Debug, Default)]
+pub(super) struct Staging {
+    /// Take in what stands there, or take it out if nothing does.
+    pub(super) take: Vec<RelPath>,
+    /// Take it out, although something stands there: a folder, or the inside of a link.
+    pub(super) drop: Vec<RelPath>,
+    pub(super) warnings: Vec<SnapshotWarning>,
+}
+
+impl Staging {
+    /// Looks at each listed path. Files longer than `max_file` are left out.
+    pub(super) fn plan<'a>(
+        root: &Path,
+        found: impl IntoIterator<Item = (&'a RelPath, Found)>,
+        max_file: u64,
+    ) -> Self {
+        let mut plan = Self::default();
+        for (path, found) in found {
+            match Sight::of(root, path, found) {
+                Sight::Take(bytes) if bytes > max_file => {
+                    plan.warn(path, NotExact::TooLarge { bytes });
+                }
+                Sight::Take(_) => plan.take.push(path.clone()),
+                Sight::Drop => plan.drop.push(path.clone()),
+                Sight::Unreadable => plan.warn(path, NotExact::Unreadable),
+                Sight::Leave => {}
+            }
+        }
+        plan
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.take.is_empty() && self.drop.is_empty()
+    }
+
+    fn warn(&mut self, path: &RelPath, why: NotExact) {
+        self.warnings.push(SnapshotWarning {
+            path: path.clone(),
+            why,
+        });
+    }
+}
+
+/// What stands at a path that the index has otherwise.
+enum Sight {
+    /// With its length.
+    Take(u64),
+    Drop,
+    Unreadable,
+    Leave,
+}
+
+impl Sight {
+    fn of(root: &Path, path: &RelPath, found: Found) -> Self {
+        let is_behind_link = || path.folders().any(|folder| is_link(&root.join(folder)));
+        if found == Found::LetGo || is_behind_link() {
+            return Self::Drop;
+        }
+        let place = path.under(root);
+        match fs::symlink_metadata(&place) {
+            Err(error) if is_absence(&error) => match found {
+                Found::Skipped => Self::Leave,
+                _ => Self::Take(0),
+            },
+            Err(_) => Self::Unreadable,
+            Ok(metadata) => Self::of_present(&place, &metadata),
+        }
+    }
+
+    fn of_present(place: &Path, metadata: &Metadata) -> Self {
+        if metadata.is_dir() {
+            return match fs::symlink_metadata(place.join(".git")) {
+                Ok(_) => Self::Take(0),
+                Err(_) => Self::Drop,
+            };
+        }
+        if metadata.is_file() && accessat(CWD, place, Access::READ_OK, AtFlags::EACCESS).is_err() {
+            return Self::Unreadable;
+        }
+        if metadata.is_file() || metadata.is_symlink() {
+            return Self::Take(metadata.len());
+        }
+        // A pipe or socket stands where a file was.
+        Self::Drop
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// Carries a plan out, and all of it or nothing.
+pub(super) fn stage(git: &Git, index: &Path, plan: &Staging) -> Result<(), GitError> {
+    drop_paths(git, index, &plan.drop)?;
+    if plan.take.is_empty() {
+        return Ok(());
+    }
+    git.ask(taking(index, &plan.take)).map(drop)
+}
+
+/// Carries a plan out as far as git lets it.
+pub(super) fn stage_what_can_be(
+    git: &Git,
+    index: &Path,
+    filters: &Filters,
+    plan: Staging,
+) -> Result<Vec<SnapshotWarning>, GitError> {
+    drop_paths(git, index, &plan.drop)?;
+    let mut patient = Patient {
+        git,
+        index,
+        filters,
+        refused: 0,
+        warnings: plan.warnings,
+    };
+    patient.take(&plan.take)?;
+    Ok(patient.warnings)
+}
+
+fn drop_paths(git: &Git, index: &Path, paths: &[RelPath]) -> Result<(), GitError> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let call = Invocation::writing("update-index")
+        .args(["-z", "--force-remove", "--stdin"])
+        .index(index)
+        .stdin_paths(paths);
+    git.ask(call).map(drop)
+}
+
+/// A refresh comes first: a file that was only touched would be read again every time.
+fn taking(index: &Path, paths: &[RelPath]) -> Invocation {
+    Invocation::writing("update-index")
+        .args(["-q", "--unmerged", "--refresh"])
+        .args(["-z", "--add", "--remove", "--replace", "--stdin"])
+        .index(index)
+        .stdin_paths(paths)
+}
+
+/// Takes in whatever git does not refuse, and finds the refused ones by halving.
+struct Patient<'a> {
+    git: &'a Git,
+    index: &'a Path,
+    filters: &'a Filters,
+    refused: usize,
+    warnings: Vec<SnapshotWarning>,
+}
+
+impl Patient<'_> {
+    fn take(&mut self, paths: &[RelPath]) -> Result<(), GitError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        // Mixed line endings are no reason not to remember a file.
+        let call = taking(self.index, paths).config("core.safecrlf=false");
+        let refusal = match self.git.ask(call.filters(self.filters)) {
+            Err(refusal @ GitError::Failed { .. }) if !is_filter_failure(&refusal) => refusal,
+            other => return other.map(drop),
+        };
+        if let [path] = paths {
+            return self.give_up(path, refusal);
+        }
+        let (first, second) = paths.split_at(paths.len() / 2);
+        self.take(first)?;
+        self.take(second)
+    }
+
+    fn give_up(&mut self, path: &RelPath, refusal: GitError) -> Result<(), GitError> {
+        self.refused += 1;
+        if self.refused > MAX_REFUSED {
+            return Err(refusal);
+        }
+        let is_folder = path.under(self.git.root()).is_dir();
+        self.warnings.push(SnapshotWarning {
+            path: path.clone(),
+            why: if is_folder {
+                NotExact::RepositoryWithoutCommit
+            } else {
+                NotExact::Refused
+            },
+        });
+        Ok(())
+    }
+}
+
+/// Sets entries of an index, the user's own if none is named.
+pub(super) fn set_entries<'a>(
+    git: &Git,
+    index: Option<&Path>,
+    entries: impl IntoIterator<Item = (&'a RelPath, Option<&'a Entry>)>,
+) -> Result<(), GitError> {
+    let lines = index_info(entries, git.null_oid());
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let call = Invocation::writing("update-index").args(["-z", "--index-info"]);
+    let call = match index {
+        Some(index) => call.index(index),
+        None => call,
+    };
+    git.ask(call.stdin(lines)).map(drop)
+}
+
+/// Lets git look at what it was told not to look at, in an index of regreen's own.
+pub(super) fn unflag(
+    git: &Git,
+    index: &Path,
+    flag: &str,
+    paths: &[&RelPath],
+) -> Result<(), GitError> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let call = Invocation::writing("update-index")
+        .args(["-z", flag, "--stdin"])
+        .index(index)
+        .stdin_paths(paths.iter().copied());
+    git.ask(call).map(drop)
+}

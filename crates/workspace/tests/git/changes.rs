@@ -1,0 +1,126 @@
+use std::path::Path;
+
+use regreen_workspace::{Git, GitError, RelPath};
+
+use crate::repo::{Repo, around, assert_untouched, attempt, moment, rel};
+
+#[test]
+fn a_diff_is_gits_own_without_the_users_taste() {
+    let repo = Repo::with(&["a", "b"]);
+    for (name, value) in [
+        ("color.ui", "always"),
+        ("diff.external", "false"),
+        ("diff.noprefix", "true"),
+        ("diff.shout.textconv", "tr a-z A-Z <"),
+    ] {
+        repo.git(&["config", name, value]);
+    }
+    repo.write(".gitattributes", "a diff=shout\n");
+    let mut snapshots = repo.snapshots();
+    let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
+        repo.write("a", "other\n");
+        repo.write("b", "other\n");
+    });
+    let git = snapshots.git();
+    let only = [rel("a")];
+    let diff = git
+        .diff(&before.oid, &after.oid, Some(&only), None)
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(diff.bytes).unwrap(),
+        "diff --git a/a b/a\nindex 2e65efe..e45c9c2 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+other\n"
+    );
+    let all = git.diff(&before.oid, &after.oid, None, None).unwrap();
+    assert!(!all.cut && all.bytes.len() > 200);
+    let none = git.diff(&before.oid, &after.oid, Some(&[]), None).unwrap();
+    assert_eq!(none.bytes, b"");
+    let cut = git.diff(&before.oid, &after.oid, None, Some(30)).unwrap();
+    assert_eq!((cut.bytes.as_slice(), cut.cut), (&all.bytes[..30], true));
+}
+
+#[test]
+fn thousands_of_paths_are_asked_for_at_once() {
+    let repo = Repo::with(&["f"]);
+    let mut snapshots = repo.snapshots();
+    let name = |n: u32| format!("{n}-{}", "x".repeat(200));
+    let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
+        for n in 0..700 {
+            repo.write(&name(n), "new");
+        }
+    });
+    let paths: Vec<RelPath> = (0..700).map(|n| rel(&name(n))).collect();
+    let git = snapshots.git();
+    let diff = git
+        .diff(&before.oid, &after.oid, Some(&paths), None)
+        .unwrap();
+    let text = String::from_utf8(diff.bytes).unwrap();
+    assert_eq!(text.matches("diff --git").count(), 700);
+}
+
+#[test]
+fn what_is_dirty_is_found_and_the_index_stays_as_it_is() {
+    let repo = Repo::with(&[
+        "same", "edited", "staged", "both", "gone", "removed", "moved",
+    ]);
+    repo.write("edited", "x");
+    repo.write("staged", "x");
+    repo.git(&["add", "staged"]);
+    repo.write("both", "x");
+    repo.git(&["add", "both"]);
+    repo.write("both", "y");
+    repo.remove("gone");
+    repo.git(&["rm", "-q", "removed"]);
+    repo.git(&["mv", "moved", "there"]);
+    repo.write("new/line\nbreak", "x");
+    repo.write(".regreen/x", "x");
+    repo.write("same", "same");
+    let untouched = repo.fingerprint();
+    let dirty: Vec<String> = repo
+        .open()
+        .dirty_paths()
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        dirty,
+        [
+            "both",
+            "edited",
+            "gone",
+            "moved",
+            "\"new/line\\nbreak\"",
+            "removed",
+            "staged",
+            "there",
+        ]
+    );
+    assert_untouched(&repo, &untouched);
+}
+
+#[test]
+fn a_folder_that_is_not_the_top_of_a_repository_is_refused() {
+    let repo = Repo::with(&["sub/f"]);
+    let open = |path: &Path| Git::open(path).unwrap_err();
+    assert!(matches!(open(&repo.path("sub")), GitError::NoWorkTree));
+    assert!(matches!(open(&repo.path(".git")), GitError::NoWorkTree));
+    let outside = tempfile::tempdir().unwrap();
+    assert!(matches!(open(outside.path()), GitError::NoWorkTree));
+}
+
+#[test]
+fn regreen_started_by_a_hook_still_finds_its_own_index() {
+    // A hook's environment names another index and repository.
+    let repo = Repo::with(&["f"]);
+    let other = Repo::with(&["other"]);
+    let mut env = crate::repo::quiet_env();
+    for (name, path) in [("GIT_DIR", ".git"), ("GIT_INDEX_FILE", ".git/index")] {
+        env.push((name.into(), other.path(path).into_os_string()));
+    }
+    let runner = regreen_workspace::PlainRunner::with_env(env);
+    let git = Git::open_with(repo.root(), std::sync::Arc::new(runner)).unwrap();
+    let limits = regreen_workspace::SnapshotLimits::default();
+    let mut snapshots = regreen_workspace::Snapshots::new(git, &repo.scratch(), limits);
+    let snapshot = snapshots.take_before(&attempt(1), moment()).unwrap();
+    assert_eq!(repo.files_of(&snapshot.oid), ["f"]);
+}

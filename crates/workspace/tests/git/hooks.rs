@@ -1,0 +1,144 @@
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use regreen_workspace::{CommitError, Git, GitCall, GitReply, GitRunner, PlainRunner};
+
+use crate::commits::{commit, committed, made, request};
+use crate::repo::{Repo, quiet_env};
+
+#[test]
+fn a_hook_that_refuses_is_told_in_its_own_words_and_leaves_everything_as_it_was() {
+    for hook in ["pre-commit", "commit-msg", "prepare-commit-msg"] {
+        let repo = Repo::with(&["a", "user"]);
+        repo.hook(hook, "echo 'lint: line 3'; echo 'and more' >&2; exit 9");
+        repo.write("user", "staged");
+        repo.git(&["add", "user"]);
+        repo.write("a", "x");
+        repo.write("new", "x");
+        // Git keeps the message of a commit it was asked for, made or not.
+        let untouched = || {
+            let mut files = repo.fingerprint();
+            files.remove(&repo.path(".git/COMMIT_EDITMSG"));
+            files
+        };
+        let before = untouched();
+        let request = request(&repo, &["a", "new"]);
+        for _ in 0..2 {
+            match repo.open().commit(&request, &repo.scratch()) {
+                Err(CommitError::Refused { output }) => {
+                    assert_eq!(output, "lint: line 3\nand more", "{hook}");
+                }
+                other => panic!("{hook}: {other:?}"),
+            }
+            assert!(untouched() == before, "{hook}");
+        }
+    }
+}
+
+#[test]
+fn hooks_see_exactly_the_commit_in_their_usual_surroundings() {
+    let repo = Repo::with(&["a.txt", "user.txt"]);
+    repo.write("user.txt", "staged");
+    repo.git(&["add", "user.txt"]);
+    repo.write("a.txt", "x");
+    repo.write("new.txt", "x");
+    repo.hook(
+        "pre-commit",
+        "git diff --cached --name-only -- '*.txt' > .regreen/seen; env >> .regreen/seen",
+    );
+    made(&commit(&repo, &request(&repo, &["a.txt", "new.txt"])));
+    let seen = repo.read(".regreen/seen");
+    assert!(seen.starts_with("a.txt\nnew.txt\n"), "{seen}");
+    assert!(!seen.contains("user.txt"));
+    for variable in ["GIT_LITERAL_PATHSPECS", "LC_ALL=C\n", "GIT_OPTIONAL_LOCKS"] {
+        assert!(!seen.contains(variable), "{variable}");
+    }
+}
+
+#[test]
+fn a_hook_may_change_what_is_committed() {
+    let repo = Repo::with(&["a", "user"]);
+    repo.write("user", "staged");
+    repo.git(&["add", "user"]);
+    repo.write("a", "x");
+    repo.hook(
+        "pre-commit",
+        "echo formatted > a; echo generated > gen; git add a gen",
+    );
+    repo.hook("commit-msg", "echo 'Change-Id: 7' >> \"$1\"");
+    let asked = request(&repo, &["a"]);
+    made(&commit(&repo, &asked));
+    assert_eq!(committed(&repo), "M a\nA gen\n");
+    let head = repo.head().unwrap();
+    assert_eq!(repo.content_in(&head, "a"), "formatted\n");
+    assert_eq!(repo.status(), "M  user\n");
+    // The message is no longer the one asked for, and still it is found.
+    let again = commit(&repo, &asked);
+    assert!(matches!(
+        again.outcome,
+        regreen_workspace::CommitOutcome::AlreadyMade(_)
+    ));
+}
+
+#[test]
+fn a_hook_may_change_files_without_committing_them() {
+    let repo = Repo::with(&["a"]);
+    repo.write("a", "x");
+    repo.hook("pre-commit", "echo later > a");
+    made(&commit(&repo, &request(&repo, &["a"])));
+    assert_eq!(repo.content_in(&repo.head().unwrap(), "a"), "x");
+    assert_eq!(repo.status(), " M a\n");
+}
+
+#[test]
+fn a_hook_after_the_commit_may_amend_it() {
+    let repo = Repo::with(&["a"]);
+    repo.write("a", "x");
+    repo.hook(
+        "post-commit",
+        "test -e .git/amended && exit 0; touch .git/amended; git commit -q --amend -m amended",
+    );
+    let done = commit(&repo, &request(&repo, &["a"]));
+    assert_eq!(Some(&made(&done).oid), repo.head().as_ref());
+    assert_eq!(repo.git(&["log", "-1", "--format=%s"]), "amended\n");
+}
+
+/// Notes which calls it runs.
+#[derive(Debug)]
+struct Noting {
+    inner: PlainRunner,
+    seen: Mutex<Vec<GitCall>>,
+}
+
+impl GitRunner for Noting {
+    fn run(&self, call: &GitCall) -> io::Result<GitReply> {
+        self.seen.lock().unwrap().push(call.clone());
+        self.inner.run(call)
+    }
+}
+
+#[test]
+fn only_what_runs_hooks_goes_through_the_runner_for_hooks() {
+    let repo = Repo::with(&["a"]);
+    repo.write("a", "x");
+    let noting = Arc::new(Noting {
+        inner: PlainRunner::with_env(quiet_env()),
+        seen: Mutex::default(),
+    });
+    let git: Git = repo
+        .open()
+        .with_hook_runner(Arc::clone(&noting) as Arc<dyn GitRunner>);
+    git.commit(&request(&repo, &["a"]), &repo.scratch())
+        .unwrap();
+    let seen = noting.seen.lock().unwrap();
+    assert_eq!(seen.len(), 1);
+    let call = seen.first().unwrap();
+    assert!(call.args.iter().any(|arg| arg == "commit"));
+    assert!(
+        !call
+            .args
+            .iter()
+            .any(|arg| arg == "--no-verify" || arg == "-m")
+    );
+    assert_eq!(call.stdin, b"feat: it\n");
+}

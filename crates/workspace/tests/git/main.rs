@@ -1,0 +1,20 @@
+//! What snapshots, commits and undoing promise, shown with the real git in real folders.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "all of this is test code, the functions between the tests too"
+)]
+
+mod changes;
+mod commits;
+mod hashes;
+mod hooks;
+mod oracle;
+mod other_user;
+mod repo;
+mod snapshots;
+mod speed;
+mod states;
+mod undo;

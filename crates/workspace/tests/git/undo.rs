@@ -1,0 +1,272 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use regreen_workspace::{AttemptSpan, Call, FaultyDisk, RealDisk, Snapshots, Undone, Verdict};
+
+use crate::commits::paths;
+use crate::repo::{Repo, around, assert_untouched, rel};
+
+fn spans(snapshots: &Snapshots) -> Vec<AttemptSpan> {
+    AttemptSpan::of(&snapshots.git().snapshots(Some("r1")).unwrap())
+}
+
+fn undo(snapshots: &mut Snapshots) -> Undone {
+    let spans = spans(snapshots);
+    snapshots.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap()
+}
+
+fn restored(names: &[&str]) -> Undone {
+    Undone::Restored {
+        paths: names.iter().map(|name| rel(name)).collect(),
+        kept: Vec::new(),
+    }
+}
+
+fn conflicts(undone: Undone) -> Vec<String> {
+    match undone {
+        Undone::Conflicts(conflicts) => conflicts.iter().map(ToString::to_string).collect(),
+        other @ Undone::Restored { .. } => panic!("{other:?}"),
+    }
+}
+
+/// Every kind of change in one attempt.
+fn everything(repo: &Repo) {
+    repo.write("edited", "other");
+    repo.remove("gone");
+    fs::remove_dir_all(repo.path("dir")).unwrap();
+    repo.write("dir", "a file now");
+    repo.remove("file");
+    repo.write("file/now/a-dir", "x");
+    repo.remove("to-link");
+    repo.link("/etc", "to-link");
+    fs::set_permissions(repo.path("run"), fs::Permissions::from_mode(0o644)).unwrap();
+    repo.write("new/deep\nname/file", "new");
+    repo.write("unknown", "after");
+}
+
+fn prepared() -> (Repo, Snapshots) {
+    let repo = Repo::with(&["edited", "gone", "dir/a", "dir/b", "file", "to-link", "run"]);
+    fs::set_permissions(repo.path("run"), fs::Permissions::from_mode(0o755)).unwrap();
+    repo.commit_all("executable");
+    repo.write("unknown", "before");
+    let snapshots = repo.snapshots();
+    (repo, snapshots)
+}
+
+/// Content, mode and place of every file of the work tree.
+fn contents(repo: &Repo) -> Vec<(std::path::PathBuf, u32, Vec<u8>)> {
+    let files = repo.fingerprint().into_iter();
+    files
+        .filter(|(path, _)| !path.starts_with(repo.path(".git")))
+        .map(|(path, (mode, _, _, content))| (path, mode, content))
+        .collect()
+}
+
+#[test]
+fn everything_an_attempt_did_is_taken_back() {
+    let (repo, mut snapshots) = prepared();
+    let before = contents(&repo);
+    let index = fs::read(repo.path(".git/index")).unwrap();
+    around(&repo, &mut snapshots, 1, everything);
+    assert_ne!(contents(&repo), before);
+    assert_eq!(
+        undo(&mut snapshots),
+        restored(&[
+            "dir",
+            "dir/a",
+            "dir/b",
+            "edited",
+            "file",
+            "file/now/a-dir",
+            "gone",
+            "new/deep\nname/file",
+            "run",
+            "to-link",
+            "unknown",
+        ])
+    );
+    assert_eq!(contents(&repo), before);
+    assert!(!repo.path("new").exists());
+    assert_eq!(fs::read(repo.path(".git/index")).unwrap(), index);
+    assert_eq!(undo(&mut snapshots), restored(&[]));
+    let left: Vec<_> = fs::read_dir(repo.scratch()).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "only the index stays: {left:?}");
+}
+
+#[test]
+fn commits_stay_and_the_way_back_can_be_inspected() {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, |repo| {
+        repo.write("edited", "other");
+        repo.git(&["commit", "-qam", "the agent's"]);
+    });
+    let head = repo.head();
+    assert_eq!(undo(&mut snapshots), restored(&["edited"]));
+    assert_eq!(repo.head(), head);
+    assert_eq!(repo.status(), " M edited\n?? unknown\n");
+}
+
+#[test]
+fn several_attempts_are_taken_back_to_before_the_first() {
+    let (repo, mut snapshots) = prepared();
+    let before = contents(&repo);
+    around(&repo, &mut snapshots, 1, |repo| repo.write("edited", "1"));
+    around(&repo, &mut snapshots, 2, |repo| {
+        repo.write("edited", "2");
+        repo.write("more", "2");
+    });
+    assert_eq!(undo(&mut snapshots), restored(&["edited", "more"]));
+    assert_eq!(contents(&repo), before);
+}
+
+#[test]
+fn nothing_is_done_if_anything_made_later_would_be_lost() {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, everything);
+    repo.write("edited", "by a person, later");
+    repo.write("dir-later", "unrelated");
+    let untouched = repo.fingerprint();
+    assert_eq!(
+        conflicts(undo(&mut snapshots)),
+        ["edited was changed after the task"]
+    );
+    assert_untouched(&repo, &untouched);
+}
+
+#[test]
+fn what_a_person_edited_between_two_attempts_stays() {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, |repo| repo.write("edited", "1"));
+    repo.write("edited", "by a person");
+    around(&repo, &mut snapshots, 2, |repo| repo.write("edited", "2"));
+    assert_eq!(
+        conflicts(undo(&mut snapshots)),
+        ["edited was changed by somebody else between two attempts"]
+    );
+    let except = paths(&["edited"]);
+    let spans = spans(&snapshots);
+    let undone = snapshots.undo(&RealDisk, &spans, &except).unwrap();
+    assert_eq!(undone, restored(&[]));
+    assert_eq!(repo.read("edited"), "2");
+}
+
+#[test]
+fn a_file_that_no_snapshot_holds_is_never_overwritten() {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, |repo| {
+        repo.git(&["rm", "-q", "gone"]);
+        fs::remove_dir_all(repo.path("dir")).unwrap();
+    });
+    repo.write(".gitignore", "gone\ndir\n");
+    repo.write("gone", "a person's, ignored");
+    repo.write("dir", "a person's, ignored");
+    let untouched = repo.fingerprint();
+    let told = conflicts(undo(&mut snapshots));
+    assert_eq!(
+        told,
+        [
+            "gone is not part of the snapshots",
+            "dir/a has something else in its place",
+            "dir/b has something else in its place",
+        ]
+    );
+    assert_untouched(&repo, &untouched);
+}
+
+#[test]
+fn a_folder_with_something_of_a_persons_stays() {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, |repo| {
+        repo.remove("file");
+        repo.write("file/x", "x");
+    });
+    repo.write("file/persons", "x");
+    let told = conflicts(undo(&mut snapshots));
+    assert_eq!(told, ["file has something else in its place"]);
+    repo.remove("file/persons");
+    assert_eq!(undo(&mut snapshots), restored(&["file", "file/x"]));
+    assert_eq!(repo.read("file"), "file");
+}
+
+#[test]
+fn a_repository_inside_stays() {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, |repo| {
+        repo.write("inner/x", "x");
+        let inner = repo.path("inner");
+        crate::repo::run_git(&inner, &["init", "-q"]);
+        let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit"];
+        crate::repo::run_git(
+            &inner,
+            &[&commit[..], &["-qm", "x", "--allow-empty"]].concat(),
+        );
+    });
+    assert_eq!(
+        conflicts(undo(&mut snapshots)),
+        ["inner is a repository of its own"]
+    );
+}
+
+#[test]
+fn wherever_it_is_killed_it_can_be_asked_again() {
+    let mut killed_at = 0;
+    loop {
+        let (repo, mut snapshots) = prepared();
+        let before = contents(&repo);
+        around(&repo, &mut snapshots, 1, everything);
+        let spans = spans(&snapshots);
+        let disk = FaultyDisk::new(RealDisk, |call: Call| {
+            if call.index == killed_at {
+                Verdict::Stop
+            } else {
+                Verdict::Pass
+            }
+        });
+        let first = snapshots.undo(&disk, &spans, &BTreeSet::new());
+        let done = first.is_ok();
+        // Another process finishes it.
+        let mut snapshots = repo.snapshots();
+        let second = snapshots.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap();
+        assert!(
+            matches!(second, Undone::Restored { .. }),
+            "{killed_at}: {second:?}"
+        );
+        assert_eq!(contents(&repo), before, "{killed_at}");
+        if done {
+            break;
+        }
+        killed_at += 1;
+    }
+    assert!(killed_at > 10);
+}
+
+#[test]
+fn a_save_at_any_moment_of_an_undo_is_not_lost() {
+    let saved = ["edited", "new/deep\nname/file", "gone"];
+    for path in saved {
+        let mut moment = 0;
+        loop {
+            let (repo, mut snapshots) = prepared();
+            around(&repo, &mut snapshots, 1, everything);
+            let spans = spans(&snapshots);
+            let disk = FaultyDisk::new(RealDisk, |call: Call| {
+                if call.index == moment {
+                    repo.write(path, "saved just now");
+                }
+                Verdict::Pass
+            });
+            let undone = snapshots.undo(&disk, &spans, &BTreeSet::new()).unwrap();
+            if disk.calls() <= moment {
+                break;
+            }
+            assert_eq!(
+                repo.read(path),
+                "saved just now",
+                "{path} {moment}: {undone:?}"
+            );
+            moment += 1;
+        }
+        assert!(moment > 10);
+    }
+}
