@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
@@ -7,6 +8,7 @@ use crate::{Fault, Store, schema};
 
 /// Transactions take about a millisecond; whoever holds the file longer is not about to let go.
 const PATIENCE: Duration = Duration::from_millis(500);
+const LOOKS: u32 = 50;
 
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +95,7 @@ fn prepare(conn: &mut Connection) -> Result<(), Fault> {
     conn.busy_timeout(PATIENCE)?;
     // Reading first and writing later in one transaction could not wait for its turn.
     conn.set_transaction_behavior(TransactionBehavior::Immediate);
-    conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    keep_a_log(conn)?;
     // A step that was reported as stored is on the disk: WAL alone promises that only
     // with FULL. Where fsync stops at the drive's cache (macOS), ask for more.
     conn.pragma_update(None, "synchronous", "FULL")?;
@@ -103,4 +105,17 @@ fn prepare(conn: &mut Connection) -> Result<(), Fault> {
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     Ok(())
+}
+
+/// SQLite waits its turn for everything but this, the first time a file is opened.
+fn keep_a_log(conn: &Connection) -> Result<(), Fault> {
+    let mut looks = 0;
+    loop {
+        let set = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match set.map_err(Fault::from) {
+            Err(Fault::Busy) if looks < LOOKS => thread::sleep(PATIENCE / LOOKS),
+            done => return done,
+        }
+        looks += 1;
+    }
 }

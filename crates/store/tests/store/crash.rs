@@ -72,7 +72,7 @@ fn assert_whole(folder: &Folder, run: &RunId, stored: u64) -> u64 {
 
 #[test]
 fn killed_at_any_moment_no_stored_step_is_lost_and_none_is_half_there() {
-    let folder = Folder::new();
+    let folder = Folder::on_disk();
     let run = begin(&mut folder.open(), "login");
     let mut left_open = 0;
     for kill in 0..KILLS {

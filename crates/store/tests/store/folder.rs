@@ -9,7 +9,13 @@ pub(crate) const NOON: i64 = 1_763_294_400_000;
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
+    /// In memory where there is such a place: most tests are about what is stored, and need
+    /// not wait for a disk.
     pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap()))
+    }
+
+    pub(crate) fn on_disk() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 

@@ -65,6 +65,7 @@ fn what_version_1_made_is_still_made_the_same_way() {
     let folder = Folder::new();
     folder.open().close().unwrap();
     let new = shape(&Connection::open(folder.file()).unwrap());
+    assert!(old.contains_key("steps"));
     for (name, sql) in old {
         assert_eq!(new.get(&name), Some(&sql), "{name}");
     }
