@@ -1,0 +1,92 @@
+//! Looking at the whole file, and copying it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::{CommandSeq, Fault, RunError, RunId, StepNo, Store};
+
+/// Why no copy was made.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    #[error("{} is there already", .0.display())]
+    Exists(PathBuf),
+    #[error("{} is not a name SQLite can use", .0.display())]
+    BadName(PathBuf),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl Store {
+    /// Reads everything once and compares it with itself: pages, indexes, checksums, numbers
+    /// of steps, and what is owed. Opening does not do this, for it takes as long as reading
+    /// the file does.
+    ///
+    /// # Errors
+    /// `Damaged`, with the first thing that is wrong.
+    pub fn check(&self) -> Result<(), Fault> {
+        check_pages(&self.conn)?;
+        for run in self.runs(usize::MAX)? {
+            self.check_run(&run.id).map_err(as_damage)?;
+        }
+        Ok(())
+    }
+
+    fn check_run(&self, run: &RunId) -> Result<(), RunError> {
+        let mut owed = BTreeSet::new();
+        for step in self.steps(run, StepNo::NONE)? {
+            let step = step?;
+            if let Some(answered) = step.answers {
+                owed.remove(&answered);
+            }
+            owed.extend(step.commands.iter().map(|command| command.seq));
+        }
+        self.check_owed(run, &owed)?;
+        self.attempts_in_run(run)?;
+        self.failures_in_run(run)?;
+        Ok(())
+    }
+
+    fn check_owed(&self, run: &RunId, expected: &BTreeSet<CommandSeq>) -> Result<(), RunError> {
+        let listed = self.outstanding(run)?;
+        if listed.iter().map(|c| c.seq).eq(expected.iter().copied()) {
+            Ok(())
+        } else {
+            Err(Fault::damaged(format!("run {run} owes other commands than are listed")).into())
+        }
+    }
+
+    /// Writes a compact copy of the file as it is now; runs that go on do not disturb it.
+    ///
+    /// # Errors
+    /// If something has that name already, or the copy cannot be written.
+    pub fn copy_to(&self, path: &Path) -> Result<(), CopyError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(CopyError::Exists(path.to_owned()));
+        }
+        let name = path.to_str();
+        let name = name.ok_or_else(|| CopyError::BadName(path.to_owned()))?;
+        self.conn
+            .execute("VACUUM INTO ?1", [name])
+            .map_err(Fault::from)?;
+        Ok(())
+    }
+}
+
+fn check_pages(conn: &Connection) -> Result<(), Fault> {
+    let first: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if first == "ok" {
+        Ok(())
+    } else {
+        Err(Fault::Damaged(first))
+    }
+}
+
+/// A run that is listed but cannot be found is damage, too.
+fn as_damage(error: RunError) -> Fault {
+    match error {
+        RunError::Fault(fault) => fault,
+        RunError::NoSuchRun(_) | RunError::Ended(_) => Fault::damaged(error.to_string()),
+    }
+}

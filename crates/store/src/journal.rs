@@ -1,0 +1,187 @@
+//! Adding steps, and what they leave owed.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::runs::run_number;
+use crate::steps::{insert_step, read_step};
+use crate::{
+    CommandSeq, Fault, HistoryRow, IssuedCommand, RecordError, RunError, RunId, Step, StepNo,
+    Store, history,
+};
+
+/// Why a step was not stored. Nothing of it was.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A gap, or a step that is there already.
+    #[error("step {got} cannot follow step {last} of run {run}")]
+    OutOfOrder {
+        run: RunId,
+        last: StepNo,
+        got: StepNo,
+    },
+    #[error("command {0} is not owed, so it cannot be answered")]
+    NotOwed(CommandSeq),
+    #[error("command {0} is owed already")]
+    OwedAlready(CommandSeq),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error("the step has no form in JSON: {0}")]
+    NotJson(#[from] serde_json::Error),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl From<rusqlite::Error> for AppendError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Fault(error.into())
+    }
+}
+
+impl Store {
+    /// Stores a step and the rows of history that follow from it, all or nothing. When this
+    /// returns, they are on the disk.
+    ///
+    /// # Errors
+    /// If the step does not follow the last one, contradicts what is owed, or cannot be
+    /// written.
+    pub fn append(
+        &mut self,
+        run: &RunId,
+        step: &Step,
+        history: &[HistoryRow],
+    ) -> Result<(), AppendError> {
+        let tx = self.write()?;
+        append_step(&tx, run, step)?;
+        for row in history {
+            history::record(&tx, row)?;
+        }
+        tx.commit()?;
+        Ok(())
+    }
+
+    /// The commands that no step has answered, in the order of their names.
+    ///
+    /// # Errors
+    /// If there is no such run, or the file is damaged.
+    pub fn outstanding(&self, run: &RunId) -> Result<Vec<IssuedCommand>, RunError> {
+        let number = run_number(&self.conn, run)?;
+        let owed = owed_commands(&self.conn, number)?;
+        let mut commands = Vec::with_capacity(owed.len());
+        for (seq, step) in owed {
+            commands.push(issued(&self.conn, number, seq, step)?);
+        }
+        Ok(commands)
+    }
+}
+
+/// Without the commit, for importing many at once.
+pub(crate) fn append_step(conn: &Connection, run: &RunId, step: &Step) -> Result<(), AppendError> {
+    let number = advance(conn, run, step)?;
+    insert_step(conn, number, step)?;
+    settle(conn, number, step)
+}
+
+/// Moves the run on by exactly one step, or tells why that is not this one.
+fn advance(conn: &Connection, run: &RunId, step: &Step) -> Result<i64, AppendError> {
+    let sql = "UPDATE runs SET last_step = ?2, owed = owed + ?3
+               WHERE id = ?1 AND last_step = ?2 - 1
+                 AND NOT EXISTS (SELECT 1 FROM run_ends WHERE run_ends.run = runs.run)
+               RETURNING run";
+    let growth =
+        i64::try_from(step.commands.len()).unwrap_or(i64::MAX) - i64::from(step.answers.is_some());
+    conn.prepare_cached(sql)?
+        .query_row((run.as_str(), step.number.0, growth), |row| row.get(0))
+        .optional()?
+        .map_or_else(|| Err(why_not(conn, run, step.number)), Ok)
+}
+
+fn why_not(conn: &Connection, run: &RunId, got: StepNo) -> AppendError {
+    let number = match run_number(conn, run) {
+        Ok(number) => number,
+        Err(error) => return error.into(),
+    };
+    match last_step(conn, number) {
+        Ok(last) if got == last.next() => RunError::Ended(run.clone()).into(),
+        Ok(last) => AppendError::OutOfOrder {
+            run: run.clone(),
+            last,
+            got,
+        },
+        Err(fault) => fault.into(),
+    }
+}
+
+/// The last step of a run, as both the run and its steps tell it.
+pub(crate) fn last_step(conn: &Connection, run: i64) -> Result<StepNo, Fault> {
+    let sql = "SELECT last_step, coalesce((SELECT max(step) FROM steps WHERE run = ?1), 0)
+               FROM runs WHERE run = ?1";
+    let (said, found): (u64, u64) = conn
+        .prepare_cached(sql)?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if said == found {
+        Ok(StepNo(said))
+    } else {
+        Err(Fault::damaged(format!(
+            "a run of {said} steps ends with step {found}"
+        )))
+    }
+}
+
+fn settle(conn: &Connection, run: i64, step: &Step) -> Result<(), AppendError> {
+    if let Some(answered) = step.answers {
+        let removed = conn
+            .prepare_cached("DELETE FROM owed WHERE run = ?1 AND seq = ?2")?
+            .execute((run, answered.0))?;
+        if removed == 0 {
+            return Err(AppendError::NotOwed(answered));
+        }
+    }
+    for command in &step.commands {
+        owe(conn, run, command.seq, step.number)?;
+    }
+    Ok(())
+}
+
+fn owe(conn: &Connection, run: i64, seq: CommandSeq, step: StepNo) -> Result<(), AppendError> {
+    let added = conn
+        .prepare_cached("INSERT OR IGNORE INTO owed (run, seq, step) VALUES (?1, ?2, ?3)")?
+        .execute((run, seq.0, step.0))?;
+    if added == 1 {
+        Ok(())
+    } else {
+        Err(AppendError::OwedAlready(seq))
+    }
+}
+
+fn owed_commands(conn: &Connection, run: i64) -> Result<Vec<(CommandSeq, StepNo)>, Fault> {
+    let owed = conn
+        .prepare_cached("SELECT seq, step FROM owed WHERE run = ?1 ORDER BY seq")?
+        .query_map([run], |row| {
+            Ok((CommandSeq(row.get(0)?), StepNo(row.get(1)?)))
+        })?
+        .collect::<Result<Vec<_>, _>>()?;
+    let said: usize = conn
+        .prepare_cached("SELECT owed FROM runs WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    if owed.len() == said {
+        Ok(owed)
+    } else {
+        Err(Fault::damaged(format!(
+            "a run owes {said} commands, but {} are listed",
+            owed.len()
+        )))
+    }
+}
+
+fn issued(
+    conn: &Connection,
+    run: i64,
+    seq: CommandSeq,
+    step: StepNo,
+) -> Result<IssuedCommand, Fault> {
+    read_step(conn, run, step)?
+        .and_then(|step| step.commands.into_iter().find(|c| c.seq == seq))
+        .ok_or_else(|| Fault::damaged(format!("step {step} did not issue command {seq}")))
+}

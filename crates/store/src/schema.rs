@@ -1,0 +1,125 @@
+//! The shape of the file: its versions, and the way from one to the next.
+
+use rusqlite::{Connection, OptionalExtension};
+use rusqlite_migration::{HookError, M, Migrations};
+
+use crate::{Fault, OpenError};
+
+/// In the order they are applied; the nth leads to version n. Once released a file never
+/// changes, and what it made is only ever added to.
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../sql/0001_journal.sql"),
+    include_str!("../sql/0002_history.sql"),
+];
+
+/// "rgrn": tells our file from any other program's.
+const APPLICATION_ID: i64 = 0x7267_726e;
+
+/// What this build of regreen calls itself in the files it writes.
+pub(crate) const REGREEN: &str = env!("CARGO_PKG_VERSION");
+
+pub(crate) fn newest_version() -> u32 {
+    u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
+}
+
+/// Makes the file what this version expects, or says why it cannot.
+pub(crate) fn bring_up_to_date(conn: &mut Connection, now_ms: i64) -> Result<(), OpenError> {
+    let found = recognised_version(conn)?;
+    if found > newest_version() {
+        return Err(OpenError::Newer {
+            found,
+            known: newest_version(),
+            regreen: writer_of(conn, found)?,
+        });
+    }
+    if found < newest_version() {
+        migrate(conn, now_ms)?;
+    }
+    Ok(())
+}
+
+/// 0 for a file that nothing was written to yet.
+fn recognised_version(conn: &Connection) -> Result<u32, Fault> {
+    let version: u32 = header_field(conn, "user_version")?;
+    let application: i64 = header_field(conn, "application_id")?;
+    let tables: u32 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+    match (application, version, tables) {
+        (0, 0, 0) => Ok(0),
+        (APPLICATION_ID, 1.., 1..) => agreed_version(conn, version),
+        _ => Err(Fault::damaged("it was not made by regreen")),
+    }
+}
+
+/// The header and the history must tell the same: a changed header would otherwise look like
+/// another version of regreen.
+fn agreed_version(conn: &Connection, version: u32) -> Result<u32, Fault> {
+    let recorded: Option<u32> =
+        conn.query_row("SELECT max(version) FROM schema_history", [], |r| r.get(0))?;
+    if recorded == Some(version) {
+        Ok(version)
+    } else {
+        Err(Fault::damaged("header and history name different versions"))
+    }
+}
+
+fn header_field<T: rusqlite::types::FromSql>(conn: &Connection, name: &str) -> Result<T, Fault> {
+    Ok(conn.pragma_query_value(None, name, |row| row.get(0))?)
+}
+
+fn writer_of(conn: &Connection, version: u32) -> Result<String, Fault> {
+    let found = conn
+        .query_row(
+            "SELECT regreen FROM schema_history WHERE version = ?1",
+            [version],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+fn migrate(conn: &mut Connection, now_ms: i64) -> Result<(), Fault> {
+    match migrations(now_ms).to_latest(conn) {
+        Ok(()) => Ok(()),
+        // Another process may have done it between our look and our turn.
+        Err(_) if recognised_version(conn)? == newest_version() => Ok(()),
+        Err(error) => Err(migration_fault(error)),
+    }
+}
+
+fn migrations(now_ms: i64) -> Migrations<'static> {
+    let steps = MIGRATIONS.into_iter().zip(1_u32..);
+    Migrations::new(
+        steps
+            .map(|(sql, version)| {
+                M::up_with_hook(sql, move |tx: &rusqlite::Transaction<'_>| {
+                    record(tx, version, now_ms).map_err(HookError::from)
+                })
+            })
+            .collect(),
+    )
+}
+
+fn record(conn: &Connection, version: u32, now_ms: i64) -> Result<(), rusqlite::Error> {
+    conn.execute(
+        "INSERT INTO schema_history (version, regreen, applied_ms) VALUES (?1, ?2, ?3)",
+        (version, REGREEN, now_ms),
+    )?;
+    Ok(())
+}
+
+fn migration_fault(error: rusqlite_migration::Error) -> Fault {
+    match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => err.into(),
+        other => Fault::damaged(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_migrations_apply_to_an_empty_file() {
+        migrations(0).validate().unwrap();
+    }
+}

@@ -1,0 +1,110 @@
+use rusqlite::{Connection, Row, params_from_iter};
+
+use crate::column::{json, whole};
+use crate::journal::last_step;
+use crate::row_sum::{check_sum, with_sum};
+use crate::runs::run_number;
+use crate::{Fault, Payload, RunError, RunId, StepNo, Store};
+
+const COLUMNS: &str = "run, step, version, state, sum";
+const SUMMED: usize = 4;
+
+/// The newest, and one to fall back on.
+const KEPT: u32 = 2;
+
+/// The state after a step, so that resuming need not begin at the first. A convenience: the
+/// events alone are the truth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    pub step: StepNo,
+    pub state: Payload,
+}
+
+/// Why a snapshot was not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("run {run} has no step {step} to keep the state of")]
+    NoSuchStep { run: RunId, step: StepNo },
+    #[error("the state has no form in JSON: {0}")]
+    NotJson(#[from] serde_json::Error),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl From<rusqlite::Error> for SnapshotError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Fault(error.into())
+    }
+}
+
+impl Store {
+    /// Keeps this snapshot and the one before it.
+    ///
+    /// # Errors
+    /// If the run has no such step, or the file cannot be written.
+    pub fn save_snapshot(&mut self, run: &RunId, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let tx = self.write()?;
+        let number = run_number(&tx, run)?;
+        if snapshot.step > last_step(&tx, number)? {
+            let (run, step) = (run.clone(), snapshot.step);
+            return Err(SnapshotError::NoSuchStep { run, step });
+        }
+        insert(&tx, number, snapshot)?;
+        prune(&tx, number)?;
+        tx.commit()?;
+        Ok(())
+    }
+
+    /// The newest snapshot that can still be read; `None` means: begin with the first event.
+    ///
+    /// # Errors
+    /// If there is no such run, or the file is damaged in a way that leaves no way around.
+    pub fn latest_snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunError> {
+        let number = run_number(&self.conn, run)?;
+        let last = last_step(&self.conn, number)?;
+        let sql = format!("SELECT {COLUMNS} FROM snapshots WHERE run = ?1 ORDER BY step DESC");
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query([number])?;
+        while let Some(row) = rows.next()? {
+            // One that does not match its sum is passed over, the events know all it knew.
+            match from_row(row, number) {
+                Ok(snapshot) if snapshot.step <= last => return Ok(Some(snapshot)),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn insert(conn: &Connection, run: i64, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    let sql = format!("INSERT OR REPLACE INTO snapshots ({COLUMNS}) VALUES (?, ?, ?, ?, ?)");
+    let columns = with_sum(vec![
+        run.into(),
+        whole(snapshot.step.0),
+        snapshot.state.version.into(),
+        serde_json::to_string(&snapshot.state)?.into(),
+    ]);
+    conn.prepare_cached(&sql)?
+        .execute(params_from_iter(columns))?;
+    Ok(())
+}
+
+fn prune(conn: &Connection, run: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM snapshots WHERE run = ?1 AND step NOT IN
+               (SELECT step FROM snapshots WHERE run = ?1 ORDER BY step DESC LIMIT ?2)";
+    conn.prepare_cached(sql)?.execute((run, KEPT))?;
+    Ok(())
+}
+
+fn from_row(row: &Row<'_>, run: i64) -> Result<Snapshot, Fault> {
+    check_sum(row, "snapshots", SUMMED)?;
+    if row.get::<_, i64>(0)? != run {
+        return Err(Fault::damaged("a snapshot is listed under another run"));
+    }
+    Ok(Snapshot {
+        step: StepNo(row.get(1)?),
+        state: json(row, 3)?,
+    })
+}

@@ -1,0 +1,142 @@
+use regreen_model::TaskId;
+use regreen_store::{Attempt, FailureRow, HistoryRow, RecordError, Store};
+
+use crate::folder::{Folder, NOON};
+use crate::sample::{begin, begun, ended, failed, failure};
+
+fn attempt(attempt: Attempt) -> HistoryRow {
+    HistoryRow::Attempt(attempt)
+}
+
+fn id(id: &str) -> TaskId {
+    TaskId::parse(id).unwrap()
+}
+
+fn numbers(attempts: &[Attempt]) -> Vec<u32> {
+    attempts.iter().map(|a| a.key.number).collect()
+}
+
+#[test]
+fn an_attempt_is_stored_when_it_begins_and_completed_when_it_ends() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    store.record(&[attempt(begun(&run, "1.3", 1))]).unwrap();
+    assert_eq!(
+        store.attempts_in_run(&run).unwrap(),
+        [begun(&run, "1.3", 1)]
+    );
+    store.record(&[attempt(ended(&run, "1.3", 1))]).unwrap();
+    assert_eq!(
+        store.attempts_in_run(&run).unwrap(),
+        [ended(&run, "1.3", 1)]
+    );
+}
+
+#[test]
+fn recording_again_changes_nothing() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    let rows = [
+        attempt(begun(&run, "1.3", 1)),
+        attempt(ended(&run, "1.3", 1)),
+        HistoryRow::Failure(failed(&run, "1.3", 1)),
+    ];
+    store.record(&rows).unwrap();
+    // All of it, and each row alone, in any order: the beginning after the end as well.
+    store.record(&rows).unwrap();
+    for row in rows.iter().rev() {
+        store.record(std::slice::from_ref(row)).unwrap();
+    }
+    assert_eq!(
+        store.attempts_in_run(&run).unwrap(),
+        [ended(&run, "1.3", 1)]
+    );
+    assert_eq!(
+        store.failures_in_run(&run).unwrap(),
+        [failed(&run, "1.3", 1)]
+    );
+}
+
+fn two_runs(store: &mut Store) {
+    for spec in ["login", "search"] {
+        let run = begin(store, spec);
+        for n in 1..=3 {
+            let rows = [
+                attempt(ended(&run, "1.1", n)),
+                attempt(ended(&run, "1.10", n)),
+                HistoryRow::Failure(failed(&run, "1.1", n)),
+            ];
+            store.record(&rows).unwrap();
+        }
+    }
+    let again = begin(store, "login");
+    store.record(&[attempt(begun(&again, "1.1", 1))]).unwrap();
+}
+
+#[test]
+fn the_story_of_a_task_is_told_over_all_runs_of_its_spec_only() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    two_runs(&mut store);
+    let story = store.attempts_of_task("login", &id("1.1")).unwrap();
+    assert_eq!(numbers(&story), [1, 2, 3, 1]);
+    assert!(story.iter().all(|a| a.key.task.id == id("1.1")));
+    let story = store.attempts_of_task("search", &id("1.10")).unwrap();
+    assert_eq!(numbers(&story), [1, 2, 3]);
+    let failures = store.failures_of_task("login", &id("1.1")).unwrap();
+    assert_eq!(failures.len(), 3);
+    assert_eq!(store.failures_of_task("login", &id("1.10")).unwrap(), []);
+}
+
+#[test]
+fn failures_since_a_time_include_that_time() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    two_runs(&mut store);
+    let since = store.failures_since(NOON + 2500).unwrap();
+    let times: Vec<_> = since.iter().map(|f| f.at_ms - NOON).collect();
+    assert_eq!(times, [2500, 2500, 3500, 3500]);
+    assert_eq!(store.failures_since(NOON + 3501).unwrap(), []);
+}
+
+#[test]
+fn a_failure_comes_back_whole() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    two_runs(&mut store);
+    let found: Vec<FailureRow> = store.failures_since(0).unwrap();
+    assert_eq!(found[0].failure().unwrap(), failure("no such file: a.txt"));
+    assert_eq!(found[0].category, "tool_error");
+    assert_eq!(found[0].kind, "missing_file");
+}
+
+#[test]
+fn a_failure_needs_its_attempt() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    let orphan = HistoryRow::Failure(failed(&run, "1.3", 1));
+    let error = store.record(&[orphan]).unwrap_err();
+    assert!(matches!(error, RecordError::NoSuchAttempt(_)));
+    assert_eq!(
+        error.to_string(),
+        format!("attempt 1 of task 1.3 in run {run} is not known")
+    );
+}
+
+#[test]
+fn rows_with_the_same_id_are_told_apart_by_occurrence_and_title() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    let first = begun(&run, "1.3", 1);
+    let mut second = begun(&run, "1.3", 1);
+    second.key.task.occurrence = 1;
+    let mut renamed = begun(&run, "1.3", 1);
+    renamed.key.task.title = "Renamed".to_owned();
+    let rows = [first, second, renamed].map(attempt);
+    store.record(&rows).unwrap();
+    assert_eq!(store.attempts_in_run(&run).unwrap().len(), 3);
+}

@@ -1,0 +1,108 @@
+//! Files of other versions.
+
+use std::collections::BTreeMap;
+
+use regreen_store::{Fault, HistoryRow, OpenError, RunId, StepNo, Store};
+use rusqlite::Connection;
+
+use crate::folder::{Folder, NOON};
+use crate::sample::{begun, snapshot, step};
+
+const VERSION_1: &str = include_str!("../fixtures/v1.sql");
+
+fn old_file() -> Folder {
+    let folder = Folder::new();
+    let raw = Connection::open(folder.file()).unwrap();
+    raw.execute_batch(VERSION_1).unwrap();
+    folder
+}
+
+#[test]
+fn a_file_of_version_1_is_updated_and_keeps_everything() {
+    let folder = old_file();
+    let mut store = folder.open();
+    store.check().unwrap();
+    let run = store.unfinished_run("login").unwrap().unwrap();
+    assert_eq!(run, RunId::named("20251116-120000"));
+    let steps = store.steps(&run, StepNo::NONE).unwrap();
+    let steps: Vec<_> = steps.map(|s| s.unwrap()).collect();
+    assert_eq!(steps, (1..=6).map(step).collect::<Vec<_>>());
+    assert_eq!(store.latest_snapshot(&run).unwrap(), Some(snapshot(6)));
+    let attempt = HistoryRow::Attempt(begun(&run, "1.3", 1));
+    store.append(&run, &step(7), &[attempt]).unwrap();
+    store.close().unwrap();
+    folder.open().check().unwrap();
+}
+
+#[test]
+fn who_updated_a_file_and_when_is_written_in_it() {
+    let folder = old_file();
+    folder.open().close().unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    let history: String = raw
+        .query_row(
+            "SELECT group_concat(version || ' ' || applied_ms, ', ') FROM schema_history",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(history, format!("1 1763200000000, 2 {NOON}"));
+}
+
+/// Names and definitions of everything in a file.
+fn shape(raw: &Connection) -> BTreeMap<String, Option<String>> {
+    raw.prepare("SELECT name, sql FROM sqlite_schema")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
+}
+
+#[test]
+fn what_version_1_made_is_still_made_the_same_way() {
+    let old = shape(&Connection::open(old_file().file()).unwrap());
+    let folder = Folder::new();
+    folder.open().close().unwrap();
+    let new = shape(&Connection::open(folder.file()).unwrap());
+    assert!(old.contains_key("steps"));
+    for (name, sql) in old {
+        assert_eq!(new.get(&name), Some(&sql), "{name}");
+    }
+}
+
+#[test]
+fn a_newer_file_is_refused_naming_who_wrote_it_and_is_not_touched() {
+    let folder = Folder::new();
+    folder.open().close().unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    raw.execute_batch(
+        "INSERT INTO schema_history VALUES (99, '9.4.1', 0); PRAGMA user_version = 99;
+         CREATE TABLE of_the_future (a)",
+    )
+    .unwrap();
+    drop(raw);
+    let error = Store::open(&folder.file(), NOON).unwrap_err();
+    assert!(
+        matches!(&error, OpenError::Newer { found: 99, regreen, .. } if regreen == "9.4.1"),
+        "{error:?}"
+    );
+    let raw = Connection::open(folder.file()).unwrap();
+    assert!(shape(&raw).contains_key("of_the_future"));
+}
+
+#[test]
+fn a_version_that_only_the_header_knows_is_damage() {
+    for version in [0, 1, 7] {
+        let folder = Folder::new();
+        folder.open().close().unwrap();
+        let raw = Connection::open(folder.file()).unwrap();
+        raw.pragma_update(None, "user_version", version).unwrap();
+        drop(raw);
+        let error = Store::open(&folder.file(), NOON).unwrap_err();
+        assert!(
+            matches!(error, OpenError::Fault(Fault::Damaged(_))),
+            "{version}: {error:?}"
+        );
+    }
+}
