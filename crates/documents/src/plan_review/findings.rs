@@ -1,6 +1,8 @@
 //! What there is to say about a reviewed plan.
 
-use regreen_model::TaskKey;
+use std::collections::BTreeSet;
+
+use regreen_model::{TaskId, TaskKey};
 
 use super::own_text::{tasks_of, words};
 use super::{Claim, Matching, Plan, PlanReview, TakenBack, Tampering};
@@ -48,10 +50,12 @@ pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
         "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored, the agent's version is kept beside the attempt's log".to_owned()
     });
+    let done = done_tasks(plan);
+    let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
     let taken_back = review
         .taken_back
         .iter()
-        .filter_map(|one| taken_back(plan, one));
+        .filter_map(|one| taken_back(one, is_done(&one.key)));
     let vanished = review.vanished.iter().map(|key| {
         let id = &key.id;
         format!("task {id} had vanished from the plan and was put back; to leave it out, run `regreen skip {id}`")
@@ -68,11 +72,15 @@ pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
         .collect()
 }
 
+fn done_tasks<'a>(plan: &Plan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
+    let done = plan.before.rows.iter().filter(|row| row.done);
+    done.filter_map(|row| Some((row.id.as_ref()?, row.title.as_str())))
+        .collect()
+}
+
 /// That an agent ticks its own task is nothing to worry about.
-fn taken_back(plan: &Plan<'_>, one: &TakenBack) -> Option<String> {
+fn taken_back(one: &TakenBack, is_done: bool) -> Option<String> {
     let id = &one.key.id;
-    let row = plan.before.resolve(&one.key);
-    let is_done = row.is_some_and(|row| plan.before.row(row).is_some_and(|row| row.done));
     let state = if is_done {
         "is done"
     } else {

@@ -148,7 +148,8 @@ impl<'a> Plan<'a> {
 /// be what was meant.
 fn merge(plan: &Plan<'_>, after: &TaskFile, least_gap: usize) -> Option<PlanReview> {
     let same_endings = line_endings::as_in(plan.before.text(), after.text());
-    let (current, mut taken_back) = restore::protected_rows(plan, TaskFile::read(same_endings));
+    let after_as_before = TaskFile::read(same_endings);
+    let (current, mut taken_back) = restore::protected_rows(plan, after_as_before, least_gap);
     let missing = put_back::Missing::of(plan, &current);
     if missing.is_most_of(plan) {
         return None;

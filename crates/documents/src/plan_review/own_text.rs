@@ -5,10 +5,19 @@ use std::ops::Range;
 use crate::TaskFile;
 use crate::tasks::Row;
 
+/// Whether the row has a name.
+pub(super) fn is_task(file: &TaskFile, at: usize) -> bool {
+    file.rows.get(at).is_some_and(Row::is_task)
+}
+
 /// The places of all rows that have a name.
-pub(super) fn tasks_of(file: &TaskFile) -> impl DoubleEndedIterator<Item = usize> {
-    let is_task = |at: &usize| file.rows.get(*at).is_some_and(Row::is_task);
-    (0..file.rows.len()).filter(is_task)
+pub(super) fn tasks_of(file: &TaskFile) -> impl Iterator<Item = usize> {
+    (0..file.rows.len()).filter(|at| is_task(file, *at))
+}
+
+/// The next row that has a name, nested or not.
+pub(super) fn next_task(file: &TaskFile, at: usize) -> Option<usize> {
+    (at + 1..file.rows.len()).find(|next| is_task(file, *next))
 }
 
 /// Whether no other task is nested below the row.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::own_text::{blank_above, blank_from, own_lines, own_text, tasks_of};
+use super::own_text::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
 use super::splices::Splices;
 use super::{Matching, Plan, TakenBack, Tampering};
 use crate::markdown::eol_of;
@@ -116,9 +116,9 @@ impl Places<'_> {
     /// After the row it stood behind. If a heading or text stood in between, after that; if
     /// that is gone too, before the row it stood before.
     fn find(&self, row: usize) -> Place {
-        let above = tasks_of(self.before)
-            .filter(|other| *other < row)
-            .rfind(|other| self.is_there(*other));
+        let above = (0..row)
+            .rev()
+            .find(|above| is_task(self.before, *above) && self.is_there(*above));
         let Some(above) = above else {
             return self.first_place(row);
         };
@@ -190,16 +190,16 @@ impl Places<'_> {
 
     /// Before the first row that was nested in it: others must not keep what was its own.
     fn before_first_nested(&self, row: usize) -> Option<Place> {
-        let is_nested = |other: &usize| self.before.parent(RowId(*other)) == Some(RowId(row));
-        let nested = tasks_of(self.before).find(is_nested)?;
-        let now = self.matching.after(nested)?;
+        let nested = next_task(self.before, row)?;
+        let is_nested = self.before.parent(RowId(nested)) == Some(RowId(row));
+        let now = self.matching.after(nested).filter(|_| is_nested)?;
         Some(Place::Above(self.current.rows.get(now)?.line))
     }
 
     /// Before the row that stood directly below, if it is there and nothing is in between.
     fn before_next(&self, row: usize) -> Option<Place> {
         let end = own_lines(self.before, row).end;
-        let next = tasks_of(self.before).find(|next| *next > row)?;
+        let next = next_task(self.before, row)?;
         let line = self.before.rows.get(next)?.line;
         let now = self.matching.after(next)?;
         let follows = line == end + blank_from(self.before, end);

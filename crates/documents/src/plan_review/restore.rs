@@ -6,10 +6,17 @@ use super::own_text::{
 use super::splices::Splices;
 use super::{Matching, Plan, TakenBack, Tampering};
 use crate::TaskFile;
+use crate::markdown::eol_of;
 
 /// The agent's text with the protected rows that are in it as they were, and without copies
 /// of them.
-pub(super) fn protected_rows(plan: &Plan<'_>, after: TaskFile) -> (TaskFile, Vec<TakenBack>) {
+///
+/// What follows a row directly might be read as part of it, so it may be set apart.
+pub(super) fn protected_rows(
+    plan: &Plan<'_>,
+    after: TaskFile,
+    least_gap: usize,
+) -> (TaskFile, Vec<TakenBack>) {
     let matching = Matching::of(plan.before, &after);
     let mut splices = Splices::default();
     let mut taken_back = Vec::new();
@@ -26,7 +33,8 @@ pub(super) fn protected_rows(plan: &Plan<'_>, after: TaskFile) -> (TaskFile, Vec
         if after.text().get(is.clone()) != Some(was) {
             let what = tampering(plan, *row, &after, now);
             taken_back.extend(plan.key(*row).map(|key| TakenBack { key, what }));
-            splices.push(is, was.to_owned());
+            let gap = missing_gap(plan, &after, lines.end, least_gap);
+            splices.push(is, format!("{was}{gap}"));
         }
     }
     for copy in copies(plan, &after, &matching) {
@@ -40,6 +48,13 @@ pub(super) fn protected_rows(plan: &Plan<'_>, after: TaskFile) -> (TaskFile, Vec
     }
     let text = splices.applied_to(after.text());
     (TaskFile::read(text), taken_back)
+}
+
+/// The line endings that make a gap below a line's predecessor where there is none.
+fn missing_gap(plan: &Plan<'_>, after: &TaskFile, line: usize, least_gap: usize) -> String {
+    let is_there = blank_from(after, line) >= least_gap || line >= after.lines.len();
+    let missing = if is_there { 0 } else { least_gap };
+    eol_of(plan.before.text()).repeat(missing)
 }
 
 fn tampering(plan: &Plan<'_>, row: usize, after: &TaskFile, now: usize) -> Tampering {

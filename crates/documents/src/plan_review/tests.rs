@@ -297,6 +297,17 @@ fn a_text_without_a_last_line_ending_stays_one() {
 }
 
 #[test]
+fn a_restored_block_is_set_apart_from_what_follows() {
+    let plan = "- [x] 1.1 A\n\nA note.\n\n---\n\n- [ ] 1.2 B\n- [ ] 1.3 C\n";
+    let before = TaskFile::read(plan);
+    let running = [key(&before, "1.2")];
+    let after = TaskFile::read(plan.replace("\n\nA note.\n\n---", "\n---"));
+    let review = review(&before, &after, &running, &BTreeSet::new());
+    assert_eq!(review.text.as_deref(), Some(plan));
+    assert!(!review.restored);
+}
+
+#[test]
 fn a_group_keeps_its_rows() {
     let plan = "- [ ] 1. Group\n  Words.\n  - [x] 1.1 A\n  - [ ] 1.2 B\n  - [ ] 1.3 C\n- [ ] 2. Other\n  - [ ] 2.1 D\n";
     let before = TaskFile::read(plan);
