@@ -5,10 +5,12 @@
 //! `workspace`.
 
 mod markdown;
+mod plan_review;
 mod progress;
 mod state;
 mod tasks;
 
+pub use plan_review::{Claim, PlanReview, TakenBack, Tampering, review};
 pub use progress::{FixHistory, Outcome, Progress};
 pub use state::{FixRecord, NotState, State, StateWarning, TaskResult};
 pub use tasks::{

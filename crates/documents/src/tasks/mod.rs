@@ -25,6 +25,7 @@ pub use commit::commit_message;
 pub use edit::{Change, EditError};
 pub use insert::Place;
 pub use next::{Next, Pick};
+pub(crate) use row::Row;
 pub use row::RowId;
 pub(crate) use row_box::has_box;
 pub use shell_steps::shell_steps;

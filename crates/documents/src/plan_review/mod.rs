@@ -1,0 +1,195 @@
+//! What an agent did to the plan while it worked, and what of it may stay.
+//!
+//! Rows that are done or being worked on are as they were before, byte for byte. Ticks of
+//! other rows are claims. A row that vanished is put back once. Everything else that was
+//! added or edited stays. Where that cannot be had, the plan of before is restored.
+
+mod check;
+mod findings;
+mod line_endings;
+mod matching;
+mod own_text;
+mod put_back;
+mod restore;
+mod splices;
+
+use std::collections::BTreeSet;
+
+use regreen_model::TaskKey;
+
+use self::matching::Matching;
+use self::own_text::tasks_of;
+use crate::TaskFile;
+
+/// What became of the plan during an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanReview {
+    /// The file as it has to be; `None` if it may stay as the agent left it.
+    pub text: Option<String>,
+    /// The text is that of before the attempt, because no other could be made; whoever calls
+    /// keeps the agent's.
+    pub restored: bool,
+    /// Ticks of rows that nobody worked on. They stand in the text; what is not verified has
+    /// to be unticked.
+    pub claims: Vec<Claim>,
+    pub taken_back: Vec<TakenBack>,
+    /// Rows that were gone and are there again.
+    pub vanished: Vec<TaskKey>,
+    /// Rows that were gone once more.
+    pub skipped: Vec<TaskKey>,
+    pub added: Vec<TaskKey>,
+    /// Rows not yet run that say something else now.
+    pub edited: Vec<TaskKey>,
+    pub warnings: Vec<String>,
+}
+
+/// A row that the agent ticked without having been asked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub key: TaskKey,
+    /// The Verify field as it was before, if it has one.
+    pub verify: Option<String>,
+}
+
+impl Claim {
+    /// What is said when the claim does not hold.
+    #[must_use]
+    pub fn refused(&self) -> String {
+        let id = &self.key.id;
+        format!(
+            "the agent ticked task {id}, which could not be verified: unticked again; if it is done, run `regreen done {id}`"
+        )
+    }
+}
+
+/// A change that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenBack {
+    pub key: TaskKey,
+    pub what: Tampering,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tampering {
+    /// The box of a task that is being worked on: regreen ticks it.
+    Ticked,
+    Unticked,
+    Edited,
+    Removed,
+    /// A second row with the same id and title.
+    Duplicated,
+}
+
+/// Reviews `after`, the plan as the agent left it, given `before`, the plan it started with.
+///
+/// `running` are the task that was worked on, its root and their fixes; `put_back_already`
+/// the rows that vanished in earlier attempts.
+#[must_use]
+pub fn review(
+    before: &TaskFile,
+    after: &TaskFile,
+    running: &[TaskKey],
+    put_back_already: &BTreeSet<TaskKey>,
+) -> PlanReview {
+    if before.text() == after.text() {
+        return PlanReview::default();
+    }
+    let plan = Plan::new(before, running, put_back_already);
+    let merged = [0, 1]
+        .into_iter()
+        .find_map(|least_gap| merge(&plan, after, least_gap));
+    let mut review = merged.unwrap_or_else(|| restored(&plan, after));
+    review.warnings = findings::warnings(&plan, &review);
+    review
+}
+
+/// The plan of before, with what must not change in it.
+pub(crate) struct Plan<'a> {
+    before: &'a TaskFile,
+    running: &'a [TaskKey],
+    /// Rows that are done or being worked on.
+    protected: BTreeSet<usize>,
+    /// Rows that were put back before.
+    put_back: BTreeSet<usize>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        before: &'a TaskFile,
+        running: &'a [TaskKey],
+        put_back_already: &BTreeSet<TaskKey>,
+    ) -> Self {
+        let rows = |keys: &mut dyn Iterator<Item = &TaskKey>| -> BTreeSet<usize> {
+            keys.filter_map(|key| before.resolve(key))
+                .map(|row| row.0)
+                .collect()
+        };
+        let mut protected = rows(&mut running.iter());
+        let is_done = |at: &usize| before.rows.get(*at).is_some_and(|row| row.done);
+        protected.extend(tasks_of(before).filter(is_done));
+        Self {
+            before,
+            running,
+            protected,
+            put_back: rows(&mut put_back_already.iter()),
+        }
+    }
+
+    fn key(&self, at: usize) -> Option<TaskKey> {
+        self.before.key(crate::RowId(at))
+    }
+
+    fn keys(&self, rows: &[usize]) -> Vec<TaskKey> {
+        rows.iter().filter_map(|at| self.key(*at)).collect()
+    }
+}
+
+/// The agent's plan with what must be taken back taken back; `None` if the result would not
+/// be what was meant.
+fn merge(plan: &Plan<'_>, after: &TaskFile, least_gap: usize) -> Option<PlanReview> {
+    let same_endings = line_endings::as_in(plan.before.text(), after.text());
+    let after_as_before = TaskFile::read(same_endings);
+    let (current, mut taken_back) = restore::protected_rows(plan, after_as_before, least_gap);
+    let missing = put_back::Missing::of(plan, &current);
+    if missing.is_most_of(plan) {
+        return None;
+    }
+    taken_back.extend(missing.taken_back(plan));
+    let merged = put_back::put_back(plan, &current, &missing, least_gap);
+    let matching = Matching::of(plan.before, &merged);
+    check::holds(plan, &merged, &matching, &missing.skipped).then(|| PlanReview {
+        text: (merged.text() != after.text()).then(|| merged.text().to_owned()),
+        restored: false,
+        claims: findings::claims(plan, &merged, &matching),
+        taken_back: once_per_task(taken_back),
+        vanished: plan.keys(&missing.vanished),
+        skipped: plan.keys(&missing.skipped),
+        added: findings::added(&merged, &matching),
+        edited: findings::edited(plan, &merged, &matching),
+        warnings: Vec::new(),
+    })
+}
+
+/// The plan of before: the agent's cannot be joined with it.
+fn restored(plan: &Plan<'_>, after: &TaskFile) -> PlanReview {
+    let missing = put_back::Missing::of(plan, after);
+    PlanReview {
+        text: Some(plan.before.text().to_owned()),
+        restored: true,
+        taken_back: missing.taken_back(plan),
+        vanished: plan.keys(&missing.vanished),
+        skipped: plan.keys(&missing.skipped),
+        ..PlanReview::default()
+    }
+}
+
+fn once_per_task(taken_back: Vec<TakenBack>) -> Vec<TakenBack> {
+    let mut seen = BTreeSet::new();
+    taken_back
+        .into_iter()
+        .filter(|one| seen.insert(one.key.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

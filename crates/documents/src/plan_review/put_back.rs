@@ -1,0 +1,250 @@
+//! Rows that are gone, and where they go back to.
+
+use std::collections::BTreeMap;
+
+use super::own_text::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
+use super::splices::Splices;
+use super::{Matching, Plan, TakenBack, Tampering};
+use crate::markdown::eol_of;
+use crate::{RowId, TaskFile};
+
+/// Rows of the plan that the agent's text does not have.
+#[derive(Debug, Default)]
+pub(super) struct Missing {
+    /// Rows that must not be missing, whoever took them away.
+    protected: Vec<usize>,
+    pub(super) vanished: Vec<usize>,
+    /// Rows that were put back before and are gone again.
+    pub(super) skipped: Vec<usize>,
+}
+
+impl Missing {
+    pub(super) fn of(plan: &Plan<'_>, current: &TaskFile) -> Self {
+        let matching = Matching::of(plan.before, current);
+        let mut missing = Self::default();
+        for row in tasks_of(plan.before).filter(|row| matching.after(*row).is_none()) {
+            if plan.protected.contains(&row) {
+                missing.protected.push(row);
+            } else if plan.put_back.contains(&row) {
+                missing.skipped.push(row);
+            } else {
+                missing.vanished.push(row);
+            }
+        }
+        missing
+    }
+
+    /// A text that has lost more than half of the plan is another plan.
+    pub(super) fn is_most_of(&self, plan: &Plan<'_>) -> bool {
+        2 * self.rows().len() > tasks_of(plan.before).count()
+    }
+
+    pub(super) fn taken_back(&self, plan: &Plan<'_>) -> Vec<TakenBack> {
+        let what = Tampering::Removed;
+        let keys = plan.keys(&self.protected).into_iter();
+        keys.map(|key| TakenBack { key, what }).collect()
+    }
+
+    /// The rows to be put back, from the top.
+    fn rows(&self) -> Vec<usize> {
+        let mut rows = [self.protected.as_slice(), &self.vanished].concat();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+/// The text with the missing rows at their places, each at least `least_gap` blank lines
+/// apart from what stands there.
+pub(super) fn put_back(
+    plan: &Plan<'_>,
+    current: &TaskFile,
+    missing: &Missing,
+    least_gap: usize,
+) -> TaskFile {
+    let rows = missing.rows();
+    if rows.is_empty() {
+        return current.clone();
+    }
+    let mut places = Places {
+        before: plan.before,
+        current,
+        matching: Matching::of(plan.before, current),
+        found: BTreeMap::new(),
+    };
+    let mut writer = Writer {
+        before: plan.before,
+        current,
+        eol: eol_of(plan.before.text()),
+        least_gap,
+        splices: Splices::default(),
+    };
+    for row in rows {
+        let place = places.find(row);
+        writer.insert(row, place);
+        places.found.insert(row, place);
+    }
+    TaskFile::read(writer.splices.applied_to(current.text()))
+}
+
+/// Where a row goes: the number of the line that it will stand before, and which neighbour
+/// it is set apart from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// After what is above that line.
+    Below(usize),
+    /// Before the row on that line.
+    Above(usize),
+}
+
+impl Place {
+    fn line(self) -> usize {
+        match self {
+            Self::Below(line) | Self::Above(line) => line,
+        }
+    }
+}
+
+struct Places<'a> {
+    before: &'a TaskFile,
+    current: &'a TaskFile,
+    matching: Matching,
+    /// Where rows go that were missing as well.
+    found: BTreeMap<usize, Place>,
+}
+
+impl Places<'_> {
+    /// After the row it stood behind. If a heading or text stood in between, after that; if
+    /// that is gone too, before the row it stood before.
+    fn find(&self, row: usize) -> Place {
+        let above = (0..row)
+            .rev()
+            .find(|above| is_task(self.before, *above) && self.is_there(*above));
+        let Some(above) = above else {
+            return self.first_place(row);
+        };
+        if let Some(place) = self.before_first_nested(row) {
+            return place;
+        }
+        let place = self.after(above, row);
+        let Some(text) = self.text_between(above, row) else {
+            return place;
+        };
+        self.line_below(place.line(), text)
+            .map(|line| Place::Below(line + 1))
+            .or_else(|| self.before_next(row))
+            .unwrap_or(place)
+    }
+
+    fn is_there(&self, row: usize) -> bool {
+        self.matching.after(row).is_some() || self.found.contains_key(&row)
+    }
+
+    fn first_place(&self, row: usize) -> Place {
+        self.before_next(row).unwrap_or_else(|| {
+            let first = tasks_of(self.current).next();
+            match first.and_then(|first| self.current.rows.get(first)) {
+                Some(first) => Place::Above(first.line),
+                None => Place::Below(self.current.lines.len()),
+            }
+        })
+    }
+
+    /// After a row that is there: below its own words if it held the missing one, else after
+    /// all of the neighbour that stood on the same level.
+    fn after(&self, above: usize, row: usize) -> Place {
+        if let Some(place) = self.found.get(&above) {
+            return *place;
+        }
+        let parent = self.before.parent(RowId(row));
+        let place = if parent == Some(RowId(above)) {
+            let now = self.matching.after(above);
+            now.map(|now| own_lines(self.current, now).end)
+        } else {
+            let level = std::iter::successors(Some(RowId(above)), |up| self.before.parent(*up))
+                .find(|up| self.before.parent(*up) == parent)
+                .and_then(|up| self.matching.after(up.0));
+            let now = level.or(self.matching.after(above));
+            now.and_then(|now| self.current.rows.get(now))
+                .map(|now| now.block.end)
+        };
+        Place::Below(place.unwrap_or(self.current.lines.len()))
+    }
+
+    /// The last line between two rows of the old plan that belongs to neither.
+    fn text_between(&self, above: usize, row: usize) -> Option<&str> {
+        let row = self.before.rows.get(row)?;
+        let last = row
+            .line
+            .checked_sub(blank_above(self.before, row.line) + 1)?;
+        let end = self.before.rows.get(above)?.block.end;
+        (last >= end).then(|| line_text(self.before, last))
+    }
+
+    /// The line with this text before the next row.
+    fn line_below(&self, from: usize, text: &str) -> Option<usize> {
+        let is_row = |line: &usize| self.current.row_on_line(*line + 1).is_some();
+        (from..self.current.lines.len())
+            .take_while(|line| !is_row(line))
+            .find(|line| line_text(self.current, *line) == text)
+    }
+
+    /// Before the first row that was nested in it: others must not keep what was its own.
+    fn before_first_nested(&self, row: usize) -> Option<Place> {
+        let nested = next_task(self.before, row)?;
+        let is_nested = self.before.parent(RowId(nested)) == Some(RowId(row));
+        let now = self.matching.after(nested).filter(|_| is_nested)?;
+        Some(Place::Above(self.current.rows.get(now)?.line))
+    }
+
+    /// Before the row that stood directly below, if it is there and nothing is in between.
+    fn before_next(&self, row: usize) -> Option<Place> {
+        let end = own_lines(self.before, row).end;
+        let next = next_task(self.before, row)?;
+        let line = self.before.rows.get(next)?.line;
+        let now = self.matching.after(next)?;
+        let follows = line == end + blank_from(self.before, end);
+        let place = Place::Above(self.current.rows.get(now)?.line);
+        follows.then_some(place)
+    }
+}
+
+fn line_text(file: &TaskFile, line: usize) -> &str {
+    let line = file.lines.get(line);
+    line.and_then(|line| file.text().get(line.start..line.end))
+        .map_or("", str::trim_end)
+}
+
+struct Writer<'a> {
+    before: &'a TaskFile,
+    current: &'a TaskFile,
+    eol: &'static str,
+    least_gap: usize,
+    splices: Splices,
+}
+
+impl Writer<'_> {
+    fn insert(&mut self, row: usize, place: Place) {
+        let own = own_text(self.before, row);
+        let lines = own_lines(self.before, row);
+        let gap = |blank: usize| self.eol.repeat(blank.max(self.least_gap));
+        let (above, below) = match place {
+            Place::Below(_) => (gap(blank_above(self.before, lines.start)), String::new()),
+            Place::Above(_) => (String::new(), gap(blank_from(self.before, lines.end))),
+        };
+        let eol = self.eol;
+        let (at, text) = match self.current.lines.get(place.line()) {
+            Some(line) => (line.start, format!("{above}{own}{eol}{below}")),
+            // A text without a final line ending stays one.
+            None if self.ends_inside_line() => {
+                (self.current.text().len(), format!("{eol}{above}{own}"))
+            }
+            None => (self.current.text().len(), format!("{above}{own}{eol}")),
+        };
+        self.splices.push(at..at, text);
+    }
+
+    fn ends_inside_line(&self) -> bool {
+        let last = self.current.lines.last();
+        last.is_some_and(|last| last.next == last.end)
+    }
+}

@@ -1,0 +1,327 @@
+use super::*;
+
+const PLAN: &str = "# Plan
+
+## Phase 1
+
+- [x] 1.1 Set up
+  - **Verify**: `true`
+
+- [ ] 1.2 Build
+  - **Do**: build it
+  - **Verify**: `make`
+
+- [ ] 1.2.1 [FIX 1.2] Fix: boom
+  - **Verify**: `make`
+
+## Phase 2
+
+- [ ] 2.1 Test
+  - **Verify**: `make test`
+
+- [ ] 2.2 Ship
+
+---
+
+The end.
+";
+
+fn key(file: &TaskFile, id: &str) -> TaskKey {
+    let id = regreen_model::TaskId::parse(id).unwrap();
+    let row = file.rows_with_id(&id).next().unwrap();
+    file.key(row).unwrap()
+}
+
+fn ids(keys: &[TaskKey]) -> Vec<&str> {
+    keys.iter().map(|key| key.id.as_str()).collect()
+}
+
+/// Reviews while 1.2 and its fix are being worked on.
+fn reviewed(after: &str) -> PlanReview {
+    reviewed_again(after, &[])
+}
+
+fn reviewed_again(after: &str, put_back: &[&str]) -> PlanReview {
+    let before = TaskFile::read(PLAN);
+    let running = [key(&before, "1.2"), key(&before, "1.2.1")];
+    let put_back = put_back.iter().map(|id| key(&before, id)).collect();
+    review(&before, &TaskFile::read(after), &running, &put_back)
+}
+
+fn tampering(review: &PlanReview) -> Vec<(&str, Tampering)> {
+    let one = |one: &'_ TakenBack| one.what;
+    review
+        .taken_back
+        .iter()
+        .map(|taken| (taken.key.id.as_str(), one(taken)))
+        .collect()
+}
+
+#[test]
+fn an_untouched_plan_is_nothing_to_speak_of() {
+    assert_eq!(reviewed(PLAN), PlanReview::default());
+}
+
+#[test]
+fn the_agents_own_tick_is_taken_back_without_a_word() {
+    let review = reviewed(&PLAN.replace("[ ] 1.2 Build", "[x] 1.2 Build"));
+    assert_eq!(review.text.as_deref(), Some(PLAN));
+    assert_eq!(tampering(&review), [("1.2", Tampering::Ticked)]);
+    assert_eq!(review.warnings, Vec::<String>::new());
+    assert_eq!(review.claims, []);
+}
+
+#[test]
+fn changes_to_done_and_running_rows_are_taken_back() {
+    let after = PLAN
+        .replace("[x] 1.1 Set up", "[ ] 1.1 Set up")
+        .replace("`make`\n\n- [ ] 1.2.1", "`true`\n\n- [ ] 1.2.1")
+        .replace("Fix: boom", "Fix: something else")
+        .replace("The end.", "The very end.");
+    let review = reviewed(&after);
+    assert_eq!(review.text, Some(PLAN.replace("The end.", "The very end.")));
+    assert_eq!(
+        tampering(&review),
+        [
+            ("1.1", Tampering::Unticked),
+            ("1.2", Tampering::Edited),
+            ("1.2.1", Tampering::Edited)
+        ]
+    );
+    assert_eq!(
+        review.warnings,
+        [
+            "task 1.1 is done: the agent unticked it, it is ticked again",
+            "task 1.2 is being worked on: what the agent changed in it was taken back",
+            "task 1.2.1 is being worked on: what the agent changed in it was taken back",
+        ]
+    );
+}
+
+#[test]
+fn a_tick_of_another_row_is_a_claim_with_the_verify_of_before() {
+    let after = PLAN
+        .replace("[ ] 2.1 Test", "[x] 2.1 Test")
+        .replace("`make test`", "`true`")
+        .replace("[ ] 2.2 Ship", "[x] 2.2 Ship");
+    let review = reviewed(&after);
+    assert_eq!(review.text, None);
+    let claims: Vec<(&str, Option<&str>)> = review
+        .claims
+        .iter()
+        .map(|claim| (claim.key.id.as_str(), claim.verify.as_deref()))
+        .collect();
+    assert_eq!(claims, [("2.1", Some("`make test`")), ("2.2", None)]);
+    assert_eq!(ids(&review.edited), ["2.1"]);
+    assert!(review.claims[1].refused().contains("`regreen done 2.2`"));
+}
+
+#[test]
+fn a_vanished_row_is_put_back_once_where_it_stood() {
+    let gone = PLAN.replace("- [ ] 2.1 Test\n  - **Verify**: `make test`\n\n", "");
+    let review = reviewed(&gone);
+    assert_eq!(review.text.as_deref(), Some(PLAN));
+    assert_eq!(ids(&review.vanished), ["2.1"]);
+    assert_eq!(
+        review.warnings,
+        [
+            "task 2.1 had vanished from the plan and was put back; to leave it out, run `regreen skip 2.1`"
+        ]
+    );
+    let again = reviewed_again(&gone, &["2.1"]);
+    assert_eq!(again.text, None);
+    assert_eq!(ids(&again.skipped), ["2.1"]);
+    assert_eq!(
+        again.warnings,
+        ["task 2.1 has vanished from the plan again: skipped"]
+    );
+}
+
+#[test]
+fn done_and_running_rows_are_put_back_whenever_they_are_gone() {
+    let gone = PLAN
+        .replace("- [x] 1.1 Set up\n  - **Verify**: `true`\n\n", "")
+        .replace(
+            "- [ ] 1.2.1 [FIX 1.2] Fix: boom\n  - **Verify**: `make`\n\n",
+            "",
+        );
+    let review = reviewed_again(&gone, &["1.1", "1.2.1"]);
+    assert_eq!(review.text.as_deref(), Some(PLAN));
+    assert_eq!(
+        tampering(&review),
+        [("1.1", Tampering::Removed), ("1.2.1", Tampering::Removed)]
+    );
+    assert_eq!((review.vanished, review.skipped), (vec![], vec![]));
+}
+
+#[test]
+fn rows_go_back_below_their_heading_even_if_it_has_no_other() {
+    let gone = "# Plan
+
+## Phase 1
+
+- [x] 1.1 Set up
+  - **Verify**: `true`
+
+- [ ] 1.2 Build
+  - **Do**: build it
+  - **Verify**: `make`
+
+- [ ] 1.2.1 [FIX 1.2] Fix: boom
+  - **Verify**: `make`
+
+## Phase 2
+";
+    let review = reviewed(gone);
+    let text = review.text.unwrap();
+    assert!(
+        text.ends_with(
+            "## Phase 2\n\n- [ ] 2.1 Test\n  - **Verify**: `make test`\n\n- [ ] 2.2 Ship\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn added_rows_and_edits_of_rows_not_yet_run_stay() {
+    let after = PLAN
+        .replace(
+            "- [ ] 2.2 Ship\n",
+            "- [ ] 2.2 Ship it\n\n- [ ] 2.3 Announce\n\n- [x] 2.4 Old news\n",
+        )
+        .replace("# Plan", "# The plan");
+    let review = reviewed(&after);
+    assert_eq!(review.text, None);
+    assert_eq!(ids(&review.edited), ["2.2"]);
+    assert_eq!(ids(&review.added), ["2.3", "2.4"]);
+    let claimed: Vec<&str> = review
+        .claims
+        .iter()
+        .map(|claim| claim.key.id.as_str())
+        .collect();
+    assert_eq!(claimed, ["2.4"]);
+    assert_eq!(review.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn copies_of_protected_rows_are_removed() {
+    let after = PLAN.replace(
+        "- [ ] 2.1 Test",
+        "- [x] 1.2 Build\n  - **Verify**: `true`\n\n- [ ] 2.1 Test",
+    );
+    let review = reviewed(&after);
+    assert_eq!(review.text.as_deref(), Some(PLAN));
+    assert_eq!(tampering(&review), [("1.2", Tampering::Duplicated)]);
+}
+
+#[test]
+fn a_row_that_was_moved_into_a_running_task_is_put_back() {
+    let after = PLAN
+        .replace("- [ ] 2.1 Test\n  - **Verify**: `make test`\n\n", "")
+        .replace(
+            "  - **Do**: build it\n",
+            "  - **Do**: build it\n  - [x] 2.1 Test\n  - [x] 7.7 New\n",
+        );
+    let review = reviewed(&after);
+    assert_eq!(review.text.as_deref(), Some(PLAN));
+    assert_eq!(ids(&review.vanished), ["2.1"]);
+    assert_eq!(tampering(&review), [("1.2", Tampering::Edited)]);
+}
+
+#[test]
+fn other_line_endings_alone_are_no_change() {
+    let before = TaskFile::read(PLAN.replace('\n', "\r\n"));
+    let running = [key(&before, "1.2")];
+    let after = TaskFile::read(PLAN.replace("The end.", "Fin."));
+    let review = review(&before, &after, &running, &BTreeSet::new());
+    let expected = PLAN.replace("The end.", "Fin.").replace('\n', "\r\n");
+    assert_eq!(review.text, Some(expected));
+    assert_eq!(review.taken_back, []);
+}
+
+#[test]
+fn reordered_rows_stay_where_they_are() {
+    let moved = PLAN
+        .replace("- [ ] 2.2 Ship\n\n", "")
+        .replace("- [ ] 2.1 Test", "- [ ] 2.2 Ship\n\n- [ ] 2.1 Test");
+    let review = reviewed(&moved);
+    assert_eq!((review.text, review.edited), (None, vec![]));
+}
+
+#[test]
+fn a_plan_that_is_gone_or_garbage_is_restored() {
+    for after in [
+        "",
+        "All done!\n",
+        "- [x] Everything\n",
+        "```\n",
+        "# New plan\n\n- [ ] 9.1 Other\n- [ ] 9.2 Thing\n",
+        &format!("<!--\n{PLAN}\n-->\n"),
+        &format!("```\n{PLAN}\n```\n"),
+    ] {
+        let review = reviewed(after);
+        assert_eq!(review.text.as_deref(), Some(PLAN), "{after}");
+        assert!(review.restored);
+        assert!(
+            review.warnings[0].contains("the agent's version is kept"),
+            "{after}"
+        );
+        assert_eq!(review.claims, []);
+    }
+}
+
+#[test]
+fn a_list_without_ids_is_matched_by_its_titles() {
+    let plan = "- [x] Set up\n- [ ] Build\n- [ ] Test\n- [ ] Ship\n";
+    let before = TaskFile::read(plan);
+    let running = [key(&before, "2")];
+    let after = "- [ ] Build faster\n- [ ] Inspect\n- [x] Ship\n- [ ] Test\n- [x] Set up\n";
+    let review = review(&before, &TaskFile::read(after), &running, &BTreeSet::new());
+    let text = review.text.unwrap();
+    let file = TaskFile::read(text.as_str());
+    assert!(file.resolve(&running[0]).is_some(), "{text}");
+    assert!(
+        text.contains("- [ ] Build\n") && text.contains("- [x] Set up\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_text_without_a_last_line_ending_stays_one() {
+    let plan = "- [x] 1.1 A\n- [ ] 1.2 B\n- [ ] 1.3 C";
+    let before = TaskFile::read(plan);
+    let running = [key(&before, "1.2")];
+    let after = TaskFile::read("- [x] 1.1 A\n- [ ] 1.2 B");
+    let review = review(&before, &after, &running, &BTreeSet::new());
+    assert_eq!(review.text.as_deref(), Some(plan));
+}
+
+#[test]
+fn a_restored_block_is_set_apart_from_what_follows() {
+    let plan = "- [x] 1.1 A\n\nA note.\n\n---\n\n- [ ] 1.2 B\n- [ ] 1.3 C\n";
+    let before = TaskFile::read(plan);
+    let running = [key(&before, "1.2")];
+    let after = TaskFile::read(plan.replace("\n\nA note.\n\n---", "\n---"));
+    let review = review(&before, &after, &running, &BTreeSet::new());
+    assert_eq!(review.text.as_deref(), Some(plan));
+    assert!(!review.restored);
+}
+
+#[test]
+fn a_group_keeps_its_rows() {
+    let plan = "- [ ] 1. Group\n  Words.\n  - [x] 1.1 A\n  - [ ] 1.2 B\n  - [ ] 1.3 C\n- [ ] 2. Other\n  - [ ] 2.1 D\n";
+    let before = TaskFile::read(plan);
+    let running = [key(&before, "1.2")];
+    for gone in [
+        "  - [x] 1.1 A\n",
+        "  - [ ] 1.2 B\n",
+        "  - [ ] 1.3 C\n",
+        "- [ ] 2. Other\n",
+        "  - [ ] 2.1 D\n",
+    ] {
+        let after = TaskFile::read(plan.replace(gone, ""));
+        let review = review(&before, &after, &running, &BTreeSet::new());
+        assert_eq!(review.text.as_deref(), Some(plan), "{gone}");
+        assert!(!review.restored, "{gone}");
+    }
+}

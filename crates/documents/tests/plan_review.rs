@@ -1,0 +1,267 @@
+//! Whatever an agent does to a plan, what must not be lost is there afterwards.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use regreen_documents::{PlanReview, RowId, TaskFile, review};
+use regreen_model::{Task, TaskKey, TaskKind};
+
+/// A plan of some phases: with ids or without, flat or in groups, with fixes.
+fn plan() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("  - **Do**: one\n  - **Verify**: `make test`\n"),
+        Just("  - **Verify**:\n    ```sh\n    make\n\n    # test\n    ```\n"),
+        Just("  text that goes on\n"),
+        Just("  - [ ] a checklist item\n"),
+        Just(""),
+        Just(""),
+    ];
+    let after = prop_oneof![4 => Just(""), 2 => Just("\n"), 1 => Just("\n## Phase\n\n"), 1 => Just("\nA note.\n\n---\n\n")];
+    let task = (part, any::<bool>(), after, 0_u8..6);
+    let style = prop_oneof![Just("1."), Just("T00"), Just("")];
+    let eol = prop_oneof![3 => Just("\n"), 1 => Just("\r\n")];
+    let last = any::<bool>();
+    (style, eol, last, prop::collection::vec(task, 1..9)).prop_map(|(style, eol, last, tasks)| {
+        let mut text = String::from("# Plan\n\n");
+        for (at, (part, done, after, shape)) in tasks.into_iter().enumerate() {
+            let n = at + 1;
+            let mark = if done { 'x' } else { ' ' };
+            match (shape, style) {
+                (_, "") => text += &format!("- [{mark}] Task {}\n{part}", n % 4),
+                (0, _) => text += &format!("- [{mark}] {style}{n} Group\n  - [{mark}] {style}{n}.1 Part\n  - [ ] {style}{n}.2 Part\n"),
+                (1, _) => text += &format!("- [ ] {style}{n} Task\n{part}- [{mark}] {style}{n}.1 [FIX {style}{n}] Fix: it\n"),
+                _ => text += &format!("- [{mark}] {style}{n} Task {n}\n{part}"),
+            }
+            text += after;
+        }
+        let text = text.replace('\n', eol);
+        if last { text } else { text.trim_end().to_owned() }
+    })
+}
+
+/// One thing that an agent does to a text.
+#[derive(Clone, Debug)]
+enum Deed {
+    Delete(usize, usize),
+    Copy(usize, usize),
+    Move(usize, usize),
+    Tick(usize),
+    Untick(usize),
+    Write(usize, &'static str),
+    Append(usize, &'static str),
+    Indent(usize),
+    Endings,
+    Truncate(usize),
+    Replace(&'static str),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let line = 0_usize..60;
+    let text = prop::sample::select(vec![
+        "- [ ] 9.9 New",
+        "- [x] 1.1 Task 1",
+        "- [ ] Task 2",
+        "## Phase",
+        "```",
+        "<!--",
+        "-->",
+        "---",
+        "words",
+        "  - [x] 1.2.9 Nested",
+        "  - **Verify**: `true`",
+        "",
+    ]);
+    let garbage = prop::sample::select(vec![
+        "",
+        "\u{FEFF}",
+        "done\n",
+        "- [x] 1.1 a\n- [x] 1.2 b\n",
+        "\r\r\n\0",
+    ]);
+    prop_oneof![
+        4 => (line.clone(), 1_usize..5).prop_map(|(at, n)| Deed::Delete(at, n)),
+        1 => (line.clone(), line.clone()).prop_map(|(from, to)| Deed::Copy(from, to)),
+        2 => (line.clone(), line.clone()).prop_map(|(from, to)| Deed::Move(from, to)),
+        4 => line.clone().prop_map(Deed::Tick),
+        2 => line.clone().prop_map(Deed::Untick),
+        4 => (line.clone(), text.clone()).prop_map(|(at, text)| Deed::Write(at, text)),
+        2 => (line.clone(), text).prop_map(|(at, text)| Deed::Append(at, text)),
+        1 => line.clone().prop_map(Deed::Indent),
+        1 => Just(Deed::Endings),
+        1 => line.prop_map(Deed::Truncate),
+        1 => garbage.prop_map(Deed::Replace),
+    ]
+}
+
+fn done_to(text: &str, deeds: &[Deed]) -> String {
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    for deed in deeds {
+        let count = lines.len().max(1);
+        let line = |at: usize| at % count;
+        match *deed {
+            Deed::Delete(at, n) => {
+                let end = (line(at) + n).min(lines.len());
+                drop(lines.drain(line(at).min(end)..end));
+            }
+            Deed::Copy(from, to) => {
+                if let Some(copy) = lines.get(line(from)).cloned() {
+                    lines.insert(line(to), copy);
+                }
+            }
+            Deed::Move(from, to) => {
+                if line(from) < lines.len() {
+                    let moved = lines.remove(line(from));
+                    lines.insert(line(to).min(lines.len()), moved);
+                }
+            }
+            Deed::Tick(at) => edit(&mut lines, line(at), |text| text.replace("[ ]", "[x]")),
+            Deed::Untick(at) => edit(&mut lines, line(at), |text| text.replace("[x]", "[ ]")),
+            Deed::Write(at, new) => lines.insert(line(at).min(lines.len()), format!("{new}\n")),
+            Deed::Append(at, new) => edit(&mut lines, line(at), |text| {
+                format!("{} {new}\n", text.trim_end())
+            }),
+            Deed::Indent(at) => edit(&mut lines, line(at), |text| format!("  {text}")),
+            Deed::Endings => lines.iter_mut().for_each(|line| {
+                *line = if line.ends_with("\r\n") {
+                    line.replace("\r\n", "\n")
+                } else {
+                    line.replace('\n', "\r\n")
+                };
+            }),
+            Deed::Truncate(at) => lines.truncate(line(at)),
+            Deed::Replace(text) => lines = vec![text.to_owned()],
+        }
+    }
+    lines.concat()
+}
+
+fn edit(lines: &mut [String], at: usize, change: impl Fn(&str) -> String) {
+    if let Some(line) = lines.get_mut(at) {
+        *line = change(line);
+    }
+}
+
+/// The task that is worked on, its root and all of their fixes.
+fn running(file: &TaskFile, choice: usize) -> Vec<TaskKey> {
+    let runnable: Vec<RowId> = file
+        .rows()
+        .filter(|row| {
+            file.task(*row)
+                .is_some_and(|task| task.kind == TaskKind::Task)
+        })
+        .collect();
+    let Some(row) = runnable.get(choice % runnable.len().max(1)) else {
+        return Vec::new();
+    };
+    let root = file.root(*row);
+    let rows = [*row, root].into_iter().chain(file.all_fixes(root));
+    rows.filter_map(|row| file.key(row)).collect()
+}
+
+fn named(file: &TaskFile) -> Vec<(RowId, Task)> {
+    file.rows()
+        .filter_map(|row| Some((row, file.task(row)?)))
+        .filter(|(_, task)| task.id.is_some())
+        .collect()
+}
+
+/// How often each title or, where the file gives ids, each id occurs.
+fn names(tasks: &[(RowId, Task)], has_ids: bool) -> Vec<String> {
+    let mut names: Vec<String> = tasks
+        .iter()
+        .map(|(_, task)| match &task.id {
+            Some(id) if has_ids => id.to_string(),
+            _ => task.title.clone(),
+        })
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+fn without(mut names: Vec<String>, lost: Vec<String>) -> Vec<String> {
+    for name in lost {
+        if let Some(at) = names.iter().position(|other| *other == name) {
+            names.remove(at);
+        }
+    }
+    names
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases * 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn nothing_that_must_stay_is_lost(
+        text in plan(),
+        deeds in prop::collection::vec(deed(), 1..8),
+        choice in 0_usize..20,
+        again in any::<bool>(),
+    ) {
+        let before = TaskFile::read(text.as_str());
+        let after_text = done_to(&text, &deeds);
+        let after = TaskFile::read(after_text.as_str());
+        let running = running(&before, choice);
+        let put_back: BTreeSet<TaskKey> = match again {
+            true => named(&before).iter().filter_map(|(row, _)| before.key(*row)).collect(),
+            false => BTreeSet::new(),
+        };
+        let found: PlanReview = review(&before, &after, &running, &put_back);
+        let result = TaskFile::read(found.text.clone().unwrap_or(after_text));
+        let old = named(&before);
+        let new = named(&result);
+        let has_ids = text.contains("1.") || text.contains("T00");
+
+        // Every task of before is there, but for what was removed twice. Where there are no
+        // ids, another title at the same place is an edit.
+        let skipped: Vec<String> = found.skipped.iter().map(|key| if has_ids { key.id.to_string() } else { key.title.clone() }).collect();
+        let needed = without(names(&old, has_ids), skipped);
+        let missing = without(needed, names(&new, has_ids));
+        let renamed = if has_ids { 0 } else { found.edited.len() };
+        prop_assert!(missing.len() <= renamed, "{missing:?} in {}\n{found:?}", result.text());
+
+        // What is done stays done, with the same words.
+        let done: Vec<&str> = old.iter().filter(|(row, task)| task.done && before.rows().all(|other| before.parent(other) != Some(*row))).filter_map(|(row, _)| before.block(*row)).collect();
+        let still: Vec<&str> = new.iter().filter(|(_, task)| task.done).filter_map(|(row, _)| result.block(*row)).collect();
+        for block in done {
+            prop_assert!(still.contains(&block), "{block:?} in {:?}", result.text());
+        }
+
+        // What is worked on has the same bytes and is found by its name.
+        for key in &running {
+            let (was, is) = (before.resolve(key).unwrap(), result.resolve(key));
+            prop_assert!(is.is_some());
+            prop_assert_eq!(before.block(was), is.and_then(|is| result.block(is)));
+            let is = result.task(is.unwrap()).unwrap();
+            prop_assert_eq!(is.done, before.task(was).unwrap().done);
+            prop_assert_eq!(is.fix_of.map(|key| key.title), before.task(was).unwrap().fix_of.map(|key| key.title));
+        }
+
+        // Ticks that are new are claims, and nothing else is.
+        let claimed: BTreeSet<&TaskKey> = found.claims.iter().map(|claim| &claim.key).collect();
+        let old_done = old.iter().filter(|(_, task)| task.done).count();
+        let new_done = new.iter().filter(|(_, task)| task.done).count();
+        prop_assert_eq!(claimed.len(), new_done - old_done, "{:?}", found);
+
+        // A second look finds nothing more to take back.
+        let second = review(&before, &result, &running, &put_back);
+        prop_assert_eq!(second.text, None);
+        prop_assert_eq!(second.taken_back, vec![]);
+        prop_assert_eq!(second.vanished, vec![]);
+    }
+
+    #[test]
+    fn any_two_texts_can_be_compared(before in "(- \\[[ x]\\] |1\\.[1-3] |T[12] |\n|  |```|a|\r|# ){0,40}", after in "(- \\[[ x]\\] |1\\.[1-3] |T[12] |\n|  |```|a|\r|# ){0,40}", choice in 0_usize..5) {
+        let before = TaskFile::read(before);
+        let running = running(&before, choice);
+        let after = TaskFile::read(after);
+        let found = review(&before, &after, &running, &BTreeSet::new());
+        let result = TaskFile::read(found.text.unwrap_or_else(|| after.text().to_owned()));
+        for key in &running {
+            prop_assert!(result.resolve(key).is_some());
+        }
+    }
+}
