@@ -1,6 +1,33 @@
 //! Why did it fail?
+//!
+//! [`Scanner`] is fed while output streams and keeps what may matter; [`rank`] chooses the
+//! cause from it and from what else is known. Both are pure. The rules they follow are data,
+//! in `rules/`, each with the texts it must and must not match.
 
+mod ansi;
+mod decoration;
+mod derived;
+mod explain;
 mod failure_block;
+mod fingerprint;
+mod lazy_regex;
+mod message;
+mod mood;
 mod prose;
+mod rank;
+mod repair_template;
+mod role;
+mod rule;
+mod rule_book;
+#[cfg(test)]
+mod rule_tests;
+mod scan;
+mod score;
+mod shortlist;
+mod suggestions;
+mod template;
 
+pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};
+pub use rank::{rank, signal_number};
+pub use scan::{Scanner, scan};
