@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use regreen_model::FailureKind;
 
 /// Everything that differs from run to run: folders, addresses, ids, times, numbers. The
@@ -25,7 +25,10 @@ pub(crate) fn fingerprint(kind: FailureKind, blocker: &str) -> String {
 /// What stays of a blocker from run to run.
 fn essence(blocker: &str) -> String {
     let same = match VARIES.as_ref() {
-        Some(varies) => varies.replace_all(blocker, "#"),
+        Some(varies) => varies.replace_all(blocker, |found: &Captures<'_>| {
+            let is_folder = found[0].ends_with(['/', '\\']);
+            if is_folder { "" } else { "#" }
+        }),
         None => blocker.into(),
     };
     let mut text = String::new();

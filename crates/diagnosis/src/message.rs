@@ -17,7 +17,28 @@ pub(crate) struct Message {
     /// The `Error:` line of a failure block, 1-based, and what it says.
     pub(crate) failure_line: Option<u64>,
     pub(crate) failure_text: Option<String>,
+    /// The first line that says no to something.
+    pub(crate) doubt: Option<Line>,
+    lines: usize,
 }
+
+/// A line of a message, 1-based.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) number: u64,
+    pub(crate) text: String,
+}
+
+/// Words for "no" in the languages agents write.
+static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:not|no|never|none|nothing|nobody|cannot|can't|\w+n't|without|unable|missing|lack\w*|impossible|blocked|stuck|nicht|kein\w*|nie|fehl\w*|pas|aucun\w*|jamais|ningun\w*|nunca|falta\w*|não|nenhum\w*|non|nessun\w*|niet|geen|nie|brak|не|нет|ничего|нельзя)\b|[不没無无未]|ない|ません|\?|？",
+    )
+    .ok()
+});
+
+/// More lines than a runner's note has.
+const LONG: usize = 12;
 
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:[-*•]\s+)?(?:[✓✔✅☑]\u{fe0f}?|\[[xX]\])\s*(?P<step>\S.*)$").ok()
@@ -41,8 +62,27 @@ impl Message {
             files: files(text),
             failure_line,
             failure_text,
+            doubt: doubt(text),
+            lines: text.lines().count(),
         }
     }
+
+    /// Too long to be a note of a runner about an agent.
+    pub(crate) fn is_long(&self) -> bool {
+        self.lines > LONG
+    }
+}
+
+fn doubt(text: &str) -> Option<Line> {
+    let no = NO.as_ref()?;
+    let (n, line) = text
+        .lines()
+        .enumerate()
+        .find(|(_, line)| no.is_match(line))?;
+    Some(Line {
+        number: n as u64 + 1,
+        text: cut(line.trim()),
+    })
 }
 
 fn completed_steps(text: &str) -> Vec<String> {

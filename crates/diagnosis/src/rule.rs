@@ -62,10 +62,16 @@ pub(crate) struct RuleText {
 pub(crate) struct FamilyText {
     /// For rules that say nothing else.
     pub(crate) weight: u8,
+    /// Its rules count fully in any mood.
+    #[serde(default)]
+    pub(crate) steady: bool,
     /// Whose texts these rules read; both if missing.
     pub(crate) source: Option<Source>,
     pub(crate) rule: Vec<RuleText>,
 }
+
+/// The capture that holds all that the pattern matched.
+pub(crate) const MATCHED: &str = "matched";
 
 /// A rule ready to be used.
 #[derive(Clone, Debug)]
@@ -74,6 +80,7 @@ pub(crate) struct Rule {
     pub(crate) name: String,
     pub(crate) source: Option<Source>,
     pub(crate) weight: u8,
+    pub(crate) steady: bool,
     pub(crate) text: RuleText,
     pattern: LazyRegex,
     unless: Option<LazyRegex>,
@@ -95,6 +102,7 @@ impl Rule {
             name: format!("{family}/{}", text.name),
             source: defaults.source,
             weight: text.weight.unwrap_or(defaults.weight),
+            steady: text.steady || defaults.steady,
             pattern: LazyRegex::new(text.pattern.clone()),
             unless: multi_line(text.unless.as_deref()),
             before: multi_line(text.before.as_deref()),
@@ -133,7 +141,9 @@ impl Rule {
             let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
             Some((name.to_owned(), value.to_owned()))
         });
-        Some(taken.collect())
+        let mut captures: BTreeMap<String, String> = taken.collect();
+        captures.insert(MATCHED.to_owned(), found[0].to_owned());
+        Some(captures)
     }
 
     fn fits(&self, around: &Neighbours) -> bool {

@@ -5,7 +5,7 @@ use crate::rule::Rule;
 
 /// How much a line proves: what its rule says, less what its mood takes away.
 pub(crate) fn score(rule: &Rule, finding: &Finding) -> i32 {
-    let discount = if rule.text.steady {
+    let discount = if rule.steady {
         0
     } else {
         Mood::of(&finding.text).discount()

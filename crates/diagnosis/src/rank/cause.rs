@@ -13,8 +13,22 @@ pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> 
     let is_rival = |c: &&Candidate<'a>| c.score + RIVALS >= best;
     let first = causes().filter(is_rival).min_by_key(|c| c.finding.line)?;
     // Of all that was said about this line the strongest word counts.
-    causes()
-        .filter(|c| c.finding.line == first.finding.line && c.finding.text == first.finding.text)
-        .max_by_key(|c| c.score)
-        .copied()
+    let same_line = |c: &&Candidate<'a>| {
+        c.finding.line == first.finding.line && c.finding.text == first.finding.text
+    };
+    let strongest = causes().filter(same_line).max_by_key(|c| c.score)?;
+    Some(last_word(strongest, candidates))
+}
+
+/// The same trouble may be said again with more detail by the one who was called last: a
+/// client names the host that its library only calls refused.
+fn last_word<'a>(cause: &Candidate<'a>, candidates: &[Candidate<'a>]) -> Candidate<'a> {
+    let says_more =
+        |c: &&Candidate<'a>| c.rule.text.last && c.kind == cause.kind && c.score >= cause.score;
+    let last = candidates
+        .iter()
+        .filter(says_more)
+        .max_by_key(|c| c.finding.line);
+    let later = last.filter(|c| c.finding.line > cause.finding.line);
+    later.copied().unwrap_or(*cause)
 }

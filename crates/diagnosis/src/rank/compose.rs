@@ -5,11 +5,14 @@ use regreen_model::{
 use super::candidate::Candidate;
 use crate::decoration::message_of;
 use crate::fingerprint::fingerprint;
+use crate::rule::MATCHED;
 use crate::suggestions::suggestions_for;
 use crate::template::fill;
 
 /// The longest blocker that is still a line a person would quote.
 const MAX_BLOCKER: usize = 300;
+/// How much is quoted after what matched.
+const ROOM_AFTER: usize = 60;
 /// What is left of the score if more could have been said.
 const MAX_CONFIDENCE: i32 = 99;
 
@@ -79,8 +82,7 @@ impl Diagnosis {
         Self {
             retry_mode: rule.text.retry,
             blocker: fill(template, &values)
-                .as_deref()
-                .map(shortened)
+                .map(|text| quoted(&text, finding.captures.get(MATCHED)))
                 .filter(|text| !text.is_empty()),
             line: Some(finding.line),
             repair: rule
@@ -96,11 +98,7 @@ impl Diagnosis {
 
     /// With the last line of the output, for lack of a better one.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
-        let text = if evidence.output.tail.trim().is_empty() {
-            &evidence.output.head
-        } else {
-            &evidence.output.tail
-        };
+        let text = evidence.output.end();
         let last = text.lines().rev().flat_map(|line| line.rsplit('\r'));
         let last = last.map(str::trim).find(|line| !line.is_empty());
         let lines_after = text
@@ -159,8 +157,29 @@ impl Diagnosis {
     }
 }
 
+/// Of a line too long to quote the part around what matched, which is what matters.
+fn quoted(text: &str, matched: Option<&String>) -> String {
+    let flat = flattened(text);
+    let end = matched.and_then(|matched| {
+        let matched = flattened(matched);
+        flat.find(&matched).map(|at| at + matched.len())
+    });
+    let too_long = flat.chars().count() > MAX_BLOCKER;
+    match end.filter(|end| too_long && *end > MAX_BLOCKER) {
+        Some(end) => {
+            let start = end.saturating_sub(MAX_BLOCKER - ROOM_AFTER);
+            shortened(&flat[flat.ceil_char_boundary(start)..])
+        }
+        None => shortened(&flat),
+    }
+}
+
+fn flattened(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 pub(crate) fn shortened(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = flattened(text);
     match flat.char_indices().nth(MAX_BLOCKER) {
         Some((cut, _)) => flat[..cut].to_owned(),
         None => flat,

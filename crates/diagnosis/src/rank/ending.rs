@@ -5,7 +5,7 @@ use regreen_model::{Evidence, FailureKind};
 use super::candidate::Candidate;
 use super::compose::Diagnosis;
 
-const SIGKILL: i32 = 9;
+pub(crate) const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 const SIGINT: i32 = 2;
 /// Shells report a death by signal as 128 and its number.

@@ -5,7 +5,7 @@ use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Source};
 
 use super::candidate::{Candidate, WEAK, candidates};
 use super::category::is_code;
-use super::compose::Diagnosis;
+use super::compose::{Diagnosis, shortened};
 use super::ending;
 use super::signs::Signs;
 use super::timeout;
@@ -16,12 +16,15 @@ use crate::rule_book::RuleBook;
 use crate::scan::scan;
 
 const MESSAGES: &str = "agent_messages/";
+const TIME: &str = "time/";
 const APIS: &str = "agent_apis/";
 /// No more of a message is read; its end says most.
 const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
 /// What words must prove at least if success is claimed beside them.
 const CLEAR: u8 = 72;
+/// Means something only beside a claim.
+const ADMISSION: &str = "agent_messages/admission";
 const SIGNAL: &str = "agent_messages/task-complete";
 
 pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
@@ -92,9 +95,11 @@ impl Reading<'_> {
                     .filter(|words| !self.signals && words.confidence >= CLEAR)
             });
         }
-        self.of_api()
+        self.of_time()
+            .or_else(|| self.of_api())
             .or_else(|| self.of_words())
             .or_else(|| self.of_tool())
+            .or_else(|| self.of_tone())
             .or_else(|| self.unexplained(evidence))
     }
 
@@ -150,6 +155,15 @@ impl Reading<'_> {
         admits.map(Diagnosis::of)
     }
 
+    /// A runner says that time was up.
+    fn of_time(&self) -> Option<Diagnosis> {
+        let is_time = |c: &&Candidate<'_>| {
+            c.rule.name.starts_with(TIME) && c.kind.category() == FailureCategory::Timeout
+        };
+        let best = self.found.iter().filter(is_time).max_by_key(|c| c.score)?;
+        (best.score >= SURE && !self.message.is_long()).then(|| Diagnosis::of(best))
+    }
+
     /// The agent's own service or program failed.
     fn of_api(&self) -> Option<Diagnosis> {
         let own = self
@@ -161,9 +175,10 @@ impl Reading<'_> {
     }
 
     fn of_words(&self) -> Option<Diagnosis> {
-        let own = self.found.iter().filter(|c| {
-            c.rule.name.starts_with(MESSAGES) && c.kind != FailureKind::FalseSuccessClaim
-        });
+        let own = self
+            .found
+            .iter()
+            .filter(|c| c.rule.name.starts_with(MESSAGES) && c.rule.name != ADMISSION);
         let best = own.max_by_key(|c| (c.score, std::cmp::Reverse(c.finding.line)))?;
         let mut diagnosis = Diagnosis::of(best);
         let leaves_work = best.kind.category() == FailureCategory::Partial;
@@ -194,6 +209,22 @@ impl Reading<'_> {
         })
     }
 
+    /// Neither success nor work is claimed and the text says no to something: then nothing was
+    /// done, for want of something.
+    fn of_tone(&self) -> Option<Diagnosis> {
+        let line = self
+            .message
+            .doubt
+            .as_ref()
+            .filter(|_| !self.has_done_work())?;
+        Some(Diagnosis {
+            blocker: Some(shortened(&line.text)),
+            line: Some(line.number),
+            confidence: 30,
+            ..Diagnosis::new(FailureKind::MissingReference, "agent_messages/tone")
+        })
+    }
+
     fn strongest_tool(&self) -> Option<&Candidate<'_>> {
         let tools = self
             .found
@@ -217,14 +248,13 @@ impl Reading<'_> {
         (code != 0).then(|| ending::unexplained(evidence))
     }
 
+    /// A time limit by the agent's or the runner's words: was there progress?
     fn as_timeout(&self, diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
         if diagnosis.kind.category() != FailureCategory::Timeout {
             return diagnosis;
         }
-        let kind = timeout::kind(
-            self.has_done_work()
-                || (diagnosis.kind == FailureKind::TimeoutWithProgress && !self.signs.nothing_done),
-        );
+        let is_idle = diagnosis.kind == FailureKind::TimeoutNoProgress;
+        let kind = timeout::kind(self.has_done_work() || !(is_idle || self.signs.nothing_done));
         Diagnosis {
             kind,
             suggest: timeout::suggestions(evidence, kind),

@@ -1,6 +1,7 @@
 use regreen_model::Finding;
 
 use crate::role::Role;
+use crate::rule::MATCHED;
 use crate::rule_book::RuleBook;
 
 /// What an output shows besides what may be blamed.
@@ -62,7 +63,8 @@ impl TestCounts {
             .filter_map(number)
             .sum();
         self.not_passed = self.not_passed.max(not_passed);
-        if finding.captures.is_empty() {
+        let has_number = finding.captures.keys().any(|name| name != MATCHED);
+        if !has_number {
             self.marks += 1;
         }
     }

@@ -7,22 +7,45 @@ use super::signs::Signs;
 
 /// What `timeout(1)` exits with.
 const TIMEOUT_EXIT: i32 = 124;
+/// What shells print of a child that TERM ended.
+const TERMINATED: &str = "Terminated";
 const PHRASE: &str = "Time limit insufficient";
 
 pub(crate) fn by_limit(evidence: &Evidence) -> Option<Diagnosis> {
     let ending = evidence.ending;
     let by_program = ending.exit_code == Some(TIMEOUT_EXIT) && evidence.source == Source::Command;
-    if !(ending.timed_out || by_program) {
+    if !(ending.timed_out || by_program || is_escalation(evidence)) {
         return None;
     }
     let kind = kind(has_progress(evidence));
+    let quoting = Diagnosis::quoting_last_line(kind, "time/limit", evidence);
+    let says_only_that = quoting.blocker.as_deref() == Some(TERMINATED);
     Some(Diagnosis {
+        blocker: quoting.blocker.filter(|_| !says_only_that),
+        line: quoting.line.filter(|_| !says_only_that),
         confidence: 95,
         message: Some(message(evidence)),
         phrase: Some(PHRASE.to_owned()),
         suggest: suggestions(evidence, kind),
-        ..Diagnosis::quoting_last_line(kind, "time/limit", evidence)
+        ..Diagnosis::new(kind, "time/limit")
     })
+}
+
+/// KILL after a TERM that was not obeyed is how a runner enforces its limit.
+fn is_escalation(evidence: &Evidence) -> bool {
+    let last = last_line(evidence);
+    evidence.source == Source::Command
+        && last == Some(TERMINATED)
+        && super::ending::signal(evidence) == Some(super::ending::SIGKILL)
+}
+
+fn last_line(evidence: &Evidence) -> Option<&str> {
+    evidence
+        .output
+        .end()
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
 }
 
 /// A cause that is a time limit by the tool's own words still needs to know of progress.
@@ -32,7 +55,9 @@ pub(crate) fn by_words(diagnosis: Diagnosis, evidence: &Evidence, signs: &Signs)
     }
     let quoted = u64::from(diagnosis.line.is_some());
     let says_more = evidence.output.lines > quoted || signs.steps > 0;
-    let kind = kind(!signs.nothing_done && (says_more || has_other_progress(evidence)));
+    let is_idle = diagnosis.kind == FailureKind::TimeoutNoProgress;
+    let progress = says_more && !is_idle || has_other_progress(evidence);
+    let kind = kind(progress && !signs.nothing_done);
     Diagnosis {
         kind,
         retry_mode: None,
@@ -51,7 +76,7 @@ pub(crate) fn kind(progress: bool) -> FailureKind {
 
 /// Any sign of progress is progress; none needs all of them absent.
 fn has_progress(evidence: &Evidence) -> bool {
-    let has_output = |text: &str| !text.trim().is_empty();
+    let has_output = |text: &str| !matches!(text.trim(), "" | TERMINATED);
     has_output(&evidence.output.head)
         || has_output(&evidence.output.tail)
         || has_other_progress(evidence)
