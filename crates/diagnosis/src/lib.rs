@@ -14,6 +14,7 @@ mod lazy_regex;
 mod message;
 mod mood;
 mod prose;
+mod provider;
 mod rank;
 mod repair_template;
 mod role;

@@ -43,6 +43,9 @@ pub(crate) struct RuleText {
     /// What to quote: text with `{capture}`, `{line}`, `{next}`.
     pub(crate) blocker: Option<String>,
     pub(crate) repair: Option<RepairTemplate>,
+    /// Whether who provides the captured `command`, `library` or `header` can be looked up.
+    #[serde(default)]
+    pub(crate) provider: bool,
     #[serde(default)]
     pub(crate) suggest: Vec<String>,
     /// For a frame: the kinds of causes that it gives its own kind to.

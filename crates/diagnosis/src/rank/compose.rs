@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use regreen_model::{
     Confidence, Evidence, Failure, FailureCategory, FailureKind, RepairAction, RetryMode,
 };
@@ -5,7 +7,8 @@ use regreen_model::{
 use super::candidate::Candidate;
 use crate::decoration::message_of;
 use crate::fingerprint::fingerprint;
-use crate::rule::MATCHED;
+use crate::provider::installation;
+use crate::rule::{MATCHED, Rule};
 use crate::suggestions::suggestions_for;
 use crate::template::fill;
 
@@ -85,11 +88,7 @@ impl Diagnosis {
                 .map(|text| quoted(&text, finding.captures.get(MATCHED)))
                 .filter(|text| !text.is_empty()),
             line: Some(finding.line),
-            repair: rule
-                .text
-                .repair
-                .as_ref()
-                .and_then(|repair| repair.fill(&values)),
+            repair: repair(rule, &values),
             suggest: suggest.collect(),
             confidence: u8::try_from((*score).clamp(1, MAX_CONFIDENCE)).unwrap_or(1),
             ..Self::new(*kind, &rule.name)
@@ -155,6 +154,16 @@ impl Diagnosis {
             confidence: Confidence::percent(self.confidence),
         }
     }
+}
+
+/// The repair that the rule names, or the installation of what it found missing.
+fn repair(rule: &Rule, values: &BTreeMap<String, String>) -> Option<RepairAction> {
+    let named = rule
+        .text
+        .repair
+        .as_ref()
+        .and_then(|repair| repair.fill(values));
+    named.or_else(|| rule.text.provider.then(|| installation(values)).flatten())
 }
 
 /// Of a line too long to quote the part around what matched, which is what matters.

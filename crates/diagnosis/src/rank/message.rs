@@ -22,7 +22,7 @@ const APIS: &str = "agent_apis/";
 const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
 /// What words must prove at least if success is claimed beside them.
-const CLEAR: u8 = 72;
+const CLEAR: u8 = 66;
 /// Means something only beside a claim.
 const ADMISSION: &str = "agent_messages/admission";
 const SIGNAL: &str = "agent_messages/task-complete";
