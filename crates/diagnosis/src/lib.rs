@@ -5,6 +5,7 @@
 //! in `rules/`, each with the texts it must and must not match.
 
 mod ansi;
+mod child_failure;
 mod decoration;
 mod derived;
 mod explain;
@@ -13,10 +14,13 @@ mod fingerprint;
 mod lazy_regex;
 mod message;
 mod mood;
+mod one_line;
+mod prefilter;
 mod prose;
 mod provider;
 mod rank;
 mod repair_template;
+mod report;
 mod role;
 mod rule;
 mod rule_book;
@@ -28,7 +32,9 @@ mod shortlist;
 mod suggestions;
 mod template;
 
+pub use child_failure::ChildFailure;
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};
 pub use rank::{rank, signal_number};
+pub use report::{Report, ReportError};
 pub use scan::{Scanner, scan};

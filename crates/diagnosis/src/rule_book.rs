@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use regreen_model::Source;
 
+use crate::prefilter::Prefilter;
 use crate::rule::{FamilyText, Rule};
 
 /// The rule files, by family.
@@ -38,14 +39,14 @@ pub(crate) const FAMILIES: &[(&str, &str)] = &[
 ];
 
 /// All rules, and how to find those that can match a line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RuleBook {
     pub(crate) rules: Vec<Rule>,
     by_name: BTreeMap<String, usize>,
-    /// Finds the texts that rules need.
-    prefilter: Option<AhoCorasick>,
-    /// For each of these texts the rules that need it.
-    needed_by: Vec<Vec<usize>>,
+    /// For texts of agents and of commands: prose is full of words that would slow down the
+    /// search in logs.
+    agent: OnceLock<Option<Prefilter>>,
+    command: OnceLock<Option<Prefilter>>,
 }
 
 /// A rule file that cannot be used. Tests make sure that none of ours is.
@@ -56,12 +57,9 @@ pub(crate) enum RuleFileError {
         family: String,
         error: Box<toml::de::Error>,
     },
-    #[error("the texts that rules need: {0}")]
-    Prefilter(#[from] aho_corasick::BuildError),
 }
 
-static BOOK: LazyLock<RuleBook> =
-    LazyLock::new(|| RuleBook::read(FAMILIES).unwrap_or_else(|_| RuleBook::empty()));
+static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook::read(FAMILIES).unwrap_or_default());
 
 impl RuleBook {
     /// The rules that come with the program.
@@ -74,62 +72,26 @@ impl RuleBook {
         for (family, text) in families {
             rules.extend(read_family(family, text)?);
         }
-        Self::of(rules)
-    }
-
-    fn of(rules: Vec<Rule>) -> Result<Self, RuleFileError> {
-        let mut needed_by: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (n, rule) in rules.iter().enumerate() {
-            for need in &rule.text.needs {
-                needed_by.entry(need.to_lowercase()).or_default().push(n);
-            }
-        }
-        let prefilter = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(needed_by.keys())?;
         let by_name = rules.iter().enumerate();
         Ok(Self {
             by_name: by_name.map(|(n, rule)| (rule.name.clone(), n)).collect(),
-            prefilter: Some(prefilter),
-            needed_by: needed_by.into_values().collect(),
             rules,
+            ..Self::default()
         })
-    }
-
-    /// A book that finds nothing.
-    fn empty() -> Self {
-        Self {
-            rules: Vec::new(),
-            by_name: BTreeMap::new(),
-            prefilter: None,
-            needed_by: Vec::new(),
-        }
     }
 
     pub(crate) fn rule(&self, name: &str) -> Option<&Rule> {
         self.by_name.get(name).map(|n| &self.rules[*n])
     }
 
-    /// Where the next text that some rule needs ends, from `start` on.
-    pub(crate) fn next_hit(&self, bytes: &[u8], start: usize) -> Option<usize> {
-        let found = self.prefilter.as_ref()?.find(bytes.get(start..)?)?;
-        Some(start + found.end())
-    }
-
-    /// The rules that can match this line, in the book's order.
-    pub(crate) fn candidates(&self, line: &str) -> Vec<usize> {
-        let Some(prefilter) = &self.prefilter else {
-            return Vec::new();
+    /// What finds lines that rules for this source can match.
+    pub(crate) fn prefilter(&self, source: Source) -> Option<&Prefilter> {
+        let cell = match source {
+            Source::Agent => &self.agent,
+            Source::Command => &self.command,
         };
-        let mut found: Vec<usize> = prefilter
-            .find_overlapping_iter(line)
-            .flat_map(|hit| self.needed_by[hit.pattern().as_usize()].iter().copied())
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        cell.get_or_init(|| Prefilter::new(&self.rules, source))
+            .as_ref()
     }
 }
 

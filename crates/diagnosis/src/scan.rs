@@ -9,7 +9,7 @@ use crate::decoration::{message_of, without_cause_words};
 use crate::derived::with_derived;
 use crate::mood::Mood;
 use crate::role::Role;
-use crate::rule::{Neighbours, Rule};
+use crate::rule::{MATCHED, Neighbours, Rule};
 use crate::rule_book::RuleBook;
 use crate::shortlist::Shortlist;
 
@@ -21,8 +21,14 @@ const MARGIN: usize = 4 * 1024;
 const MAX_LINE: usize = 4 * 1024;
 const LINES_BEFORE: usize = 12;
 const LINES_AFTER: usize = 6;
-/// A line in a finding is cut here.
-pub(crate) const MAX_TEXT: usize = 400;
+/// A line in a finding is cut here, its neighbours there: findings are stored and must stay
+/// small.
+const MAX_TEXT: usize = 480;
+const MAX_NEIGHBOUR: usize = 160;
+const KEPT_BEFORE: usize = 2;
+const KEPT_AFTER: usize = 2;
+/// Neighbours are read so far when rules look at them.
+const READ_NEIGHBOUR: usize = 400;
 /// How much of the beginning and of the end is kept.
 const SAMPLE: usize = 4 * 1024;
 
@@ -101,7 +107,8 @@ impl Scanner {
         let mut counted = self.done;
         let mut line = self.lines + 1;
         let window = std::mem::take(&mut self.window);
-        while let Some(hit) = self.book.next_hit(&window[..end], from) {
+        let prefilter = self.book.prefilter(self.source);
+        while let Some(hit) = prefilter.and_then(|p| p.next_hit(&window[..end], from)) {
             let part = line_around(&window, hit - 1, from);
             line += memchr_iter(b'\n', &window[counted..part.start]).count() as u64;
             counted = part.start;
@@ -138,9 +145,9 @@ impl Scanner {
                 let finding = Finding {
                     rule: rule.name.clone(),
                     line: number,
-                    text: cut(shown.trim_end()).to_owned(),
-                    before: around.before.clone(),
-                    after: around.after.clone(),
+                    text: excerpt(shown.trim_end(), captures.get(MATCHED)),
+                    before: last_said(&around.before),
+                    after: first_said(&around.after),
                     captures: with_derived(captures),
                     count: 1,
                 };
@@ -159,9 +166,10 @@ impl Scanner {
         let body = without_cause_words(message_of(line));
         let is_passing = Mood::of(line) == Mood::Passing;
         let mut found = Vec::new();
-        for n in self.book.candidates(line) {
+        let prefilter = self.book.prefilter(self.source);
+        for n in prefilter.map(|p| p.candidates(line)).unwrap_or_default() {
             let rule = &self.book.rules[n];
-            if !rule.reads(self.source) || (is_passing && rule.role().is_blame()) {
+            if is_passing && rule.role().is_blame() {
                 continue;
             }
             let near = if rule.looks_around() {
@@ -211,14 +219,14 @@ fn neighbours(window: &[u8], part: std::ops::Range<usize>) -> Neighbours {
         .rsplit(|byte| *byte == b'\n')
         .skip(1)
         .take(LINES_BEFORE)
-        .map(|line| cut(readable(line).trim_end()).to_owned())
+        .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
         .collect();
     before.reverse();
     let after = after
         .split(|byte| *byte == b'\n')
         .skip(1)
         .take(LINES_AFTER)
-        .map(|line| cut(readable(line).trim_end()).to_owned())
+        .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
         .collect();
     Neighbours { before, after }
 }
@@ -230,8 +238,36 @@ fn readable(bytes: &[u8]) -> String {
     text.chars().filter(|c| is_shown(*c)).collect()
 }
 
-fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_TEXT)]
+/// Of a long line the part that holds what matched.
+fn excerpt(line: &str, matched: Option<&String>) -> String {
+    let at = matched.and_then(|matched| Some(line.find(matched.as_str())? + matched.len()));
+    let start = match at {
+        Some(end) if end > MAX_TEXT => end.saturating_sub(MAX_TEXT / 2),
+        _ => 0,
+    };
+    cut(&line[line.ceil_char_boundary(start)..], MAX_TEXT).to_owned()
+}
+
+fn first_said(lines: &[String]) -> Vec<String> {
+    let said = lines.iter().filter(|line| !line.trim().is_empty());
+    said.take(KEPT_AFTER)
+        .map(|line| cut(line, MAX_NEIGHBOUR).to_owned())
+        .collect()
+}
+
+fn last_said(lines: &[String]) -> Vec<String> {
+    let mut last: Vec<String> = {
+        let said = lines.iter().rev().filter(|line| !line.trim().is_empty());
+        said.take(KEPT_BEFORE)
+            .map(|line| cut(line, MAX_NEIGHBOUR).to_owned())
+            .collect()
+    };
+    last.reverse();
+    last
+}
+
+fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
 }
 
 /// How often one rule alone speaks about a text.
