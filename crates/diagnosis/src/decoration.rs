@@ -38,6 +38,9 @@ const MAX_PIECES: usize = 8;
 
 /// The message in a line.
 pub(crate) fn message_of(line: &str) -> &str {
+    if is_plain(line) {
+        return line.trim_end();
+    }
     let mut rest = line;
     for _ in 0..MAX_PIECES {
         let shorter = without_piece(rest);
@@ -47,6 +50,12 @@ pub(crate) fn message_of(line: &str) -> &str {
         rest = shorter;
     }
     rest.trim_end()
+}
+
+/// Most messages begin with a word and have nothing to strip; that is seen at a glance.
+fn is_plain(line: &str) -> bool {
+    let begins_with_word = line.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
+    begins_with_word && !line.starts_with("npm ") && !line.contains('|')
 }
 
 /// The message without a "caused by" before it.

@@ -1,20 +1,8 @@
 //! Values that follow from what a rule took out of a line.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use serde::Deserialize;
-
-/// Which distribution has which import name, and which names are nobody's.
-#[derive(Clone, Debug, Default, Deserialize)]
-struct PythonNames {
-    distributions: BTreeMap<String, String>,
-    local: Vec<String>,
-}
-
-static PYTHON: LazyLock<PythonNames> = LazyLock::new(|| {
-    toml::from_str(include_str!("../rules/names/python.toml")).unwrap_or_default()
-});
+use crate::names::{PYTHON, PYTHON_LOCAL, look_up};
 
 /// The captures, and with them `package` for an import, `folder` for a path.
 pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -34,19 +22,17 @@ pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<S
 /// What to install for an import, unless it is the project's own module: those are not
 /// packages, and a package of the same name is somebody else's.
 fn python_package(module: &str) -> Option<String> {
-    let names = &*PYTHON;
     let mut prefix = module;
     loop {
-        if let Some(distribution) = names.distributions.get(prefix) {
-            return Some(distribution.clone());
+        if let Some(distribution) = look_up(PYTHON, prefix) {
+            return Some(distribution.to_owned());
         }
         match prefix.rsplit_once('.') {
             Some((shorter, _)) => prefix = shorter,
             None => break,
         }
     }
-    let is_own =
-        module.contains('.') || module.starts_with('_') || names.local.iter().any(|n| n == module);
+    let is_own = module.contains('.') || module.starts_with('_') || PYTHON_LOCAL.contains(&module);
     (!is_own).then(|| module.to_owned())
 }
 

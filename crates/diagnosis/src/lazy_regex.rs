@@ -4,14 +4,14 @@ use regex::Regex;
 
 /// A pattern that is compiled when it is first needed: there are hundreds, and one log
 /// needs a few. One that does not compile matches nothing; a test compiles them all.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LazyRegex {
-    pattern: String,
+    pattern: &'static str,
     regex: OnceLock<Option<Regex>>,
 }
 
 impl LazyRegex {
-    pub(crate) fn new(pattern: String) -> Self {
+    pub(crate) const fn new(pattern: &'static str) -> Self {
         Self {
             pattern,
             regex: OnceLock::new(),
@@ -20,7 +20,7 @@ impl LazyRegex {
 
     pub(crate) fn get(&self) -> Option<&Regex> {
         self.regex
-            .get_or_init(|| Regex::new(&self.pattern).ok())
+            .get_or_init(|| Regex::new(self.pattern).ok())
             .as_ref()
     }
 

@@ -14,6 +14,7 @@ mod fingerprint;
 mod lazy_regex;
 mod message;
 mod mood;
+mod names;
 mod one_line;
 mod prefilter;
 mod prose;

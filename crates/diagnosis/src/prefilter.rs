@@ -23,7 +23,7 @@ impl Prefilter {
             .enumerate()
             .filter(|(_, rule)| rule.reads(source))
         {
-            for need in &rule.text.needs {
+            for need in rule.needs {
                 needed_by.entry(need.to_lowercase()).or_default().push(n);
             }
         }

@@ -1,22 +1,10 @@
 //! Which package has a program, a header or a library that was not found.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use regreen_model::RepairAction;
-use serde::Deserialize;
 
-#[derive(Clone, Debug, Default, Deserialize)]
-struct Providers {
-    apt: BTreeMap<String, String>,
-    pip: BTreeMap<String, String>,
-    cargo: BTreeMap<String, String>,
-    libraries: BTreeMap<String, String>,
-}
-
-static PROVIDERS: LazyLock<Providers> = LazyLock::new(|| {
-    toml::from_str(include_str!("../rules/names/commands.toml")).unwrap_or_default()
-});
+use crate::names::{APT, CARGO, LIBRARIES, PIP, look_up};
 
 /// The installation that brings what the captures name; `None` for names nobody is known to
 /// provide, such as misspelt ones.
@@ -32,35 +20,23 @@ pub(crate) fn installation(captures: &BTreeMap<String, String>) -> Option<Repair
 }
 
 fn of_command(name: &str) -> Option<RepairAction> {
-    let providers = &*PROVIDERS;
-    let args = |package: &String| vec![package.clone()];
-    let pip = || {
-        providers
-            .pip
-            .get(name)
-            .map(|p| RepairAction::PipInstall { args: args(p) })
-    };
-    let cargo = || {
-        providers
-            .cargo
-            .get(name)
-            .map(|p| RepairAction::CargoInstall { args: args(p) })
-    };
-    let apt = || {
-        providers
-            .apt
-            .get(name)
-            .map(|p| RepairAction::AptInstall { args: args(p) })
-    };
-    pip().or_else(cargo).or_else(apt)
+    let by = [
+        ("pip_install", PIP),
+        ("cargo_install", CARGO),
+        ("apt_install", APT),
+    ];
+    by.into_iter().find_map(|(action, table)| {
+        let package = look_up(table, name)?;
+        RepairAction::from_parts(action, vec![package.to_owned()])
+    })
 }
 
 /// `openssl/ssl.h` and `openssl` are both of OpenSSL.
 fn library(name: &str) -> Option<String> {
-    let known = &PROVIDERS.libraries;
     let first = name.split('/').next().unwrap_or(name);
     let stem = first.strip_suffix(".h").unwrap_or(first);
-    known.get(name).or_else(|| known.get(stem)).cloned()
+    let package = look_up(LIBRARIES, name).or_else(|| look_up(LIBRARIES, stem))?;
+    Some(package.to_owned())
 }
 
 #[cfg(test)]

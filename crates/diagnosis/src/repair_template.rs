@@ -1,47 +1,29 @@
 use std::collections::BTreeMap;
 
 use regreen_model::RepairAction;
-use serde::Deserialize;
 
 use crate::template::fill;
 
 /// A repair as a rule writes it: an action whose arguments may hold `{capture}`s.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct RepairTemplate(RepairAction);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RepairTemplate {
+    action: &'static str,
+    args: &'static [&'static str],
+}
 
 /// Longer arguments are no names and no paths.
 const MAX_ARGUMENT: usize = 200;
 
 impl RepairTemplate {
+    pub(crate) const fn new(action: &'static str, args: &'static [&'static str]) -> Self {
+        Self { action, args }
+    }
+
     /// The action for one case; `None` if a value from the text is missing or could be
     /// taken for anything but a name or a path.
-    pub(crate) fn fill(&self, captures: &BTreeMap<String, String>) -> Option<RepairAction> {
-        let one = |text: &String| argument(text, captures);
-        let all = |args: &Vec<String>| args.iter().map(one).collect::<Option<Vec<_>>>();
-        Some(match &self.0 {
-            RepairAction::AptInstall { args } => RepairAction::AptInstall { args: all(args)? },
-            RepairAction::Ask { what } => RepairAction::Ask {
-                what: fill(what, captures)?,
-            },
-            RepairAction::CargoAdd { args } => RepairAction::CargoAdd { args: all(args)? },
-            RepairAction::CargoInstall { args } => RepairAction::CargoInstall { args: all(args)? },
-            RepairAction::ChmodX { path } => RepairAction::ChmodX { path: one(path)? },
-            RepairAction::CleanCache { path } => RepairAction::CleanCache { path: one(path)? },
-            RepairAction::CopyFile { args } => RepairAction::CopyFile { args: all(args)? },
-            RepairAction::CrlfToLf { path } => RepairAction::CrlfToLf { path: one(path)? },
-            RepairAction::GoGet { args } => RepairAction::GoGet { args: all(args)? },
-            RepairAction::Mkdir { path } => RepairAction::Mkdir { path: one(path)? },
-            RepairAction::NpmInstall { args } => RepairAction::NpmInstall { args: all(args)? },
-            RepairAction::PipInstall { args } => RepairAction::PipInstall { args: all(args)? },
-            RepairAction::RemoveStaleLock { path } => {
-                RepairAction::RemoveStaleLock { path: one(path)? }
-            }
-            RepairAction::Run { args } => RepairAction::Run { args: all(args)? },
-            RepairAction::RunFormatter { args } => RepairAction::RunFormatter { args: all(args)? },
-            RepairAction::SetEnv { args } => RepairAction::SetEnv { args: all(args)? },
-            RepairAction::VenvCreate { path } => RepairAction::VenvCreate { path: one(path)? },
-        })
+    pub(crate) fn fill(self, captures: &BTreeMap<String, String>) -> Option<RepairAction> {
+        let args = self.args.iter().map(|text| argument(text, captures));
+        RepairAction::from_parts(self.action, args.collect::<Option<Vec<_>>>()?)
     }
 }
 
@@ -63,9 +45,7 @@ mod tests {
     use super::*;
 
     fn filled(value: &str) -> Option<RepairAction> {
-        let template = RepairTemplate(RepairAction::PipInstall {
-            args: vec!["{name}".to_owned()],
-        });
+        let template = RepairTemplate::new("pip_install", &["{name}"]);
         template.fill(&BTreeMap::from([("name".to_owned(), value.to_owned())]))
     }
 
@@ -90,9 +70,7 @@ mod tests {
 
     #[test]
     fn a_value_that_was_not_in_the_text_makes_no_repair() {
-        let template = RepairTemplate(RepairAction::Mkdir {
-            path: "{folder}".to_owned(),
-        });
+        let template = RepairTemplate::new("mkdir", &["{folder}"]);
         assert_eq!(template.fill(&BTreeMap::new()), None);
     }
 }

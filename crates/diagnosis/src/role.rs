@@ -1,11 +1,7 @@
-use serde::{Deserialize, Serialize};
-
 /// What a matching line is evidence of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Why it failed.
-    #[default]
     Cause,
     /// That it failed, not why; quoted only if nothing better is found.
     Symptom,
@@ -26,6 +22,11 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Whether lines of this role are only counted.
+    pub(crate) fn is_counted(self) -> bool {
+        matches!(self, Self::Passed | Self::Step | Self::Unit)
+    }
+
     /// Whether a line of this role can be what a failure is blamed on.
     pub(crate) fn is_blame(self) -> bool {
         match self {

@@ -1,65 +1,35 @@
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
-use regreen_model::Source;
+use regreen_model::{FailureKind, RetryMode, Source};
 
+use crate::lazy_regex::LazyRegex;
 use crate::prefilter::Prefilter;
-use crate::rule::{FamilyText, Rule};
+use crate::repair_template::RepairTemplate;
+use crate::role::Role;
+#[cfg(test)]
+use crate::rule::Examples;
+use crate::rule::Rule;
 
-/// The rule files, by family.
-pub(crate) const FAMILIES: &[(&str, &str)] = &[
-    ("system", include_str!("../rules/system.toml")),
-    ("shell", include_str!("../rules/shell.toml")),
-    ("python", include_str!("../rules/python.toml")),
-    ("node", include_str!("../rules/node.toml")),
-    ("rust", include_str!("../rules/rust.toml")),
-    ("c", include_str!("../rules/c.toml")),
-    ("go", include_str!("../rules/go.toml")),
-    ("java", include_str!("../rules/java.toml")),
-    ("ruby", include_str!("../rules/ruby.toml")),
-    ("php", include_str!("../rules/php.toml")),
-    (
-        "other_languages",
-        include_str!("../rules/other_languages.toml"),
-    ),
-    ("git", include_str!("../rules/git.toml")),
-    ("containers", include_str!("../rules/containers.toml")),
-    ("network", include_str!("../rules/network.toml")),
-    ("database", include_str!("../rules/database.toml")),
-    ("packages", include_str!("../rules/packages.toml")),
-    ("tests", include_str!("../rules/tests.toml")),
-    ("time", include_str!("../rules/time.toml")),
-    ("signs", include_str!("../rules/signs.toml")),
-    ("generic", include_str!("../rules/generic.toml")),
-    ("agent_apis", include_str!("../rules/agent_apis.toml")),
-    (
-        "agent_messages",
-        include_str!("../rules/agent_messages.toml"),
-    ),
-];
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
 /// All rules, and how to find those that can match a line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RuleBook {
-    pub(crate) rules: Vec<Rule>,
-    by_name: BTreeMap<String, usize>,
+    pub(crate) rules: &'static [Rule],
+    by_name: BTreeMap<&'static str, &'static Rule>,
     /// For texts of agents and of commands: prose is full of words that would slow down the
     /// search in logs.
     agent: OnceLock<Option<Prefilter>>,
     command: OnceLock<Option<Prefilter>>,
 }
 
-/// A rule file that cannot be used. Tests make sure that none of ours is.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RuleFileError {
-    #[error("{family}: {error}")]
-    Toml {
-        family: String,
-        error: Box<toml::de::Error>,
-    },
-}
-
-static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook::read(FAMILIES).unwrap_or_default());
+static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook {
+    rules: &RULES,
+    by_name: RULES.iter().map(|rule| (rule.name, rule)).collect(),
+    agent: OnceLock::new(),
+    command: OnceLock::new(),
+});
 
 impl RuleBook {
     /// The rules that come with the program.
@@ -67,21 +37,8 @@ impl RuleBook {
         &BOOK
     }
 
-    pub(crate) fn read(families: &[(&str, &str)]) -> Result<Self, RuleFileError> {
-        let mut rules = Vec::new();
-        for (family, text) in families {
-            rules.extend(read_family(family, text)?);
-        }
-        let by_name = rules.iter().enumerate();
-        Ok(Self {
-            by_name: by_name.map(|(n, rule)| (rule.name.clone(), n)).collect(),
-            rules,
-            ..Self::default()
-        })
-    }
-
-    pub(crate) fn rule(&self, name: &str) -> Option<&Rule> {
-        self.by_name.get(name).map(|n| &self.rules[*n])
+    pub(crate) fn rule(&self, name: &str) -> Option<&'static Rule> {
+        self.by_name.get(name).copied()
     }
 
     /// What finds lines that rules for this source can match.
@@ -90,17 +47,7 @@ impl RuleBook {
             Source::Agent => &self.agent,
             Source::Command => &self.command,
         };
-        cell.get_or_init(|| Prefilter::new(&self.rules, source))
+        cell.get_or_init(|| Prefilter::new(self.rules, source))
             .as_ref()
     }
-}
-
-fn read_family(family: &str, text: &str) -> Result<Vec<Rule>, RuleFileError> {
-    let mut file: FamilyText = toml::from_str(text).map_err(|error| RuleFileError::Toml {
-        family: family.to_owned(),
-        error: Box::new(error),
-    })?;
-    let rules = std::mem::take(&mut file.rule);
-    let rules = rules.into_iter();
-    Ok(rules.map(|rule| Rule::new(family, rule, &file)).collect())
 }

@@ -1,6 +1,11 @@
 //! The half of the diagnosis that is fed while output streams by. Whatever the size of the
 //! output, it keeps a window of some lines and a short list of findings.
 
+use std::borrow::Cow;
+use std::cell::{LazyCell, OnceCell};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use memchr::{memchr, memchr_iter, memrchr};
 use regreen_model::{Finding, Output, Source};
 
@@ -9,7 +14,9 @@ use crate::decoration::{message_of, without_cause_words};
 use crate::derived::with_derived;
 use crate::mood::Mood;
 use crate::role::Role;
-use crate::rule::{MATCHED, Neighbours, Rule};
+#[cfg(test)]
+use crate::rule::Rule;
+use crate::rule::{MATCHED, Neighbours};
 use crate::rule_book::RuleBook;
 use crate::shortlist::Shortlist;
 
@@ -29,6 +36,8 @@ const KEPT_BEFORE: usize = 2;
 const KEPT_AFTER: usize = 2;
 /// Neighbours are read so far when rules look at them.
 const READ_NEIGHBOUR: usize = 400;
+/// After so many lines more of a sign add nothing.
+const ENOUGH: u64 = 100;
 /// How much of the beginning and of the end is kept.
 const SAMPLE: usize = 4 * 1024;
 
@@ -60,7 +69,7 @@ impl Scanner {
             lines: 0,
             bytes: 0,
             head: Vec::new(),
-            found: Shortlist::default(),
+            found: Shortlist::new(RuleBook::ours().rules.len()),
         }
     }
 
@@ -88,8 +97,8 @@ impl Scanner {
         Output {
             bytes: self.bytes,
             lines: self.lines + u64::from(is_open),
-            head: readable(&self.head),
-            tail: readable(&self.window[tail..]),
+            head: readable(&self.head).into_owned(),
+            tail: readable(&self.window[tail..]).into_owned(),
             findings: self.found.into_findings(),
         }
     }
@@ -112,7 +121,7 @@ impl Scanner {
             let part = line_around(&window, hit - 1, from);
             line += memchr_iter(b'\n', &window[counted..part.start]).count() as u64;
             counted = part.start;
-            self.read_line(&window, part.clone(), line);
+            self.read_line(&window, &part, line);
             from = part.end.max(hit);
         }
         self.window = window;
@@ -135,55 +144,58 @@ impl Scanner {
         self.done -= keep_from;
     }
 
-    fn read_line(&mut self, window: &[u8], part: std::ops::Range<usize>, number: u64) {
+    fn read_line(&mut self, window: &[u8], part: &Range<usize>, number: u64) {
         let line = readable(&window[part.clone()]);
-        let mut around: Option<Neighbours> = None;
+        let around = OnceCell::new();
+        let look = || around.get_or_init(|| neighbours(window, part));
         for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
-            let rules = self.matching(shown, || neighbours(window, part.clone()), &mut around);
-            for (rule, captures) in rules {
-                let around = around.get_or_insert_with(|| neighbours(window, part.clone()));
+            for (n, captures) in self.matching(shown, look) {
+                let rule = &self.book.rules[n];
+                let near = look();
                 let finding = Finding {
-                    rule: rule.name.clone(),
+                    rule: rule.name.to_owned(),
                     line: number,
                     text: excerpt(shown.trim_end(), captures.get(MATCHED)),
-                    before: last_said(&around.before),
-                    after: first_said(&around.after),
+                    before: last_said(&near.before),
+                    after: first_said(&near.after),
                     captures: with_derived(captures),
                     count: 1,
                 };
-                self.found.add(rule, finding);
+                self.found.add(n, rule, finding);
             }
         }
     }
 
-    /// The rules that speak about a line; none if one says that it is harmless.
-    fn matching(
+    /// The rules that speak about a line, by number, with what they take out of it; none if
+    /// one says that it is harmless. What is costly is done only when a rule asks for it.
+    fn matching<'a>(
         &self,
         line: &str,
-        look: impl Fn() -> Neighbours,
-        around: &mut Option<Neighbours>,
-    ) -> Vec<(&'static Rule, std::collections::BTreeMap<String, String>)> {
-        let body = without_cause_words(message_of(line));
-        let is_passing = Mood::of(line) == Mood::Passing;
+        look: impl Fn() -> &'a Neighbours,
+    ) -> Vec<(usize, BTreeMap<String, String>)> {
+        let Some(prefilter) = self.book.prefilter(self.source) else {
+            return Vec::new();
+        };
+        let whole = line.trim_end();
+        let body = LazyCell::new(|| without_cause_words(message_of(line)));
+        let is_passing = LazyCell::new(|| Mood::of(line) == Mood::Passing);
         let mut found = Vec::new();
-        let prefilter = self.book.prefilter(self.source);
-        for n in prefilter.map(|p| p.candidates(line)).unwrap_or_default() {
+        for n in prefilter.candidates(line) {
             let rule = &self.book.rules[n];
-            if is_passing && rule.role().is_blame() {
+            if rule.role.is_counted() && self.found.count(n) >= ENOUGH {
                 continue;
             }
-            let near = if rule.looks_around() {
-                around.get_or_insert_with(&look).clone()
-            } else {
-                Neighbours::default()
-            };
-            let Some(captures) = rule.captures(line.trim_end(), body, &near) else {
+            let text = if rule.raw { whole } else { *body };
+            let speaks = rule.matches(text)
+                && !(rule.role.is_blame() && *is_passing)
+                && (!rule.looks_around() || rule.fits(look()));
+            if !speaks {
                 continue;
-            };
-            if rule.role() == Role::Harmless {
+            }
+            if rule.role == Role::Harmless {
                 return Vec::new();
             }
-            found.push((rule, captures));
+            found.push((n, rule.captures(text)));
         }
         found
     }
@@ -198,7 +210,7 @@ pub fn scan(bytes: &[u8], source: Source) -> Output {
 }
 
 /// The line that holds the byte at `at`; of a very long line a part of it, from `floor` on.
-fn line_around(window: &[u8], at: usize, floor: usize) -> std::ops::Range<usize> {
+fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
     let lowest = at.saturating_sub(MAX_LINE / 4);
     let start = memrchr(b'\n', &window[lowest..at]).map_or(lowest, |n| lowest + n + 1);
     let start = if start == lowest {
@@ -212,7 +224,7 @@ fn line_around(window: &[u8], at: usize, floor: usize) -> std::ops::Range<usize>
 }
 
 /// The lines before and after a part of the window.
-fn neighbours(window: &[u8], part: std::ops::Range<usize>) -> Neighbours {
+fn neighbours(window: &[u8], part: &Range<usize>) -> Neighbours {
     let before = &window[part.start.saturating_sub(MARGIN)..part.start];
     let after = &window[part.end..(part.end + MARGIN).min(window.len())];
     let mut before: Vec<String> = before
@@ -232,10 +244,14 @@ fn neighbours(window: &[u8], part: std::ops::Range<usize>) -> Neighbours {
 }
 
 /// As text, without characters that show nothing.
-fn readable(bytes: &[u8]) -> String {
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes);
-    let is_shown = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
-    text.chars().filter(|c| is_shown(*c)).collect()
+    let is_hidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    if text.contains(is_hidden) {
+        Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
+    } else {
+        text
+    }
 }
 
 /// Of a long line the part that holds what matched.
@@ -272,22 +288,25 @@ fn cut(text: &str, max: usize) -> &str {
 
 /// How often one rule alone speaks about a text.
 #[cfg(test)]
-pub(crate) fn matches_of(rule: &Rule, bytes: &[u8], source: Source) -> usize {
+pub(crate) fn matches_of(rule: &Rule, text: &str, source: Source) -> usize {
     let mut clean = Vec::new();
-    Stripper::default().strip(bytes, &mut clean);
+    Stripper::default().strip(text.as_bytes(), &mut clean);
     let mut start = 0;
     let mut count = 0;
     for line in clean.split_inclusive(|byte| *byte == b'\n') {
         let end = start + line.len() - usize::from(line.ends_with(b"\n"));
         let text = readable(&clean[start..end]);
-        let needs = rule.text.needs.iter().map(|need| need.to_lowercase());
-        let can_match = needs
-            .into_iter()
-            .any(|need| text.to_lowercase().contains(&need));
-        let is_blame_of_passing = Mood::of(&text) == Mood::Passing && rule.role().is_blame();
-        let body = without_cause_words(message_of(&text));
-        let around = neighbours(&clean, start..end);
-        let speaks = rule.captures(text.trim_end(), body, &around).is_some();
+        let can_match = rule
+            .needs
+            .iter()
+            .any(|need| text.to_lowercase().contains(&need.to_lowercase()));
+        let is_blame_of_passing = Mood::of(&text) == Mood::Passing && rule.role.is_blame();
+        let message = if rule.raw {
+            text.trim_end()
+        } else {
+            without_cause_words(message_of(&text))
+        };
+        let speaks = rule.matches(message) && rule.fits(&neighbours(&clean, &(start..end)));
         count += usize::from(can_match && !is_blame_of_passing && rule.reads(source) && speaks);
         start += line.len();
     }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use regreen_model::Finding;
 
 use crate::role::Role;
@@ -13,9 +11,10 @@ const FIRST_PER_RULE: usize = 2;
 
 /// The findings worth keeping: a few per rule, the strongest rules first when there are
 /// too many.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shortlist {
-    by_rule: BTreeMap<String, Kept>,
+    /// By the rule's number.
+    by_rule: Vec<Option<Kept>>,
 }
 
 #[derive(Debug)]
@@ -29,17 +28,31 @@ struct Kept {
 }
 
 impl Shortlist {
-    pub(crate) fn add(&mut self, rule: &Rule, finding: Finding) {
-        let kept = self
-            .by_rule
-            .entry(rule.name.clone())
-            .or_insert_with(|| Kept {
-                is_blame: rule.role().is_blame() || rule.role() == Role::Frame,
-                count: 0,
-                first: Vec::new(),
-                last: None,
-                best: None,
-            });
+    pub(crate) fn new(rules: usize) -> Self {
+        Self {
+            by_rule: (0..rules).map(|_| None).collect(),
+        }
+    }
+
+    /// How many findings of a rule there were.
+    pub(crate) fn count(&self, n: usize) -> u64 {
+        self.by_rule
+            .get(n)
+            .and_then(Option::as_ref)
+            .map_or(0, |kept| kept.count)
+    }
+
+    pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding) {
+        let Some(place) = self.by_rule.get_mut(n) else {
+            return;
+        };
+        let kept = place.get_or_insert_with(|| Kept {
+            is_blame: rule.role.is_blame() || rule.role == Role::Frame,
+            count: 0,
+            first: Vec::new(),
+            last: None,
+            best: None,
+        });
         kept.count += 1;
         let worth = score(rule, &finding);
         if kept.best.as_ref().is_none_or(|(best, _)| worth > *best) {
@@ -55,7 +68,7 @@ impl Shortlist {
     /// In the order of their lines.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         let mut ranked: Vec<(bool, i32, Finding)> = Vec::new();
-        for kept in self.by_rule.into_values() {
+        for kept in self.by_rule.into_iter().flatten() {
             let worth = kept.best.as_ref().map_or(0, |(worth, _)| *worth);
             let best = kept.best.map(|(_, finding)| finding);
             let mut of_rule: Vec<Finding> = kept

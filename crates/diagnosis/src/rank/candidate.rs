@@ -31,20 +31,20 @@ pub(crate) fn candidates(findings: &[Finding]) -> Vec<Candidate<'_>> {
                 && other.finding.line > one.finding.line
                 && other.score >= one.score
         };
-        one.rule.text.last && all.iter().any(is_later)
+        one.rule.last && all.iter().any(is_later)
     };
     all.iter().copied().filter(|one| !is_outdone(one)).collect()
 }
 
 fn candidate(finding: &Finding) -> Option<Candidate<'_>> {
     let rule = RuleBook::ours().rule(&finding.rule)?;
-    if !(rule.role().is_blame() || rule.role() == Role::Frame) {
+    if !(rule.role.is_blame() || rule.role == Role::Frame) {
         return None;
     }
     Some(Candidate {
         rule,
         finding,
-        kind: rule.text.kind?,
+        kind: rule.kind?,
         score: score(rule, finding),
     })
 }

@@ -8,7 +8,7 @@ use crate::role::Role;
 const RIVALS: i32 = 12;
 
 pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
-    let causes = || candidates.iter().filter(|c| c.rule.role() != Role::Frame);
+    let causes = || candidates.iter().filter(|c| c.rule.role != Role::Frame);
     let best = causes().map(|c| c.score).max()?;
     let is_rival = |c: &&Candidate<'a>| c.score + RIVALS >= best;
     let first = causes().filter(is_rival).min_by_key(|c| c.finding.line)?;
@@ -24,7 +24,7 @@ pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> 
 /// client names the host that its library only calls refused.
 fn last_word<'a>(cause: &Candidate<'a>, candidates: &[Candidate<'a>]) -> Candidate<'a> {
     let says_more =
-        |c: &&Candidate<'a>| c.rule.text.last && c.kind == cause.kind && c.score >= cause.score;
+        |c: &&Candidate<'a>| c.rule.last && c.kind == cause.kind && c.score >= cause.score;
     let last = candidates
         .iter()
         .filter(says_more)

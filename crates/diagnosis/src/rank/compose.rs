@@ -76,14 +76,10 @@ impl Diagnosis {
             .map(|line| message_of(line))
             .find(|line| !line.is_empty());
         values.insert("next".to_owned(), next.unwrap_or_default().to_owned());
-        let template = rule.text.blocker.as_deref().unwrap_or("{line}");
-        let suggest = rule
-            .text
-            .suggest
-            .iter()
-            .filter_map(|text| fill(text, &values));
+        let template = rule.blocker.as_deref().unwrap_or("{line}");
+        let suggest = rule.suggest.iter().filter_map(|text| fill(text, &values));
         Self {
-            retry_mode: rule.text.retry,
+            retry_mode: rule.retry,
             blocker: fill(template, &values)
                 .map(|text| quoted(&text, finding.captures.get(MATCHED)))
                 .filter(|text| !text.is_empty()),
@@ -158,12 +154,8 @@ impl Diagnosis {
 
 /// The repair that the rule names, or the installation of what it found missing.
 fn repair(rule: &Rule, values: &BTreeMap<String, String>) -> Option<RepairAction> {
-    let named = rule
-        .text
-        .repair
-        .as_ref()
-        .and_then(|repair| repair.fill(values));
-    named.or_else(|| rule.text.provider.then(|| installation(values)).flatten())
+    let named = rule.repair.as_ref().and_then(|repair| repair.fill(values));
+    named.or_else(|| rule.provider.then(|| installation(values)).flatten())
 }
 
 /// Of a line too long to quote the part around what matched, which is what matters.

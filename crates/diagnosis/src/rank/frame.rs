@@ -10,15 +10,15 @@ use crate::role::Role;
 pub(crate) fn framed(cause: Candidate<'_>, candidates: &[Candidate<'_>]) -> Diagnosis {
     let mut diagnosis = Diagnosis::of(&cause);
     let frame = candidates.iter().find(|frame| {
-        frame.rule.role() == Role::Frame
+        frame.rule.role == Role::Frame
             && frame.score >= WEAK
-            && frame.rule.text.absorbs.contains(&cause.kind)
+            && frame.rule.absorbs.contains(&cause.kind)
     });
     if let Some(frame) = frame {
         diagnosis.kind = frame.kind;
-        diagnosis.rule.clone_from(&frame.rule.name);
-        diagnosis.retry_mode = frame.rule.text.retry;
-        if let Some(repair) = frame.rule.text.repair.as_ref() {
+        frame.rule.name.clone_into(&mut diagnosis.rule);
+        diagnosis.retry_mode = frame.rule.retry;
+        if let Some(repair) = frame.rule.repair.as_ref() {
             diagnosis.repair = repair.fill(&frame.finding.captures).or(diagnosis.repair);
         }
     }
@@ -33,6 +33,6 @@ fn borrowed_repair(diagnosis: &Diagnosis, candidates: &[Candidate<'_>]) -> Optio
     let same = candidates
         .iter()
         .filter(|c| c.kind == diagnosis.kind && c.score >= WEAK);
-    same.filter_map(|c| c.rule.text.repair.as_ref()?.fill(&c.finding.captures))
+    same.filter_map(|c| c.rule.repair.as_ref()?.fill(&c.finding.captures))
         .next()
 }

@@ -34,11 +34,11 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let reading = Reading {
         signs: Signs::of(&output.findings),
         claims: last_line(&output.findings, |rule| {
-            rule.role() == Role::Success && rule.name.starts_with(MESSAGES)
+            rule.role == Role::Success && rule.name.starts_with(MESSAGES)
         }),
         signals: last_line(&output.findings, |rule| rule.name == SIGNAL).is_some(),
         shown_success: last_line(&output.findings, |rule| {
-            rule.role() == Role::Success && !rule.name.starts_with(MESSAGES)
+            rule.role == Role::Success && !rule.name.starts_with(MESSAGES)
         }),
         message: Message::read(&text),
         found,
@@ -133,7 +133,7 @@ impl Reading<'_> {
         let proofs = self
             .found
             .iter()
-            .filter(|c| is_tool(c) && c.rule.text.proves && c.score >= SURE);
+            .filter(|c| is_tool(c) && c.rule.proves && c.score >= SURE);
         let proof = proofs
             .filter(|c| is_code(c.kind) && !is_refuted(c))
             .max_by_key(|c| c.score);
@@ -229,7 +229,7 @@ impl Reading<'_> {
         let tools = self
             .found
             .iter()
-            .filter(|c| is_tool(c) && c.score >= WEAK && c.rule.role() != Role::Frame);
+            .filter(|c| is_tool(c) && c.score >= WEAK && c.rule.role != Role::Frame);
         tools.max_by_key(|c| (c.score, std::cmp::Reverse(c.finding.line)))
     }
 

@@ -25,7 +25,7 @@ impl Signs {
             let Some(rule) = RuleBook::ours().rule(&finding.rule) else {
                 continue;
             };
-            match rule.role() {
+            match rule.role {
                 Role::Passed => counts.add(finding),
                 Role::Step => signs.steps = signs.steps.max(finding.count),
                 Role::Unit => signs.units = signs.units.max(finding.count),

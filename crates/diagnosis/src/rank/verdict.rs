@@ -13,22 +13,38 @@ pub(crate) fn failed(evidence: &Evidence, candidates: &[Candidate<'_>], signs: &
     let ending = evidence.ending;
     match (ending.exit_code, ending.signal) {
         (_, Some(_)) => true,
-        (Some(0), None) => candidates.iter().any(|c| is_proof(c, signs)),
+        (Some(0), None) => !ends_well(evidence) && candidates.iter().any(|c| is_proof(c, signs)),
         (Some(code), None) => !is_answer(code, evidence, candidates),
         (None, None) => candidates.iter().any(|c| is_sign(c, signs)),
     }
 }
 
+/// Whether the last word is that all is well.
+fn ends_well(evidence: &Evidence) -> bool {
+    let last = evidence
+        .output
+        .end()
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty());
+    last.is_some_and(|last| {
+        matches!(
+            last.to_ascii_lowercase().as_str(),
+            "ok" | "pass" | "passed" | "success"
+        )
+    })
+}
+
 /// A line that proves a failure which the exit code hides, unless it went well afterwards.
 fn is_proof(candidate: &Candidate<'_>, signs: &Signs) -> bool {
-    candidate.rule.text.proves && is_sign(candidate, signs)
+    candidate.rule.proves && is_sign(candidate, signs)
 }
 
 fn is_sign(candidate: &Candidate<'_>, signs: &Signs) -> bool {
     let went_well_later = signs
         .success
         .is_some_and(|line| line > candidate.finding.line);
-    candidate.rule.role() != Role::Frame && candidate.score >= SURE && !went_well_later
+    candidate.rule.role != Role::Frame && candidate.score >= SURE && !went_well_later
 }
 
 /// Exit code 1 is how `grep -c` and its like say "none": a number is an answer.
