@@ -15,6 +15,8 @@ use std::path::Path;
 use regreen_model::{FailureKind, RepairAction, RetryMode, Source};
 use serde::Deserialize;
 
+include!("src/ascii_classes.rs");
+
 /// One file of rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +96,7 @@ const FAMILIES: [&str; 22] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=rules");
+    let ordinary = Ordinary::read()?;
     let mut rules = String::new();
     let mut count = 0;
     for family in FAMILIES {
@@ -102,7 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let file: Family = toml::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
         for rule in &file.rule {
             check(rule).map_err(|error| format!("{path}, {}: {error}", rule.name))?;
-            write_rule(&mut rules, family, &file, rule)?;
+            write_rule(&mut rules, family, &file, rule, &ordinary)?;
             count += 1;
         }
     }
@@ -126,7 +129,13 @@ fn check(rule: &Rule) -> Result<(), String> {
     Ok(())
 }
 
-fn write_rule(out: &mut String, family: &str, file: &Family, rule: &Rule) -> std::fmt::Result {
+fn write_rule(
+    out: &mut String,
+    family: &str,
+    file: &Family,
+    rule: &Rule,
+    ordinary: &Ordinary,
+) -> std::fmt::Result {
     let prose = file.source == Some(Source::Agent);
     let pattern = |pattern: &str| {
         if prose {
@@ -156,7 +165,7 @@ fn write_rule(out: &mut String, family: &str, file: &Family, rule: &Rule) -> std
         out,
         "  kind: {}, needs: &{:?}, raw: {},",
         option(rule.kind.map(|k| format!("FailureKind::{k:?}"))),
-        rule.needs,
+        ordinary.with_keys(&rule.needs),
         rule.raw
     )?;
     writeln!(
@@ -203,6 +212,45 @@ fn write_rule(out: &mut String, family: &str, file: &Family, rule: &Rule) -> std
     )
 }
 
+/// What logs are full of: a text is searched for by those four of its characters that are
+/// the rarest there.
+struct Ordinary {
+    counts: BTreeMap<[u8; 4], u32>,
+}
+
+impl Ordinary {
+    fn read() -> std::io::Result<Self> {
+        let text = std::fs::read_to_string("rules/names/ordinary.txt")?.to_ascii_lowercase();
+        let mut counts = BTreeMap::new();
+        for part in text.as_bytes().windows(4) {
+            *counts
+                .entry([part[0], part[1], part[2], part[3]])
+                .or_default() += 1;
+        }
+        Ok(Self { counts })
+    }
+
+    /// The texts in lower case, each with the place of its key.
+    fn with_keys(&self, needs: &[String]) -> Vec<(String, usize)> {
+        needs
+            .iter()
+            .map(|need| self.with_key(&need.to_ascii_lowercase()))
+            .collect()
+    }
+
+    fn with_key(&self, need: &str) -> (String, usize) {
+        let count = |part: &[u8]| self.counts.get(part).copied().unwrap_or(0);
+        let places = need.as_bytes().windows(4).enumerate();
+        let rarest = places.min_by_key(|(_, part)| (count(part), commonness(part)));
+        (need.to_owned(), rarest.map_or(0, |(at, _)| at))
+    }
+}
+
+/// Among parts that ordinary logs do not have, letters say less than signs.
+fn commonness(part: &[u8]) -> usize {
+    part.iter().filter(|b| b" etaoinsr".contains(b)).count()
+}
+
 fn option(text: Option<String>) -> String {
     text.map_or_else(|| "None".to_owned(), |text| format!("Some({text})"))
 }
@@ -224,32 +272,6 @@ fn camel(snake: &str) -> String {
     chars.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(chars).collect()
     })
-}
-
-/// What tools print about is ASCII: classes for all of Unicode would only make patterns slow
-/// to compile.
-fn ascii_classes(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len() * 2);
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('d') => out.push_str("[0-9]"),
-            Some('w') => out.push_str("[0-9A-Za-z_]"),
-            Some('s') => out.push_str("[ \\t\\r\\n]"),
-            Some('S') => out.push_str("[^ \\t\\r\\n]"),
-            Some('b') => out.push_str("(?-u:\\b)"),
-            Some(other) => {
-                out.push('\\');
-                out.push(other);
-            }
-            None => out.push('\\'),
-        }
-    }
-    out
 }
 
 /// Names that tools use and the packages that have them, sorted for searching.

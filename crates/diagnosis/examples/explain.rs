@@ -11,7 +11,7 @@
 use std::io::Read;
 
 use clap::Parser;
-use regreen_diagnosis::{Explanation, Scanner, evidence_of};
+use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of};
 use regreen_model::{Ending, Source};
 
 #[derive(Debug, Parser)]
@@ -56,6 +56,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "-" => Box::new(std::io::stdin()),
         path => Box::new(std::fs::File::open(path)?),
     };
+    if arguments.report {
+        let mut text = String::new();
+        input.read_to_string(&mut text)?;
+        let failure = Report::parse(&text)?.into_failure();
+        println!("{}", serde_json::to_string_pretty(&failure)?);
+        return Ok(());
+    }
     let mut scanner = Scanner::new(source);
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -66,6 +73,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let evidence = evidence_of(scanner.finish(), source, arguments.command, ending);
     let explanation = Explanation::of(&evidence);
-    println!("{}", serde_json::to_string_pretty(&explanation.to_json())?);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&explanation.to_json())?);
+    } else {
+        print!("{}", explanation.to_text());
+    }
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::ascii_classes::ascii_classes;
+
 /// One piece of decoration at the beginning of a line.
 const PIECES: &str = r#"(?x)^(?:
     \s+
@@ -30,8 +32,9 @@ const PIECES: &str = r#"(?x)^(?:
 /// A person's or tool's word for the innermost error.
 const CAUSE_WORDS: &str = r"^(?i:caused by:?|cause:|reason:|root cause:)\s+";
 
-static PIECE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PIECES).ok());
-static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CAUSE_WORDS).ok());
+static PIECE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&ascii_classes(PIECES)).ok());
+static CAUSE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&ascii_classes(CAUSE_WORDS)).ok());
 
 /// More pieces than this are no decoration.
 const MAX_PIECES: usize = 8;

@@ -5,11 +5,13 @@
 //! in `rules/`, each with the texts it must and must not match.
 
 mod ansi;
+mod ascii_classes;
 mod child_failure;
 mod decoration;
 mod derived;
 mod explain;
 mod failure_block;
+mod failures_page;
 mod fingerprint;
 mod lazy_regex;
 mod message;
@@ -36,6 +38,7 @@ mod template;
 pub use child_failure::ChildFailure;
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};
+pub use failures_page::failures_page;
 pub use rank::{rank, signal_number};
 pub use report::{Report, ReportError};
 pub use scan::{Scanner, scan};

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::ascii_classes::ascii_classes;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mood {
     Plain,
@@ -52,7 +54,7 @@ impl Mood {
 }
 
 fn regex(pattern: &str) -> Option<Regex> {
-    Regex::new(pattern).ok()
+    Regex::new(&ascii_classes(pattern)).ok()
 }
 
 static PASSING: LazyLock<Option<Regex>> = LazyLock::new(|| {

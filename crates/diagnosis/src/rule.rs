@@ -18,8 +18,9 @@ pub(crate) struct Rule {
     pub(crate) source: Option<Source>,
     pub(crate) role: Role,
     pub(crate) kind: Option<FailureKind>,
-    /// Texts of which at least one is in every line the pattern can match, whatever the case.
-    pub(crate) needs: &'static [&'static str],
+    /// Texts, in lower case, of which at least one is in every line the pattern can match;
+    /// each with the place of the four characters in it by which it is searched for.
+    pub(crate) needs: &'static [(&'static str, usize)],
     /// Whether the pattern is tried on the line as it is, instead of the message in it
     /// without decoration (time stamps, log prefixes, indentation).
     pub(crate) raw: bool,

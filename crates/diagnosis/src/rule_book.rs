@@ -20,8 +20,8 @@ pub(crate) struct RuleBook {
     by_name: BTreeMap<&'static str, &'static Rule>,
     /// For texts of agents and of commands: prose is full of words that would slow down the
     /// search in logs.
-    agent: OnceLock<Option<Prefilter>>,
-    command: OnceLock<Option<Prefilter>>,
+    agent: OnceLock<Prefilter>,
+    command: OnceLock<Prefilter>,
 }
 
 static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook {
@@ -42,12 +42,11 @@ impl RuleBook {
     }
 
     /// What finds lines that rules for this source can match.
-    pub(crate) fn prefilter(&self, source: Source) -> Option<&Prefilter> {
+    pub(crate) fn prefilter(&self, source: Source) -> &Prefilter {
         let cell = match source {
             Source::Agent => &self.agent,
             Source::Command => &self.command,
         };
         cell.get_or_init(|| Prefilter::new(self.rules, source))
-            .as_ref()
     }
 }

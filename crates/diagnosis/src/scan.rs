@@ -117,14 +117,19 @@ impl Scanner {
         let mut line = self.lines + 1;
         let window = std::mem::take(&mut self.window);
         let prefilter = self.book.prefilter(self.source);
-        while let Some(hit) = prefilter.and_then(|p| p.next_hit(&window[..end], from)) {
+        while let Some(hit) = prefilter.next_hit(&window[..end], from) {
             let part = line_around(&window, hit - 1, from);
             line += memchr_iter(b'\n', &window[counted..part.start]).count() as u64;
             counted = part.start;
             self.read_line(&window, &part, line);
             from = part.end.max(hit);
+            if from >= end {
+                break;
+            }
         }
         self.window = window;
+        // A part of a very long line may have been read beyond the end already.
+        let end = end.max(from);
         self.lines += memchr_iter(b'\n', &self.window[self.done..end]).count() as u64;
         self.done = end;
         self.forget();
@@ -145,11 +150,17 @@ impl Scanner {
     }
 
     fn read_line(&mut self, window: &[u8], part: &Range<usize>, number: u64) {
-        let line = readable(&window[part.clone()]);
+        let bytes = &window[part.clone()];
+        let mut candidates = self.book.prefilter(self.source).candidates(bytes);
+        candidates.retain(|n| self.wants(*n));
+        if candidates.is_empty() {
+            return;
+        }
+        let line = readable(bytes);
         let around = OnceCell::new();
         let look = || around.get_or_init(|| neighbours(window, part));
         for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
-            for (n, captures) in self.matching(shown, look) {
+            for (n, captures) in self.matching(shown, &candidates, look) {
                 let rule = &self.book.rules[n];
                 let near = look();
                 let finding = Finding {
@@ -166,25 +177,32 @@ impl Scanner {
         }
     }
 
+    /// Signs are counted up to a point, and a cause that was named often enough need not be
+    /// named again, unless the last word counts.
+    fn wants(&self, n: usize) -> bool {
+        let rule = &self.book.rules[n];
+        let is_enough = if rule.role.is_counted() {
+            self.found.count(n) >= ENOUGH
+        } else {
+            rule.role.is_blame() && !rule.last && self.found.is_settled(n, rule)
+        };
+        !is_enough
+    }
+
     /// The rules that speak about a line, by number, with what they take out of it; none if
     /// one says that it is harmless. What is costly is done only when a rule asks for it.
     fn matching<'a>(
         &self,
         line: &str,
+        candidates: &[usize],
         look: impl Fn() -> &'a Neighbours,
     ) -> Vec<(usize, BTreeMap<String, String>)> {
-        let Some(prefilter) = self.book.prefilter(self.source) else {
-            return Vec::new();
-        };
         let whole = line.trim_end();
         let body = LazyCell::new(|| without_cause_words(message_of(line)));
         let is_passing = LazyCell::new(|| Mood::of(line) == Mood::Passing);
         let mut found = Vec::new();
-        for n in prefilter.candidates(line) {
+        for &n in candidates {
             let rule = &self.book.rules[n];
-            if rule.role.is_counted() && self.found.count(n) >= ENOUGH {
-                continue;
-            }
             let text = if rule.raw { whole } else { *body };
             let speaks = rule.matches(text)
                 && !(rule.role.is_blame() && *is_passing)
@@ -299,7 +317,7 @@ pub(crate) fn matches_of(rule: &Rule, text: &str, source: Source) -> usize {
         let can_match = rule
             .needs
             .iter()
-            .any(|need| text.to_lowercase().contains(&need.to_lowercase()));
+            .any(|(need, _)| text.to_ascii_lowercase().contains(need));
         let is_blame_of_passing = Mood::of(&text) == Mood::Passing && rule.role.is_blame();
         let message = if rule.raw {
             text.trim_end()

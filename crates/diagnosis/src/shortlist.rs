@@ -9,6 +9,9 @@ pub(crate) const MAX_FINDINGS: usize = 64;
 /// One rule keeps its first findings, and its last.
 const FIRST_PER_RULE: usize = 2;
 
+/// So many findings of one rule are many.
+const SETTLED: u64 = 32;
+
 /// The findings worth keeping: a few per rule, the strongest rules first when there are
 /// too many.
 #[derive(Debug)]
@@ -40,6 +43,16 @@ impl Shortlist {
             .get(n)
             .and_then(Option::as_ref)
             .map_or(0, |kept| kept.count)
+    }
+
+    /// Whether further findings of a rule can tell nothing new: there are many, and one of
+    /// them proves as much as the rule can.
+    pub(crate) fn is_settled(&self, n: usize, rule: &Rule) -> bool {
+        let kept = self.by_rule.get(n).and_then(Option::as_ref);
+        kept.is_some_and(|kept| {
+            let is_full = |(worth, _): &(i32, Finding)| *worth >= i32::from(rule.weight);
+            kept.count >= SETTLED && kept.best.as_ref().is_some_and(is_full)
+        })
     }
 
     pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding) {
