@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    clippy::print_stdout,
     reason = "a build script reads files and talks to cargo"
 )]
 

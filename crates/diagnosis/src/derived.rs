@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::names::{PYTHON, PYTHON_LOCAL, look_up};
 
+type Derive = fn(&str) -> Option<String>;
+
 /// The captures, and with them `package` for an import, `folder` for a path.
 pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let derivations: [(&str, &str, fn(&str) -> Option<String>); 3] = [
+    let derivations: [(&str, &str, Derive); 3] = [
         ("module", "package", python_package),
         ("specifier", "package", node_package),
         ("path", "folder", parent_folder),

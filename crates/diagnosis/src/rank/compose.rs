@@ -76,7 +76,7 @@ impl Diagnosis {
             .map(|line| message_of(line))
             .find(|line| !line.is_empty());
         values.insert("next".to_owned(), next.unwrap_or_default().to_owned());
-        let template = rule.blocker.as_deref().unwrap_or("{line}");
+        let template = rule.blocker.unwrap_or("{line}");
         let suggest = rule.suggest.iter().filter_map(|text| fill(text, &values));
         Self {
             retry_mode: rule.retry,
@@ -87,7 +87,7 @@ impl Diagnosis {
             repair: repair(rule, &values),
             suggest: suggest.collect(),
             confidence: u8::try_from((*score).clamp(1, MAX_CONFIDENCE)).unwrap_or(1),
-            ..Self::new(*kind, &rule.name)
+            ..Self::new(*kind, rule.name)
         }
     }
 

@@ -1,6 +1,8 @@
 //! What an agent's own words say. Prose is weighed, not counted: the strongest sentence
 //! decides, and a tool's error in it matters only if the agent does not say that it is gone.
 
+use std::cmp::Reverse;
+
 use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Source};
 
 use super::candidate::{Candidate, WEAK, candidates};
@@ -97,8 +99,12 @@ impl Reading<'_> {
         }
         self.of_time()
             .or_else(|| self.of_api())
-            .or_else(|| self.of_words())
+            .or_else(|| {
+                self.of_words()
+                    .filter(|words| i32::from(words.confidence) >= SURE)
+            })
             .or_else(|| self.of_tool())
+            .or_else(|| self.of_words())
             .or_else(|| self.of_tone())
             .or_else(|| self.unexplained(evidence))
     }
@@ -170,7 +176,7 @@ impl Reading<'_> {
             .found
             .iter()
             .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE);
-        own.max_by_key(|c| (c.score, std::cmp::Reverse(c.finding.line)))
+        own.max_by_key(|c| (c.score, Reverse(c.finding.line)))
             .map(Diagnosis::of)
     }
 
@@ -178,8 +184,8 @@ impl Reading<'_> {
         let own = self
             .found
             .iter()
-            .filter(|c| c.rule.name.starts_with(MESSAGES) && c.rule.name != ADMISSION);
-        let best = own.max_by_key(|c| (c.score, std::cmp::Reverse(c.finding.line)))?;
+            .filter(|c| c.rule.name.starts_with(MESSAGES) && self.counts(c));
+        let best = own.max_by_key(|c| (c.score, Reverse(c.finding.line)))?;
         let mut diagnosis = Diagnosis::of(best);
         let leaves_work = best.kind.category() == FailureCategory::Partial;
         if leaves_work
@@ -193,6 +199,13 @@ impl Reading<'_> {
             diagnosis.repair = of_tool.repair;
         }
         Some(diagnosis)
+    }
+
+    /// Weak words count only if they fit what was done: trouble after work, doubts without.
+    fn counts(&self, candidate: &Candidate<'_>) -> bool {
+        let is_trouble = candidate.kind.category() == FailureCategory::Partial;
+        let fits = is_trouble == self.has_done_work() && self.claims.is_none();
+        candidate.rule.name != ADMISSION && (candidate.score >= SURE || fits)
     }
 
     /// A tool's error is all there is; with work done before it, the work is incomplete.
@@ -230,7 +243,7 @@ impl Reading<'_> {
             .found
             .iter()
             .filter(|c| is_tool(c) && c.score >= WEAK && c.rule.role != Role::Frame);
-        tools.max_by_key(|c| (c.score, std::cmp::Reverse(c.finding.line)))
+        tools.max_by_key(|c| (c.score, Reverse(c.finding.line)))
     }
 
     fn has_done_work(&self) -> bool {
