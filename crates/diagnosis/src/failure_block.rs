@@ -50,6 +50,11 @@ pub fn has_failure_block(output: &str, id: &TaskId) -> bool {
         .any(|line| is_head(line, id.as_str()))
 }
 
+/// Whether there is one for any task.
+pub(crate) fn has_any_failure_block(output: &str) -> bool {
+    own_lines(output).any(is_any_head)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Error,

@@ -1,4 +1,8 @@
 //! Why did it fail?
+//!
+//! [`Scanner`] is fed while output streams and keeps what may matter; [`rank`] chooses the
+//! cause from it and from what else is known. Both are pure. The rules they follow are data,
+//! in `rules/`, each with the texts it must and must not match.
 
 mod contradiction;
 mod failure_block;
@@ -10,3 +14,41 @@ pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
 pub use failure_block::{has_failure_block, parse_failure};
 pub use modification_request::modification_request;
 pub use signal::{Signal, signal};
+mod ansi;
+mod ascii_classes;
+mod child_failure;
+mod decoration;
+mod derived;
+mod explain;
+mod failure_block;
+mod failures_page;
+mod fingerprint;
+mod lazy_regex;
+mod message;
+mod mood;
+mod names;
+mod one_line;
+mod prefilter;
+mod prose;
+mod provider;
+mod rank;
+mod repair_template;
+mod report;
+mod role;
+mod rule;
+mod rule_book;
+#[cfg(test)]
+mod rule_tests;
+mod scan;
+mod score;
+mod shortlist;
+mod suggestions;
+mod template;
+
+pub use child_failure::ChildFailure;
+pub use explain::{Explanation, evidence_of};
+pub use failure_block::{has_failure_block, parse_failure};
+pub use failures_page::failures_page;
+pub use rank::{rank, signal_number};
+pub use report::{Report, ReportError};
+pub use scan::{Scanner, scan};

@@ -66,6 +66,18 @@ pub struct Output {
     pub findings: Vec<Finding>,
 }
 
+impl Output {
+    /// The end of the output; all of it if it is short.
+    #[must_use]
+    pub fn end(&self) -> &str {
+        if self.tail.trim().is_empty() {
+            &self.head
+        } else {
+            &self.tail
+        }
+    }
+}
+
 /// What an independent check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyResult {

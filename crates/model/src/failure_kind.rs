@@ -80,7 +80,6 @@ pub enum FailureKind {
     NoOpAttempt,
     VerifierBroken,
     Interrupted,
-    Unknown,
 }
 
 /// What is known of a kind before any case of it.
@@ -110,7 +109,7 @@ const fn profile(
 }
 
 impl FailureKind {
-    pub const ALL: [Self; 73] = [
+    pub const ALL: [Self; 72] = [
         Self::MissingPythonModule,
         Self::MissingNodeModule,
         Self::MissingRustCrate,
@@ -183,7 +182,6 @@ impl FailureKind {
         Self::NoOpAttempt,
         Self::VerifierBroken,
         Self::Interrupted,
-        Self::Unknown,
     ];
 
     /// As it is written in data: `missing_file`.
@@ -733,13 +731,6 @@ impl FailureKind {
                 R::AsIs,
                 "interruption",
                 "The attempt was stopped from outside",
-            ),
-            Self::Unknown => profile(
-                "unknown",
-                C::ToolError,
-                R::AfterFix,
-                "error",
-                "It failed and nothing says why",
             ),
         }
     }

@@ -91,6 +91,33 @@ impl RepairAction {
         }
     }
 
+    /// The action of that name; `None` if there is none, or it wants another number of
+    /// arguments.
+    #[must_use]
+    pub fn from_parts(name: &str, args: Vec<String>) -> Option<Self> {
+        let one = |args: Vec<String>| <[String; 1]>::try_from(args).ok().map(|[one]| one);
+        Some(match name {
+            "apt_install" => Self::AptInstall { args },
+            "ask" => Self::Ask { what: one(args)? },
+            "cargo_add" => Self::CargoAdd { args },
+            "cargo_install" => Self::CargoInstall { args },
+            "chmod_x" => Self::ChmodX { path: one(args)? },
+            "clean_cache" => Self::CleanCache { path: one(args)? },
+            "copy_file" => Self::CopyFile { args },
+            "crlf_to_lf" => Self::CrlfToLf { path: one(args)? },
+            "go_get" => Self::GoGet { args },
+            "mkdir" => Self::Mkdir { path: one(args)? },
+            "npm_install" => Self::NpmInstall { args },
+            "pip_install" => Self::PipInstall { args },
+            "remove_stale_lock" => Self::RemoveStaleLock { path: one(args)? },
+            "run" => Self::Run { args },
+            "run_formatter" => Self::RunFormatter { args },
+            "set_env" => Self::SetEnv { args },
+            "venv_create" => Self::VenvCreate { path: one(args)? },
+            _ => return None,
+        })
+    }
+
     /// What it is done with or to.
     #[must_use]
     pub fn arguments(&self) -> Vec<&str> {
@@ -144,5 +171,9 @@ mod tests {
         let chmod: RepairAction =
             serde_json::from_str(r#"{"action":"chmod_x","path":"run.sh"}"#).unwrap();
         assert_eq!(chmod.name(), "chmod_x");
+        let args = vec!["run.sh".to_owned()];
+        assert_eq!(RepairAction::from_parts("chmod_x", args), Some(chmod));
+        assert_eq!(RepairAction::from_parts("chmod_x", Vec::new()), None);
+        assert_eq!(RepairAction::from_parts("rm_rf", Vec::new()), None);
     }
 }

@@ -1,0 +1,305 @@
+//! Turns the rule files into static tables, so that nothing has to be parsed when a program
+//! starts. A rule that is not complete fails the build.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a build script reads files and talks to cargo"
+)]
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use regreen_model::{FailureKind, RepairAction, RetryMode, Source};
+use serde::Deserialize;
+
+include!("src/ascii_classes.rs");
+
+/// One file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    /// For rules that say nothing else.
+    weight: u8,
+    /// Whose texts these rules read; both if missing.
+    source: Option<Source>,
+    /// Its rules count fully in any mood.
+    #[serde(default)]
+    steady: bool,
+    rule: Vec<Rule>,
+}
+
+/// How a rule is written. What the fields mean is said at `src/rule.rs`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    name: String,
+    kind: Option<FailureKind>,
+    #[serde(default)]
+    role: String,
+    needs: Vec<String>,
+    pattern: String,
+    #[serde(default)]
+    raw: bool,
+    unless: Option<String>,
+    before: Option<String>,
+    after: Option<String>,
+    not_near: Option<String>,
+    weight: Option<u8>,
+    #[serde(default)]
+    last: bool,
+    #[serde(default)]
+    steady: bool,
+    #[serde(default)]
+    proves: bool,
+    blocker: Option<String>,
+    repair: Option<RepairAction>,
+    #[serde(default)]
+    provider: bool,
+    #[serde(default)]
+    suggest: Vec<String>,
+    #[serde(default)]
+    absorbs: Vec<FailureKind>,
+    retry: Option<RetryMode>,
+    #[serde(rename = "match")]
+    matching: Vec<String>,
+    ignore: Vec<String>,
+}
+
+/// The order in which rules are tried, and in which they are listed.
+const FAMILIES: [&str; 22] = [
+    "system",
+    "shell",
+    "python",
+    "node",
+    "rust",
+    "c",
+    "go",
+    "java",
+    "ruby",
+    "php",
+    "other_languages",
+    "git",
+    "containers",
+    "network",
+    "database",
+    "packages",
+    "tests",
+    "time",
+    "signs",
+    "generic",
+    "agent_apis",
+    "agent_messages",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=rules");
+    let ordinary = Ordinary::read()?;
+    let mut rules = String::new();
+    let mut count = 0;
+    for family in FAMILIES {
+        let path = format!("rules/{family}.toml");
+        let text = std::fs::read_to_string(&path)?;
+        let file: Family = toml::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
+        for rule in &file.rule {
+            check(rule).map_err(|error| format!("{path}, {}: {error}", rule.name))?;
+            write_rule(&mut rules, family, &file, rule, &ordinary)?;
+            count += 1;
+        }
+    }
+    let rules = format!("static RULES: [Rule; {count}] = [\n{rules}];\n");
+    let out = std::env::var("OUT_DIR")?;
+    std::fs::write(Path::new(&out).join("rules.rs"), rules)?;
+    std::fs::write(Path::new(&out).join("names.rs"), names()?)?;
+    Ok(())
+}
+
+fn check(rule: &Rule) -> Result<(), String> {
+    if rule.needs.is_empty() {
+        return Err("needs no text: it would be tried on every line".to_owned());
+    }
+    if rule.matching.is_empty() {
+        return Err("has no text that it matches".to_owned());
+    }
+    if rule.ignore.is_empty() {
+        return Err("has no text that it ignores".to_owned());
+    }
+    Ok(())
+}
+
+fn write_rule(
+    out: &mut String,
+    family: &str,
+    file: &Family,
+    rule: &Rule,
+    ordinary: &Ordinary,
+) -> std::fmt::Result {
+    let prose = file.source == Some(Source::Agent);
+    let pattern = |pattern: &str| {
+        if prose {
+            pattern.to_owned()
+        } else {
+            ascii_classes(pattern)
+        }
+    };
+    let near = |text: &Option<String>| text.as_deref().map(|text| pattern(&format!("(?m){text}")));
+    let role = if rule.role.is_empty() {
+        "cause"
+    } else {
+        &rule.role
+    };
+    let repair = rule
+        .repair
+        .as_ref()
+        .map(|repair| (repair.name(), repair.arguments()));
+    writeln!(
+        out,
+        "Rule {{ name: {:?}, source: {}, role: Role::{},",
+        format!("{family}/{}", rule.name),
+        option(file.source.map(|s| format!("Source::{s:?}"))),
+        camel(role)
+    )?;
+    writeln!(
+        out,
+        "  kind: {}, needs: &{:?}, raw: {},",
+        option(rule.kind.map(|k| format!("FailureKind::{k:?}"))),
+        ordinary.with_keys(&rule.needs),
+        rule.raw
+    )?;
+    writeln!(
+        out,
+        "  pattern: LazyRegex::new({:?}), unless: {},",
+        pattern(&rule.pattern),
+        lazy(near(&rule.unless))
+    )?;
+    writeln!(
+        out,
+        "  before: {}, after: {}, not_near: {},",
+        lazy(near(&rule.before)),
+        lazy(near(&rule.after)),
+        lazy(near(&rule.not_near))
+    )?;
+    writeln!(
+        out,
+        "  weight: {}, last: {}, steady: {}, proves: {},",
+        rule.weight.unwrap_or(file.weight),
+        rule.last,
+        rule.steady || file.steady,
+        rule.proves
+    )?;
+    writeln!(
+        out,
+        "  blocker: {:?}, provider: {}, suggest: &{:?},",
+        rule.blocker, rule.provider, rule.suggest
+    )?;
+    writeln!(
+        out,
+        "  repair: {}, absorbs: &{},",
+        option(repair.map(|(name, args)| format!("RepairTemplate::new({name:?}, &{args:?})"))),
+        kinds(&rule.absorbs)
+    )?;
+    writeln!(
+        out,
+        "  retry: {},",
+        option(rule.retry.map(|r| format!("RetryMode::{r:?}")))
+    )?;
+    writeln!(
+        out,
+        "  #[cfg(test)] examples: Examples {{ matching: &{:?}, ignore: &{:?} }},\n}},",
+        rule.matching, rule.ignore
+    )
+}
+
+/// What logs are full of: a text is searched for by those four of its characters that are
+/// the rarest there.
+struct Ordinary {
+    counts: BTreeMap<[u8; 4], u32>,
+}
+
+impl Ordinary {
+    fn read() -> std::io::Result<Self> {
+        let text = std::fs::read_to_string("rules/names/ordinary.txt")?.to_ascii_lowercase();
+        let mut counts = BTreeMap::new();
+        for part in text.as_bytes().windows(4) {
+            *counts
+                .entry([part[0], part[1], part[2], part[3]])
+                .or_default() += 1;
+        }
+        Ok(Self { counts })
+    }
+
+    /// The texts in lower case, each with the place of its key.
+    fn with_keys(&self, needs: &[String]) -> Vec<(String, usize)> {
+        needs
+            .iter()
+            .map(|need| self.with_key(&need.to_ascii_lowercase()))
+            .collect()
+    }
+
+    fn with_key(&self, need: &str) -> (String, usize) {
+        let count = |part: &[u8]| self.counts.get(part).copied().unwrap_or(0);
+        let places = need.as_bytes().windows(4).enumerate();
+        let rarest = places.min_by_key(|(_, part)| (count(part), commonness(part)));
+        (need.to_owned(), rarest.map_or(0, |(at, _)| at))
+    }
+}
+
+/// Among parts that ordinary logs do not have, letters say less than signs.
+fn commonness(part: &[u8]) -> usize {
+    part.iter().filter(|b| b" etaoinsr".contains(b)).count()
+}
+
+fn option(text: Option<String>) -> String {
+    text.map_or_else(|| "None".to_owned(), |text| format!("Some({text})"))
+}
+
+fn lazy(pattern: Option<String>) -> String {
+    option(pattern.map(|pattern| format!("LazyRegex::new({pattern:?})")))
+}
+
+fn kinds(kinds: &[FailureKind]) -> String {
+    let names: Vec<String> = kinds
+        .iter()
+        .map(|kind| format!("FailureKind::{kind:?}"))
+        .collect();
+    format!("[{}]", names.join(", "))
+}
+
+fn camel(snake: &str) -> String {
+    let mut chars = snake.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+/// Names that tools use and the packages that have them, sorted for searching.
+fn names() -> Result<String, Box<dyn Error>> {
+    #[derive(Deserialize)]
+    struct Python {
+        distributions: BTreeMap<String, String>,
+        local: Vec<String>,
+    }
+    let python: Python = toml::from_str(&std::fs::read_to_string("rules/names/python.toml")?)?;
+    let commands: BTreeMap<String, BTreeMap<String, String>> =
+        toml::from_str(&std::fs::read_to_string("rules/names/commands.toml")?)?;
+    let mut out = String::new();
+    writeln!(
+        out,
+        "pub(crate) static PYTHON_LOCAL: &[&str] = &{:?};",
+        python.local
+    )?;
+    table(&mut out, "PYTHON", &python.distributions)?;
+    for (table_name, entries) in &commands {
+        table(&mut out, &table_name.to_uppercase(), entries)?;
+    }
+    Ok(out)
+}
+
+fn table(out: &mut String, name: &str, entries: &BTreeMap<String, String>) -> std::fmt::Result {
+    let pairs: Vec<(&String, &String)> = entries.iter().collect();
+    writeln!(
+        out,
+        "pub(crate) static {name}: &[(&str, &str)] = &{pairs:?};"
+    )
+}

@@ -1,0 +1,181 @@
+use std::fmt::Write as _;
+
+use regreen_model::{Ending, Evidence, Failure, Finding, Output, Source};
+use serde_json::{Map, Value, json};
+
+use crate::child_failure::ChildFailure;
+use crate::one_line::one_line;
+use crate::rank;
+use crate::report::Report;
+
+/// What `explain` answers: a failure, or that there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    pub failure: Option<Failure>,
+    /// The finding whose line is quoted, with its neighbours.
+    quoted: Option<Finding>,
+    duration_ms: u64,
+}
+
+/// The evidence that a log file and what is said about its end amount to.
+#[must_use]
+pub fn evidence_of(
+    output: Output,
+    source: Source,
+    command: Option<String>,
+    ending: Ending,
+) -> Evidence {
+    Evidence {
+        source,
+        command,
+        ending,
+        output,
+        ..Evidence::default()
+    }
+}
+
+impl Explanation {
+    #[must_use]
+    pub fn of(evidence: &Evidence) -> Self {
+        let failure = rank(evidence);
+        let line = failure
+            .as_ref()
+            .and_then(|failure| u64::try_from(failure.line?).ok());
+        let quoted = evidence
+            .output
+            .findings
+            .iter()
+            .find(|finding| Some(finding.line) == line);
+        Self {
+            failure,
+            quoted: quoted.cloned(),
+            duration_ms: evidence.ending.duration_ms,
+        }
+    }
+
+    /// One object with every field, whether it failed or not.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let Some(failure) = &self.failure else {
+            return Value::Object(no_failure());
+        };
+        serde_json::to_value(failure).unwrap_or(Value::Null)
+    }
+
+    /// The report for people, then the quoted line in its context and why it was chosen.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let Some(failure) = &self.failure else {
+            return "It did not fail.\n".to_owned();
+        };
+        let mut text = Report::new(ChildFailure::of(failure, "", self.duration_ms)).render();
+        let _ = writeln!(text, "\nKind: {} ({})", failure.kind, failure.kind.words());
+        if let Some(finding) = &self.quoted {
+            text.push_str(&context(finding));
+        }
+        if let Some(repair) = &failure.repair {
+            let _ = writeln!(
+                text,
+                "Repair that may help: {}",
+                one_line(&repair.to_string())
+            );
+        }
+        let _ = writeln!(
+            text,
+            "Why: rule {}, {} sure",
+            failure.rule, failure.confidence
+        );
+        text
+    }
+}
+
+/// The lines around the quoted one, with their numbers.
+fn context(finding: &Finding) -> String {
+    let mut text = String::from("Where:\n");
+    for line in &finding.before {
+        let _ = writeln!(text, "       | {}", one_line(line));
+    }
+    let _ = writeln!(text, "{:>6} > {}", finding.line, one_line(&finding.text));
+    for line in &finding.after {
+        let _ = writeln!(text, "       | {}", one_line(line));
+    }
+    text
+}
+
+fn no_failure() -> Map<String, Value> {
+    let nothing = json!({
+        "category": null,
+        "kind": null,
+        "message": "It did not fail",
+        "blocked_on": null,
+        "line": null,
+        "retryable": false,
+        "retry_mode": "never",
+        "completed_steps": [],
+        "files_modified": [],
+        "tool_usage": {},
+        "last_successful_tool": null,
+        "suggested_actions": [],
+        "repair": null,
+        "rule": null,
+        "confidence": null,
+        "fingerprint": null,
+    });
+    match nothing {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explained(text: &str, exit_code: i32) -> Explanation {
+        let ending = Ending {
+            exit_code: Some(exit_code),
+            ..Ending::default()
+        };
+        let output = crate::scan(text.as_bytes(), Source::Command);
+        Explanation::of(&evidence_of(output, Source::Command, None, ending))
+    }
+
+    #[test]
+    fn people_see_the_line_in_its_context_and_why_it_was_chosen() {
+        let text = explained(
+            "installing\nbash: line 3: jq: command not found\nbye\n",
+            127,
+        )
+        .to_text();
+        assert!(text.contains("Category: tool_error\n"), "{text}");
+        let context =
+            "       | installing\n     2 > bash: line 3: jq: command not found\n       | bye\n";
+        assert!(text.contains(context), "{text}");
+        assert!(
+            text.contains("Repair that may help: apt_install jq\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("Why: rule shell/command-not-found, "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_answer_has_the_same_fields_whether_it_failed_or_not() {
+        let keys = |explanation: &Explanation| -> Vec<String> {
+            explanation
+                .to_json()
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect()
+        };
+        assert_eq!(
+            keys(&explained("error: x\n", 1)),
+            keys(&explained("fine\n", 0))
+        );
+        assert_eq!(explained("fine\n", 0).to_text(), "It did not fail.\n");
+    }
+}

@@ -1,0 +1,187 @@
+//! In what mood a line is said. The same words prove much in a program's last line and
+//! nothing in the name of a passing test.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::ascii_classes::ascii_classes;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mood {
+    Plain,
+    /// A log record: the program went on to write it.
+    Logged,
+    /// The program says that it goes on trying.
+    Retried,
+    /// A warning or a hint.
+    Warned,
+    /// A line of source code that is shown.
+    Quoted,
+    /// Something that went well, whatever it is called.
+    Passing,
+}
+
+impl Mood {
+    pub(crate) fn of(line: &str) -> Self {
+        let is = |regex: &LazyLock<Option<Regex>>| regex.as_ref().is_some_and(|r| r.is_match(line));
+        if is(&PASSING) {
+            Self::Passing
+        } else if is(&QUOTED) {
+            Self::Quoted
+        } else if is(&WARNED) {
+            Self::Warned
+        } else if is(&RETRIED) {
+            Self::Retried
+        } else if is(&LOGGED) {
+            Self::Logged
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// How much less such a line proves.
+    pub(crate) fn discount(self) -> i32 {
+        match self {
+            Self::Plain => 0,
+            Self::Logged => 12,
+            Self::Retried => 45,
+            Self::Warned => 42,
+            Self::Quoted => 60,
+            Self::Passing => 100,
+        }
+    }
+}
+
+fn regex(pattern: &str) -> Option<Regex> {
+    Regex::new(&ascii_classes(pattern)).ok()
+}
+
+static PASSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?x)^\s*(?:[✓✔√✅]|ok\s+\d+\b|ok\s*[-:]|PASS(?:ED)?\b|---\sPASS)
+        | \.\.\.\s*(?:ok|passed|PASSED|done|expected\sfailure|skipped.*|yes|no)\s*$
+        | \bPASSED\b(?:\s+\[\s*\d+%\])?\s*$
+        | ^\s*(?:test\s\S+\s+\.\.\.\s+)?ok\s*$
+        | \bxfailed\b.*\bpassed\b | ^\s*XFAIL\b
+        | ^--\s(?:Looking|Checking|Performing|Check)\b
+        | ^(?:checking|configure:\schecking)\s",
+    )
+});
+
+static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?x)^\s*(?:>\s*)?\d+\s*[|│┃]\s
+        | ^\s*[|│]\s+[\^~-]+
+        | ^>\s{3,}
+        | ^\s{4,}(?:raise|return|throw|throw\snew|assert|await|yield|print|except|import|from|def|if|logging|log|logger|console)\b
+        | ^\s*(?:at\s|File\s\x22|\#\d+\s+0x|>>>\s|\+\s{2,})
+        | ^\s*(?://|\#\s|--\s|/\*)
+        | ^\+{1,3}\s",
+    )
+});
+
+static WARNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?xi)^\s*(?:\S+:\s)?(?:\[?warn(?:ing)?s?\]?|hint|note|tip|help|info|debug|notice|deprecated|deprecation)\b\s*[:\]!\[(|\s-]
+        | ^\s*\S*:\d+(?::\d+)?:\s(?:warning|note|remark)\b
+        | \b\w*Warning:\s | (?:^|\s)(?:level=|\x22level\x22:\s*\x22)(?:warn|warning|info|debug)
+        | ^\S*\s?(?:\S+\s)?\[?(?:WARN|WARNING|INFO|DEBUG|TRACE|NOTICE)\]?[\s:]
+        | ^npm\s(?:WARN|warn|notice)\b | ^(?:try|did\syou\smean|suggestion|consider|maybe\syou\smeant)\b
+        | \b0\s(?:errors?|failed|failures)\b | \(ignored\)|\bignoring\b|\bskipping\b|\(expected\)|as\sexpected",
+    )
+});
+
+static RETRIED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?xi)\bretrying\b|\bretry(?:ing)?\s+(?:in|after|\d)|\btr(?:y|ies)\sremaining\b|\bwill\s(?:re)?try\b|\btrying\s(?:again|next)
+        |\battempt\s+\#?\d+(?:\s*(?:/|of)\s*\d+)?\s+failed|\bfalling\sback\b|\brecovered\b|\bfallback\b|reconnecting",
+    )
+});
+
+static LOGGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"(?x)^\s*(?:ERROR|CRITICAL)(?::[\w.]+:|\s{2,}\S+:\S+:\d+\s)
+        | (?:^|\s)\[?(?:ERROR|ERR|error)\]?\s+(?:\[[\w.:-]+\]|[\w.]+\s-)\s
+        | ^\S+\s(?:\S+\s)?(?:ERROR|SEVERE)\s
+        | level=(?:error|fatal)|\x22level\x22:\s*\x22(?:error|fatal)",
+    )
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mood: Mood, lines: &[&str]) {
+        for line in lines {
+            assert_eq!(Mood::of(line), mood, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_passes_is_no_error_whatever_it_is_called() {
+        check(
+            Mood::Passing,
+            &[
+                "✓ test case 7: handles 'command not found' gracefully",
+                "ok 3 - connection refused is reported",
+                "test_failed_upload (t.T) ... ok",
+                "test parser::no_such_file ... ok",
+                "tests/a.py::test_error PASSED [ 50%]",
+                "-- Looking for nosuch.h - not found",
+                "checking for gcc... no",
+            ],
+        );
+    }
+
+    #[test]
+    fn shown_source_is_quoted() {
+        check(
+            Mood::Quoted,
+            &[
+                "  12 | raise ValueError(1)",
+                "    raise RuntimeError(\"x\")",
+                ">       assert False, \"boom\"",
+                "    at Object.readFileSync (node:fs:452:35)",
+                "  File \"/a/b.py\", line 1, in <module>",
+            ],
+        );
+    }
+
+    #[test]
+    fn warnings_retries_and_records_say_less_than_plain_errors() {
+        check(
+            Mood::Warned,
+            &[
+                "warning: unused variable",
+                "a.c:1:13: warning: unused variable",
+                "npm warn deprecated x",
+                "WARNING: Retrying (Retry(total=4))",
+                "/a/test_a.py:5: UserWarning: Connection refused",
+                "make: [Makefile:2: all] Error 1 (ignored)",
+                "2026-01-02T03:04:00Z DEBUG worker-0 status=500",
+            ],
+        );
+        check(
+            Mood::Retried,
+            &[
+                "attempt 1 failed: Connection refused",
+                "connection lost, retrying in 5 s",
+            ],
+        );
+        check(
+            Mood::Logged,
+            &["ERROR:root:cannot connect", "ERROR    root:test_a.py:3 no"],
+        );
+        check(
+            Mood::Plain,
+            &[
+                "ERROR: No matching distribution found for x",
+                "error: could not compile",
+                "bash: line 1: x: command not found",
+                "OSError: [Errno 98] Address already in use",
+                "[ERROR] Failed to execute goal",
+            ],
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! The line that explains the others.
+
+use super::candidate::Candidate;
+use crate::role::Role;
+
+/// Lines that prove nearly as much as the strongest compete with it, and then the first one
+/// is the cause: what comes later follows from it.
+const RIVALS: i32 = 12;
+
+pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    let causes = || candidates.iter().filter(|c| c.rule.role != Role::Frame);
+    let best = causes().map(|c| c.score).max()?;
+    let is_rival = |c: &&Candidate<'a>| c.score + RIVALS >= best;
+    let first = causes().filter(is_rival).min_by_key(|c| c.finding.line)?;
+    // Of all that was said about this line the strongest word counts.
+    let same_line = |c: &&Candidate<'a>| {
+        c.finding.line == first.finding.line && c.finding.text == first.finding.text
+    };
+    let strongest = causes().filter(same_line).max_by_key(|c| c.score)?;
+    Some(last_word(strongest, candidates))
+}
+
+/// The same trouble may be said again with more detail by the one who was called last: a
+/// client names the host that its library only calls refused.
+fn last_word<'a>(cause: &Candidate<'a>, candidates: &[Candidate<'a>]) -> Candidate<'a> {
+    let says_more =
+        |c: &&Candidate<'a>| c.rule.last && c.kind == cause.kind && c.score >= cause.score;
+    let last = candidates
+        .iter()
+        .filter(says_more)
+        .max_by_key(|c| c.finding.line);
+    let later = last.filter(|c| c.finding.line > cause.finding.line);
+    later.copied().unwrap_or(*cause)
+}

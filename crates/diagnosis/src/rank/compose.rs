@@ -1,0 +1,195 @@
+use std::collections::BTreeMap;
+
+use regreen_model::{
+    Confidence, Evidence, Failure, FailureCategory, FailureKind, RepairAction, RetryMode,
+};
+
+use super::candidate::Candidate;
+use crate::decoration::message_of;
+use crate::fingerprint::fingerprint;
+use crate::provider::installation;
+use crate::rule::{MATCHED, Rule};
+use crate::suggestions::suggestions_for;
+use crate::template::fill;
+
+/// The longest blocker that is still a line a person would quote.
+const MAX_BLOCKER: usize = 300;
+/// How much is quoted after what matched.
+const ROOM_AFTER: usize = 60;
+/// What is left of the score if more could have been said.
+const MAX_CONFIDENCE: i32 = 99;
+
+/// What the ranking found out, before it is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Diagnosis {
+    pub(crate) kind: FailureKind,
+    /// `None`: that of the kind.
+    pub(crate) category: Option<FailureCategory>,
+    pub(crate) retry_mode: Option<RetryMode>,
+    pub(crate) blocker: Option<String>,
+    pub(crate) line: Option<u64>,
+    /// Said instead of the blocker.
+    pub(crate) message: Option<String>,
+    /// For the report, where no line can be quoted.
+    pub(crate) phrase: Option<String>,
+    pub(crate) repair: Option<RepairAction>,
+    pub(crate) suggest: Vec<String>,
+    pub(crate) completed_steps: Vec<String>,
+    pub(crate) files: Vec<String>,
+    pub(crate) rule: String,
+    pub(crate) confidence: u8,
+}
+
+impl Diagnosis {
+    pub(crate) fn new(kind: FailureKind, rule: &str) -> Self {
+        Self {
+            kind,
+            category: None,
+            retry_mode: None,
+            blocker: None,
+            line: None,
+            message: None,
+            phrase: None,
+            repair: None,
+            suggest: Vec::new(),
+            completed_steps: Vec::new(),
+            files: Vec::new(),
+            rule: rule.to_owned(),
+            confidence: 0,
+        }
+    }
+
+    /// As a rule says it about a line.
+    pub(crate) fn of(candidate: &Candidate<'_>) -> Self {
+        let Candidate {
+            rule,
+            finding,
+            kind,
+            score,
+        } = candidate;
+        let mut values = finding.captures.clone();
+        let message = message_of(&finding.text);
+        values.insert("line".to_owned(), message.to_owned());
+        let next = finding
+            .after
+            .iter()
+            .map(|line| message_of(line))
+            .find(|line| !line.is_empty());
+        values.insert("next".to_owned(), next.unwrap_or_default().to_owned());
+        let template = rule.blocker.unwrap_or("{line}");
+        let suggest = rule.suggest.iter().filter_map(|text| fill(text, &values));
+        Self {
+            retry_mode: rule.retry,
+            blocker: fill(template, &values)
+                .map(|text| quoted(&text, finding.captures.get(MATCHED)))
+                .filter(|text| !text.is_empty()),
+            line: Some(finding.line),
+            repair: repair(rule, &values),
+            suggest: suggest.collect(),
+            confidence: u8::try_from((*score).clamp(1, MAX_CONFIDENCE)).unwrap_or(1),
+            ..Self::new(*kind, rule.name)
+        }
+    }
+
+    /// With the last line of the output, for lack of a better one.
+    pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
+        let text = evidence.output.end();
+        let last = text.lines().rev().flat_map(|line| line.rsplit('\r'));
+        let last = last.map(str::trim).find(|line| !line.is_empty());
+        let lines_after = text
+            .lines()
+            .rev()
+            .take_while(|line| line.trim().is_empty())
+            .count();
+        let number = evidence.output.lines.saturating_sub(lines_after as u64);
+        Self {
+            blocker: last.map(shortened),
+            line: last.map(|_| number),
+            ..Self::new(kind, rule)
+        }
+    }
+
+    pub(crate) fn category(&self) -> FailureCategory {
+        self.category.unwrap_or_else(|| self.kind.category())
+    }
+
+    pub(crate) fn into_failure(self, evidence: &Evidence) -> Failure {
+        let retry_mode = self.retry_mode.unwrap_or_else(|| self.kind.retry_mode());
+        let message = self
+            .message
+            .clone()
+            .or_else(|| self.blocker.clone())
+            .or_else(|| self.phrase.clone())
+            .unwrap_or_else(|| capitalised(self.kind.words()));
+        let category = self.category();
+        let mut suggested_actions = self.suggest;
+        if suggested_actions.is_empty() {
+            suggested_actions = suggestions_for(self.kind, self.repair.as_ref());
+        }
+        let files_modified = if evidence.files_changed.is_empty() {
+            self.files
+        } else {
+            evidence.files_changed.clone()
+        };
+        Failure {
+            category,
+            kind: self.kind,
+            message,
+            fingerprint: fingerprint(self.kind, self.blocker.as_deref().unwrap_or_default()),
+            blocked_on: self.blocker,
+            line: self.line.and_then(|line| usize::try_from(line).ok()),
+            retryable: retry_mode.is_retryable(),
+            retry_mode,
+            completed_steps: self.completed_steps,
+            files_modified,
+            tool_usage: evidence.tools.counts.clone(),
+            last_successful_tool: evidence.tools.last_successful.clone(),
+            suggested_actions,
+            repair: self.repair,
+            rule: self.rule,
+            confidence: Confidence::percent(self.confidence),
+        }
+    }
+}
+
+/// The repair that the rule names, or the installation of what it found missing.
+fn repair(rule: &Rule, values: &BTreeMap<String, String>) -> Option<RepairAction> {
+    let named = rule.repair.as_ref().and_then(|repair| repair.fill(values));
+    named.or_else(|| rule.provider.then(|| installation(values)).flatten())
+}
+
+/// Of a line too long to quote the part around what matched, which is what matters.
+fn quoted(text: &str, matched: Option<&String>) -> String {
+    let flat = flattened(text);
+    let end = matched.and_then(|matched| {
+        let matched = flattened(matched);
+        flat.find(&matched).map(|at| at + matched.len())
+    });
+    let too_long = flat.chars().count() > MAX_BLOCKER;
+    match end.filter(|end| too_long && *end > MAX_BLOCKER) {
+        Some(end) => {
+            let start = end.saturating_sub(MAX_BLOCKER - ROOM_AFTER);
+            shortened(&flat[flat.ceil_char_boundary(start)..])
+        }
+        None => shortened(&flat),
+    }
+}
+
+fn flattened(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(crate) fn shortened(text: &str) -> String {
+    let flat = flattened(text);
+    match flat.char_indices().nth(MAX_BLOCKER) {
+        Some((cut, _)) => flat[..cut].to_owned(),
+        None => flat,
+    }
+}
+
+fn capitalised(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}

@@ -1,0 +1,282 @@
+//! What an agent's own words say. Prose is weighed, not counted: the strongest sentence
+//! decides, and a tool's error in it matters only if the agent does not say that it is gone.
+
+use std::cmp::Reverse;
+
+use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Source};
+
+use super::candidate::{Candidate, WEAK, candidates};
+use super::category::is_code;
+use super::compose::{Diagnosis, shortened};
+use super::ending;
+use super::signs::Signs;
+use super::timeout;
+use crate::message::Message;
+use crate::role::Role;
+use crate::rule::Rule;
+use crate::rule_book::RuleBook;
+use crate::scan::scan;
+
+const MESSAGES: &str = "agent_messages/";
+const TIME: &str = "time/";
+const APIS: &str = "agent_apis/";
+/// No more of a message is read; its end says most.
+const MAX_MESSAGE: usize = 64 * 1024;
+const SURE: i32 = 50;
+/// What words must prove at least if success is claimed beside them.
+const CLEAR: u8 = 66;
+/// Means something only beside a claim.
+const ADMISSION: &str = "agent_messages/admission";
+const SIGNAL: &str = "agent_messages/task-complete";
+
+pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
+    let text = said(evidence);
+    let output = scan(text.as_bytes(), Source::Agent);
+    let found = candidates(&output.findings);
+    let reading = Reading {
+        signs: Signs::of(&output.findings),
+        claims: last_line(&output.findings, |rule| {
+            rule.role == Role::Success && rule.name.starts_with(MESSAGES)
+        }),
+        signals: last_line(&output.findings, |rule| rule.name == SIGNAL).is_some(),
+        shown_success: last_line(&output.findings, |rule| {
+            rule.role == Role::Success && !rule.name.starts_with(MESSAGES)
+        }),
+        message: Message::read(&text),
+        found,
+    };
+    let diagnosis = reading.diagnose(evidence)?;
+    let diagnosis = reading.as_timeout(diagnosis, evidence);
+    Some(Diagnosis {
+        completed_steps: reading.message.completed_steps.clone(),
+        files: reading.message.files.clone(),
+        ..diagnosis
+    })
+}
+
+fn said(evidence: &Evidence) -> String {
+    let whole = match &evidence.final_message {
+        Some(message) => message.clone(),
+        None => format!("{}\n{}", evidence.output.head, evidence.output.tail),
+    };
+    let start = whole.ceil_char_boundary(whole.len().saturating_sub(MAX_MESSAGE));
+    whole[start..].to_owned()
+}
+
+fn last_line(findings: &[Finding], is: impl Fn(&Rule) -> bool) -> Option<u64> {
+    let rule = |finding: &&Finding| RuleBook::ours().rule(&finding.rule).is_some_and(&is);
+    findings
+        .iter()
+        .filter(rule)
+        .map(|finding| finding.line)
+        .max()
+}
+
+struct Reading<'a> {
+    found: Vec<Candidate<'a>>,
+    signs: Signs,
+    /// Where the agent says that the work is done.
+    claims: Option<u64>,
+    /// The agreed word for it, as a line of its own.
+    signals: bool,
+    /// Where a tool's output shows it.
+    shown_success: Option<u64>,
+    message: Message,
+}
+
+impl Reading<'_> {
+    /// The steps, in the order in which they count.
+    fn diagnose(&self, evidence: &Evidence) -> Option<Diagnosis> {
+        if let Some(error_line) = self.message.failure_line {
+            return Some(self.of_block(error_line));
+        }
+        if self.claims.is_some() {
+            let refuted = self.false_claim();
+            return refuted.or_else(|| {
+                self.of_words()
+                    .filter(|words| !self.signals && words.confidence >= CLEAR)
+            });
+        }
+        self.of_time()
+            .or_else(|| self.of_api())
+            .or_else(|| {
+                self.of_words()
+                    .filter(|words| i32::from(words.confidence) >= SURE)
+            })
+            .or_else(|| self.of_tool())
+            .or_else(|| self.of_words())
+            .or_else(|| self.of_tone())
+            .or_else(|| self.unexplained(evidence))
+    }
+
+    /// The agent says that it failed, and why: that line is judged, no other.
+    fn of_block(&self, line: u64) -> Diagnosis {
+        let on_line = self.found.iter().filter(|c| c.finding.line == line);
+        let best = on_line.max_by_key(|c| c.score);
+        let quoted = Diagnosis {
+            blocker: self.message.failure_text.clone(),
+            line: Some(line),
+            confidence: 60,
+            ..Diagnosis::new(FailureKind::IncompleteWork, "agent_messages/failure-block")
+        };
+        match best {
+            Some(best) => Diagnosis {
+                blocker: quoted.blocker,
+                ..Diagnosis::of(best)
+            },
+            None if self.has_done_work() => quoted,
+            None => Diagnosis {
+                kind: FailureKind::RuntimeException,
+                ..quoted
+            },
+        }
+    }
+
+    /// Success is claimed: is there proof against it in the same text?
+    fn false_claim(&self) -> Option<Diagnosis> {
+        let is_refuted =
+            |c: &&Candidate<'_>| self.shown_success.is_some_and(|line| line > c.finding.line);
+        let proofs = self
+            .found
+            .iter()
+            .filter(|c| is_tool(c) && c.rule.proves && c.score >= SURE);
+        let proof = proofs
+            .filter(|c| is_code(c.kind) && !is_refuted(c))
+            .max_by_key(|c| c.score);
+        let false_claim = FailureKind::FalseSuccessClaim;
+        if let Some(proof) = proof {
+            return Some(Diagnosis {
+                kind: false_claim,
+                repair: None,
+                suggest: Vec::new(),
+                retry_mode: None,
+                ..Diagnosis::of(proof)
+            });
+        }
+        let admits = self
+            .found
+            .iter()
+            .filter(|c| c.kind == false_claim)
+            .max_by_key(|c| c.score);
+        admits.map(Diagnosis::of)
+    }
+
+    /// A runner says that time was up.
+    fn of_time(&self) -> Option<Diagnosis> {
+        let is_time = |c: &&Candidate<'_>| {
+            c.rule.name.starts_with(TIME) && c.kind.category() == FailureCategory::Timeout
+        };
+        let best = self.found.iter().filter(is_time).max_by_key(|c| c.score)?;
+        (best.score >= SURE && !self.message.is_long()).then(|| Diagnosis::of(best))
+    }
+
+    /// The agent's own service or program failed.
+    fn of_api(&self) -> Option<Diagnosis> {
+        let own = self
+            .found
+            .iter()
+            .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE);
+        own.max_by_key(|c| (c.score, Reverse(c.finding.line)))
+            .map(Diagnosis::of)
+    }
+
+    fn of_words(&self) -> Option<Diagnosis> {
+        let own = self
+            .found
+            .iter()
+            .filter(|c| c.rule.name.starts_with(MESSAGES) && self.counts(c));
+        let best = own.max_by_key(|c| (c.score, Reverse(c.finding.line)))?;
+        let mut diagnosis = Diagnosis::of(best);
+        let leaves_work = best.kind.category() == FailureCategory::Partial;
+        if leaves_work
+            && !self.has_done_work()
+            && let Some(tool) = self.strongest_tool()
+        {
+            return Some(Diagnosis::of(tool));
+        }
+        if leaves_work && let Some(tool) = self.strongest_tool() {
+            let of_tool = Diagnosis::of(tool);
+            diagnosis.repair = of_tool.repair;
+        }
+        Some(diagnosis)
+    }
+
+    /// Weak words count only if they fit what was done: trouble after work, doubts without.
+    fn counts(&self, candidate: &Candidate<'_>) -> bool {
+        let is_trouble = candidate.kind.category() == FailureCategory::Partial;
+        let fits = is_trouble == self.has_done_work() && self.claims.is_none();
+        candidate.rule.name != ADMISSION && (candidate.score >= SURE || fits)
+    }
+
+    /// A tool's error is all there is; with work done before it, the work is incomplete.
+    fn of_tool(&self) -> Option<Diagnosis> {
+        let tool = self.strongest_tool()?;
+        let diagnosis = Diagnosis::of(tool);
+        if !self.has_done_work() {
+            return Some(diagnosis);
+        }
+        Some(Diagnosis {
+            kind: FailureKind::IncompleteWork,
+            retry_mode: None,
+            ..diagnosis
+        })
+    }
+
+    /// Neither success nor work is claimed and the text says no to something: then nothing was
+    /// done, for want of something.
+    fn of_tone(&self) -> Option<Diagnosis> {
+        let line = self
+            .message
+            .doubt
+            .as_ref()
+            .filter(|_| !self.has_done_work())?;
+        Some(Diagnosis {
+            blocker: Some(shortened(&line.text)),
+            line: Some(line.number),
+            confidence: 30,
+            ..Diagnosis::new(FailureKind::MissingReference, "agent_messages/tone")
+        })
+    }
+
+    fn strongest_tool(&self) -> Option<&Candidate<'_>> {
+        let tools = self
+            .found
+            .iter()
+            .filter(|c| is_tool(c) && c.score >= WEAK && c.rule.role != Role::Frame);
+        tools.max_by_key(|c| (c.score, Reverse(c.finding.line)))
+    }
+
+    fn has_done_work(&self) -> bool {
+        !self.signs.nothing_done
+            && (self.signs.steps > 0 || !self.message.completed_steps.is_empty())
+    }
+
+    /// Exit code 0 of an agent means nothing; another one means at least that it did not end
+    /// well.
+    fn unexplained(&self, evidence: &Evidence) -> Option<Diagnosis> {
+        if ending::signal(evidence).is_some() {
+            return ending::over(evidence, None);
+        }
+        let code = evidence.ending.exit_code?;
+        (code != 0).then(|| ending::unexplained(evidence))
+    }
+
+    /// A time limit by the agent's or the runner's words: was there progress?
+    fn as_timeout(&self, diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
+        if diagnosis.kind.category() != FailureCategory::Timeout {
+            return diagnosis;
+        }
+        let is_idle = diagnosis.kind == FailureKind::TimeoutNoProgress;
+        let kind = timeout::kind(self.has_done_work() || !(is_idle || self.signs.nothing_done));
+        Diagnosis {
+            kind,
+            suggest: timeout::suggestions(evidence, kind),
+            ..diagnosis
+        }
+    }
+}
+
+fn is_tool(candidate: &Candidate<'_>) -> bool {
+    let name = &candidate.rule.name;
+    !name.starts_with(MESSAGES) && !name.starts_with(APIS)
+}

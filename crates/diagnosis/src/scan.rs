@@ -1,0 +1,332 @@
+//! The half of the diagnosis that is fed while output streams by. Whatever the size of the
+//! output, it keeps a window of some lines and a short list of findings.
+
+use std::borrow::Cow;
+use std::cell::{LazyCell, OnceCell};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memrchr};
+use regreen_model::{Finding, Output, Source};
+
+use crate::ansi::Stripper;
+use crate::decoration::{message_of, without_cause_words};
+use crate::derived::with_derived;
+use crate::mood::Mood;
+use crate::role::Role;
+#[cfg(test)]
+use crate::rule::Rule;
+use crate::rule::{MATCHED, Neighbours};
+use crate::rule_book::RuleBook;
+use crate::shortlist::Shortlist;
+
+/// How much is collected before it is searched.
+const BATCH: usize = 128 * 1024;
+/// How much around a line is kept so that its neighbours can be looked at.
+const MARGIN: usize = 4 * 1024;
+/// Of a longer line only so much around what was found is read.
+const MAX_LINE: usize = 4 * 1024;
+const LINES_BEFORE: usize = 12;
+const LINES_AFTER: usize = 6;
+/// A line in a finding is cut here, its neighbours there: findings are stored and must stay
+/// small.
+const MAX_TEXT: usize = 480;
+const MAX_NEIGHBOUR: usize = 160;
+const KEPT_BEFORE: usize = 2;
+const KEPT_AFTER: usize = 2;
+/// Neighbours are read so far when rules look at them.
+const READ_NEIGHBOUR: usize = 400;
+/// After so many lines more of a sign add nothing.
+const ENOUGH: u64 = 100;
+/// How much of the beginning and of the end is kept.
+const SAMPLE: usize = 4 * 1024;
+
+/// Searches output for lines that say how the run went.
+#[derive(Debug)]
+pub struct Scanner {
+    book: &'static RuleBook,
+    source: Source,
+    stripper: Stripper,
+    /// Bytes without colours; those before `done` are searched already.
+    window: Vec<u8>,
+    done: usize,
+    /// Line ends before `done`.
+    lines: u64,
+    bytes: u64,
+    head: Vec<u8>,
+    found: Shortlist,
+}
+
+impl Scanner {
+    #[must_use]
+    pub fn new(source: Source) -> Self {
+        Self {
+            book: RuleBook::ours(),
+            source,
+            stripper: Stripper::default(),
+            window: Vec::new(),
+            done: 0,
+            lines: 0,
+            bytes: 0,
+            head: Vec::new(),
+            found: Shortlist::new(RuleBook::ours().rules.len()),
+        }
+    }
+
+    /// Takes the next bytes, in pieces of any size.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        for piece in bytes.chunks(BATCH) {
+            self.bytes += piece.len() as u64;
+            self.stripper.strip(piece, &mut self.window);
+            if self.window.len() - self.done >= BATCH + MARGIN {
+                self.search(self.window.len() - MARGIN);
+            }
+        }
+    }
+
+    /// The end of the output, and what is kept of it.
+    #[must_use]
+    pub fn finish(mut self) -> Output {
+        self.search(self.window.len());
+        let is_open = self.window.last().is_some_and(|last| *last != b'\n');
+        let is_whole = self.bytes <= SAMPLE as u64;
+        let tail = self
+            .window
+            .len()
+            .saturating_sub(if is_whole { 0 } else { SAMPLE });
+        Output {
+            bytes: self.bytes,
+            lines: self.lines + u64::from(is_open),
+            head: readable(&self.head).into_owned(),
+            tail: readable(&self.window[tail..]).into_owned(),
+            findings: self.found.into_findings(),
+        }
+    }
+
+    /// Searches the window up to the last line end before `limit`.
+    fn search(&mut self, limit: usize) {
+        let is_end = limit == self.window.len();
+        let end = match memrchr(b'\n', &self.window[self.done..limit]) {
+            Some(last) if !is_end => self.done + last + 1,
+            // One line fills the window: it is read in parts.
+            _ => limit,
+        };
+        self.keep_head(end);
+        let mut from = self.done;
+        let mut counted = self.done;
+        let mut line = self.lines + 1;
+        let window = std::mem::take(&mut self.window);
+        let prefilter = self.book.prefilter(self.source);
+        while let Some(hit) = prefilter.next_hit(&window[..end], from) {
+            let part = line_around(&window, hit - 1, from);
+            line += memchr_iter(b'\n', &window[counted..part.start]).count() as u64;
+            counted = part.start;
+            self.read_line(&window, &part, line);
+            from = part.end.max(hit);
+            if from >= end {
+                break;
+            }
+        }
+        self.window = window;
+        // A part of a very long line may have been read beyond the end already.
+        let end = end.max(from);
+        self.lines += memchr_iter(b'\n', &self.window[self.done..end]).count() as u64;
+        self.done = end;
+        self.forget();
+    }
+
+    fn keep_head(&mut self, end: usize) {
+        let room = SAMPLE.saturating_sub(self.head.len());
+        let more = room.min(end - self.done);
+        self.head
+            .extend_from_slice(&self.window[self.done..self.done + more]);
+    }
+
+    /// Drops what no line to come can want to look back at.
+    fn forget(&mut self) {
+        let keep_from = self.done.saturating_sub(MARGIN.max(SAMPLE));
+        self.window.drain(..keep_from);
+        self.done -= keep_from;
+    }
+
+    fn read_line(&mut self, window: &[u8], part: &Range<usize>, number: u64) {
+        let bytes = &window[part.clone()];
+        let mut candidates = self.book.prefilter(self.source).candidates(bytes);
+        candidates.retain(|n| self.wants(*n));
+        if candidates.is_empty() {
+            return;
+        }
+        let line = readable(bytes);
+        let around = OnceCell::new();
+        let look = || around.get_or_init(|| neighbours(window, part));
+        for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
+            for (n, captures) in self.matching(shown, &candidates, look) {
+                let rule = &self.book.rules[n];
+                let near = look();
+                let finding = Finding {
+                    rule: rule.name.to_owned(),
+                    line: number,
+                    text: excerpt(shown.trim_end(), captures.get(MATCHED)),
+                    before: last_said(&near.before),
+                    after: first_said(&near.after),
+                    captures: with_derived(captures),
+                    count: 1,
+                };
+                self.found.add(n, rule, finding);
+            }
+        }
+    }
+
+    /// Signs are counted up to a point, and a cause that was named often enough need not be
+    /// named again, unless the last word counts.
+    fn wants(&self, n: usize) -> bool {
+        let rule = &self.book.rules[n];
+        let is_enough = if rule.role.is_counted() {
+            self.found.count(n) >= ENOUGH
+        } else {
+            rule.role.is_blame() && !rule.last && self.found.is_settled(n, rule)
+        };
+        !is_enough
+    }
+
+    /// The rules that speak about a line, by number, with what they take out of it; none if
+    /// one says that it is harmless. What is costly is done only when a rule asks for it.
+    fn matching<'a>(
+        &self,
+        line: &str,
+        candidates: &[usize],
+        look: impl Fn() -> &'a Neighbours,
+    ) -> Vec<(usize, BTreeMap<String, String>)> {
+        let whole = line.trim_end();
+        let body = LazyCell::new(|| without_cause_words(message_of(line)));
+        let is_passing = LazyCell::new(|| Mood::of(line) == Mood::Passing);
+        let mut found = Vec::new();
+        for &n in candidates {
+            let rule = &self.book.rules[n];
+            let text = if rule.raw { whole } else { *body };
+            let speaks = rule.matches(text)
+                && !(rule.role.is_blame() && *is_passing)
+                && (!rule.looks_around() || rule.fits(look()));
+            if !speaks {
+                continue;
+            }
+            if rule.role == Role::Harmless {
+                return Vec::new();
+            }
+            found.push((n, rule.captures(text)));
+        }
+        found
+    }
+}
+
+/// Scans a text that is already there.
+#[must_use]
+pub fn scan(bytes: &[u8], source: Source) -> Output {
+    let mut scanner = Scanner::new(source);
+    scanner.feed(bytes);
+    scanner.finish()
+}
+
+/// The line that holds the byte at `at`; of a very long line a part of it, from `floor` on.
+fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
+    let lowest = at.saturating_sub(MAX_LINE / 4);
+    let start = memrchr(b'\n', &window[lowest..at]).map_or(lowest, |n| lowest + n + 1);
+    let start = if start == lowest {
+        start.max(floor.min(at))
+    } else {
+        start
+    };
+    let highest = (at + MAX_LINE).min(window.len());
+    let end = memchr(b'\n', &window[at..highest]).map_or(highest, |n| at + n);
+    start..end
+}
+
+/// The lines before and after a part of the window.
+fn neighbours(window: &[u8], part: &Range<usize>) -> Neighbours {
+    let before = &window[part.start.saturating_sub(MARGIN)..part.start];
+    let after = &window[part.end..(part.end + MARGIN).min(window.len())];
+    let mut before: Vec<String> = before
+        .rsplit(|byte| *byte == b'\n')
+        .skip(1)
+        .take(LINES_BEFORE)
+        .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
+        .collect();
+    before.reverse();
+    let after = after
+        .split(|byte| *byte == b'\n')
+        .skip(1)
+        .take(LINES_AFTER)
+        .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
+        .collect();
+    Neighbours { before, after }
+}
+
+/// As text, without characters that show nothing.
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(bytes);
+    let is_hidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    if text.contains(is_hidden) {
+        Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
+    } else {
+        text
+    }
+}
+
+/// Of a long line the part that holds what matched.
+fn excerpt(line: &str, matched: Option<&String>) -> String {
+    let at = matched.and_then(|matched| Some(line.find(matched.as_str())? + matched.len()));
+    let start = match at {
+        Some(end) if end > MAX_TEXT => end.saturating_sub(MAX_TEXT / 2),
+        _ => 0,
+    };
+    cut(&line[line.ceil_char_boundary(start)..], MAX_TEXT).to_owned()
+}
+
+fn first_said(lines: &[String]) -> Vec<String> {
+    let said = lines.iter().filter(|line| !line.trim().is_empty());
+    said.take(KEPT_AFTER)
+        .map(|line| cut(line, MAX_NEIGHBOUR).to_owned())
+        .collect()
+}
+
+fn last_said(lines: &[String]) -> Vec<String> {
+    let mut last: Vec<String> = {
+        let said = lines.iter().rev().filter(|line| !line.trim().is_empty());
+        said.take(KEPT_BEFORE)
+            .map(|line| cut(line, MAX_NEIGHBOUR).to_owned())
+            .collect()
+    };
+    last.reverse();
+    last
+}
+
+fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// How often one rule alone speaks about a text.
+#[cfg(test)]
+pub(crate) fn matches_of(rule: &Rule, text: &str, source: Source) -> usize {
+    let mut clean = Vec::new();
+    Stripper::default().strip(text.as_bytes(), &mut clean);
+    let mut start = 0;
+    let mut count = 0;
+    for line in clean.split_inclusive(|byte| *byte == b'\n') {
+        let end = start + line.len() - usize::from(line.ends_with(b"\n"));
+        let text = readable(&clean[start..end]);
+        let can_match = rule
+            .needs
+            .iter()
+            .any(|(need, _)| text.to_ascii_lowercase().contains(need));
+        let is_blame_of_passing = Mood::of(&text) == Mood::Passing && rule.role.is_blame();
+        let message = if rule.raw {
+            text.trim_end()
+        } else {
+            without_cause_words(message_of(&text))
+        };
+        let speaks = rule.matches(message) && rule.fits(&neighbours(&clean, &(start..end)));
+        count += usize::from(can_match && !is_blame_of_passing && rule.reads(source) && speaks);
+        start += line.len();
+    }
+    count
+}

@@ -1,0 +1,115 @@
+use regreen_model::Finding;
+
+use crate::role::Role;
+use crate::rule::Rule;
+use crate::score::score;
+
+/// No more findings than this are kept, whatever the size of the output.
+pub(crate) const MAX_FINDINGS: usize = 64;
+/// One rule keeps its first findings, and its last.
+const FIRST_PER_RULE: usize = 2;
+
+/// So many findings of one rule are many.
+const SETTLED: u64 = 32;
+
+/// The findings worth keeping: a few per rule, the strongest rules first when there are
+/// too many.
+#[derive(Debug)]
+pub(crate) struct Shortlist {
+    /// By the rule's number.
+    by_rule: Vec<Option<Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    is_blame: bool,
+    count: u64,
+    first: Vec<Finding>,
+    last: Option<Finding>,
+    /// The line that proves most: the first of its rule may be a decoy.
+    best: Option<(i32, Finding)>,
+}
+
+impl Shortlist {
+    pub(crate) fn new(rules: usize) -> Self {
+        Self {
+            by_rule: (0..rules).map(|_| None).collect(),
+        }
+    }
+
+    /// How many findings of a rule there were.
+    pub(crate) fn count(&self, n: usize) -> u64 {
+        self.by_rule
+            .get(n)
+            .and_then(Option::as_ref)
+            .map_or(0, |kept| kept.count)
+    }
+
+    /// Whether further findings of a rule can tell nothing new: there are many, and one of
+    /// them proves as much as the rule can.
+    pub(crate) fn is_settled(&self, n: usize, rule: &Rule) -> bool {
+        let kept = self.by_rule.get(n).and_then(Option::as_ref);
+        kept.is_some_and(|kept| {
+            let is_full = |(worth, _): &(i32, Finding)| *worth >= i32::from(rule.weight);
+            kept.count >= SETTLED && kept.best.as_ref().is_some_and(is_full)
+        })
+    }
+
+    pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding) {
+        let Some(place) = self.by_rule.get_mut(n) else {
+            return;
+        };
+        let kept = place.get_or_insert_with(|| Kept {
+            is_blame: rule.role.is_blame() || rule.role == Role::Frame,
+            count: 0,
+            first: Vec::new(),
+            last: None,
+            best: None,
+        });
+        kept.count += 1;
+        let worth = score(rule, &finding);
+        if kept.best.as_ref().is_none_or(|(best, _)| worth > *best) {
+            kept.best = Some((worth, finding.clone()));
+        }
+        if kept.first.len() < FIRST_PER_RULE {
+            kept.first.push(finding);
+        } else {
+            kept.last = Some(finding);
+        }
+    }
+
+    /// In the order of their lines.
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        let mut ranked: Vec<(bool, i32, Finding)> = Vec::new();
+        for kept in self.by_rule.into_iter().flatten() {
+            let worth = kept.best.as_ref().map_or(0, |(worth, _)| *worth);
+            let best = kept.best.map(|(_, finding)| finding);
+            let mut of_rule: Vec<Finding> = kept
+                .first
+                .into_iter()
+                .chain(best)
+                .chain(kept.last)
+                .collect();
+            of_rule.sort_by_key(|finding| finding.line);
+            of_rule.dedup_by_key(|finding| finding.line);
+            for mut finding in of_rule {
+                finding.count = kept.count;
+                ranked.push((kept.is_blame, worth, finding));
+            }
+        }
+        // A third of the places is for signs of how it went, which are never blamed.
+        let (mut blame, mut signs): (Vec<_>, Vec<_>) =
+            ranked.into_iter().partition(|(is_blame, ..)| *is_blame);
+        blame.sort_by_key(|(_, worth, finding)| (-worth, finding.line));
+        blame.truncate(MAX_FINDINGS * 2 / 3);
+        signs.sort_by_key(|(_, worth, finding)| (-worth, finding.line));
+        signs.truncate(MAX_FINDINGS - blame.len());
+        let mut findings: Vec<Finding> = blame
+            .into_iter()
+            .chain(signs)
+            .map(|(.., finding)| finding)
+            .collect();
+        findings.sort_by(|a, b| (a.line, &a.rule).cmp(&(b.line, &b.rule)));
+        findings
+    }
+}

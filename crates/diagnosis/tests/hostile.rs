@@ -1,0 +1,119 @@
+//! Output of any size and shape is read, in bounded memory and in time that grows with it.
+
+use proptest::prelude::*;
+use regreen_diagnosis::{Scanner, evidence_of, rank, scan};
+use regreen_model::{Ending, Evidence, Output, Source};
+
+const MEGABYTE: usize = 1024 * 1024;
+const SOURCES: [Source; 2] = [Source::Agent, Source::Command];
+
+fn evidence(output: Output, source: Source) -> Evidence {
+    let ending = Ending {
+        exit_code: Some(1),
+        ..Ending::default()
+    };
+    evidence_of(output, source, None, ending)
+}
+
+fn scanned(bytes: &[u8], source: Source, chunk: usize) -> Output {
+    let mut scanner = Scanner::new(source);
+    for part in bytes.chunks(chunk) {
+        scanner.feed(part);
+    }
+    scanner.finish()
+}
+
+#[test]
+fn one_line_of_five_megabytes_is_read() {
+    for unit in [
+        "a",
+        "error: ",
+        "\0",
+        "[",
+        "((((",
+        "\u{1b}[",
+        "\r",
+        "No module named 'x' ",
+        "✓ ",
+        "\u{202e}",
+    ] {
+        let text = unit.repeat(5 * MEGABYTE / unit.len());
+        let output = scan(text.as_bytes(), Source::Command);
+        assert!(output.findings.len() <= 64);
+        assert_eq!(output.bytes, text.len() as u64);
+        assert!(rank(&evidence(output, Source::Command)).is_some());
+    }
+}
+
+#[test]
+fn many_lines_that_all_say_something_are_read() {
+    let unit =
+        "Traceback (most recent call last):\nValueError: x\nerror: y\nbash: z: command not found\n";
+    let text = unit.repeat(MEGABYTE / unit.len());
+    let output = scan(text.as_bytes(), Source::Command);
+    assert!(output.findings.len() <= 64);
+    assert_eq!(output.lines, 4 * (text.len() / unit.len()) as u64);
+    let size = serde_json::to_vec(&output).unwrap().len();
+    assert!(size < 64 * 1024, "{size}");
+}
+
+#[test]
+fn a_long_message_of_an_agent_is_read() {
+    for unit in [
+        "I could not ",
+        "but ",
+        "(",
+        "? ",
+        "implemented ",
+        "\n> ",
+        "```\n",
+    ] {
+        let text = unit.repeat(MEGABYTE / 4 / unit.len());
+        let output = scanned(text.as_bytes(), Source::Agent, 4096);
+        let _ = rank(&evidence(output, Source::Agent));
+    }
+}
+
+#[test]
+fn the_cause_is_found_in_the_middle_of_noise_with_its_line() {
+    let quiet = "2026-01-02T03:04:05Z INFO worker handled request in 12 ms\n".repeat(30_000);
+    let text = format!("{quiet}ModuleNotFoundError: No module named 'boto3'\n{quiet}");
+    let output = scanned(text.as_bytes(), Source::Command, 1000);
+    let failure = rank(&evidence(output, Source::Command)).unwrap();
+    assert_eq!(failure.line, Some(30_001));
+    assert_eq!(
+        failure.blocked_on.as_deref(),
+        Some("ModuleNotFoundError: No module named 'boto3'")
+    );
+}
+
+#[test]
+fn colours_and_progress_bars_hide_nothing() {
+    let text = b"  10%\r  90%\r\x1b[31merror\x1b[0m\x1b[1m[E0308]\x1b[0m: mismatched types\r\n";
+    let output = scan(text, Source::Command);
+    let failure = rank(&evidence(output, Source::Command)).unwrap();
+    assert_eq!(
+        failure.blocked_on.as_deref(),
+        Some("error[E0308]: mismatched types")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        for source in SOURCES {
+            let _ = rank(&evidence(scan(&bytes, source), source));
+        }
+    }
+
+    #[test]
+    fn how_output_is_cut_into_pieces_does_not_matter(
+        lines in proptest::collection::vec("(?:error: x|ModuleNotFoundError: No module named 'y'|[ -~]{0,30}|\\x1b\\[31mbash: z: command not found)", 0..40),
+        chunk in 1_usize..50,
+    ) {
+        let text = lines.join("\n");
+        prop_assert_eq!(scanned(text.as_bytes(), Source::Command, chunk), scan(text.as_bytes(), Source::Command));
+    }
+}
