@@ -54,15 +54,19 @@ impl Problem {
     /// How regreen ends because of it.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Contended { .. } => Exit::AskPerson,
+            Self::Contended { .. }
+            | Self::Edit {
+                why: EditError::Refused(_),
+                ..
+            } => Exit::AskPerson,
+            // It would fail the same way again.
+            Self::ReadOnly { .. } | Self::Step(_) => Exit::SetUp,
             Self::Read(_)
             | Self::Spec(_)
             | Self::NotAnId { .. }
             | Self::NoSuchTask { .. }
             | Self::NotOnLine { .. }
             | Self::Edit { .. }
-            | Self::ReadOnly { .. }
-            | Self::Step(_)
             | Self::BadName { .. }
             | Self::Exists { .. }
             | Self::NoSuchCommand { .. }

@@ -80,13 +80,11 @@ impl Block {
 
     fn append(&mut self, field: Field, text: &str) {
         let value = self.field(field);
-        if value.len() + text.len() >= MAX_FIELD {
-            return;
-        }
         if !value.is_empty() {
             value.push(' ');
         }
-        value.push_str(text);
+        let room = MAX_FIELD.saturating_sub(value.len());
+        value.push_str(&text[..text.floor_char_boundary(room)]);
     }
 }
 

@@ -4,19 +4,10 @@
 //! cause from it and from what else is known. Both are pure. The rules they follow are data,
 //! in `rules/`, each with the texts it must and must not match.
 
-mod contradiction;
-mod failure_block;
-mod modification_request;
-mod prose;
-mod signal;
-
-pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
-pub use failure_block::{has_failure_block, parse_failure};
-pub use modification_request::modification_request;
-pub use signal::{Signal, signal};
 mod ansi;
 mod ascii_classes;
 mod child_failure;
+mod contradiction;
 mod decoration;
 mod derived;
 mod explain;
@@ -25,6 +16,7 @@ mod failures_page;
 mod fingerprint;
 mod lazy_regex;
 mod message;
+mod modification_request;
 mod mood;
 mod names;
 mod one_line;
@@ -42,13 +34,17 @@ mod rule_tests;
 mod scan;
 mod score;
 mod shortlist;
+mod signal;
 mod suggestions;
 mod template;
 
 pub use child_failure::ChildFailure;
+pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};
 pub use failures_page::failures_page;
+pub use modification_request::modification_request;
 pub use rank::{rank, signal_number};
 pub use report::{Report, ReportError};
 pub use scan::{Scanner, scan};
+pub use signal::{Signal, signal};

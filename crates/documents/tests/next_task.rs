@@ -94,6 +94,17 @@ fn a_group_is_closed_when_its_required_rows_are_done() {
 }
 
 #[test]
+fn a_fix_of_a_group_comes_before_closing_it() {
+    let text = "- [ ] 1. g\n  - [x] 1.1 a\n- [ ] 1.2 [FIX 1] Fix: x\n- [ ] 2. h\n";
+    check(text, &Pick::default(), "1.2");
+    check(
+        &text.replace("[ ] 1.2", "[x] 1.2"),
+        &Pick::default(),
+        "close 1",
+    );
+}
+
+#[test]
 fn the_index_does_not_move_while_fixes_run() {
     let file = TaskFile::read(
         "- [x] 1.1 a\n- [ ] g\n- [ ]* 1.2 o\n- [ ] 1.3 b\n- [ ] 1.3.1 [FIX 1.3] x\n- [ ] 1.4 c\n",

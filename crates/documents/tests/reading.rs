@@ -259,14 +259,22 @@ fn a_key_finds_its_row_after_people_have_edited_the_file() {
     let b = before.key(before.rows().nth(1).unwrap()).unwrap();
     let after = TaskFile::read("- [ ] new\n- [ ] a\n- [ ] b\n");
     assert_eq!(after.resolve(&b), after.row_on_line(3));
-    let renamed = TaskFile::read("- [ ] a\n- [ ] b, better\n");
-    assert_eq!(renamed.resolve(&b), renamed.row_on_line(2));
+    assert_eq!(TaskFile::read("- [ ] a\n- [ ] c\n").resolve(&b), None);
 
     let before = TaskFile::read("- [ ] 1.1 a\n- [ ] 1.1 b\n");
     let b = before.key(before.rows().nth(1).unwrap()).unwrap();
     let after = TaskFile::read("- [ ] 1.1 b\n- [ ] 1.2 c\n");
     assert_eq!(after.resolve(&b), after.row_on_line(1));
     assert_eq!(TaskFile::read("- [ ] 1.2 c\n").resolve(&b), None);
+    assert_eq!(
+        TaskFile::read("- [ ] 1.1 a\n- [ ] 1.2 c\n").resolve(&b),
+        None
+    );
+
+    let before = TaskFile::read("- [ ] 1.1 a\n- [ ] 1.2 b\n");
+    let a = before.key(before.rows().next().unwrap()).unwrap();
+    let renamed = TaskFile::read("- [ ] 1.1 better\n- [ ] 1.2 b\n");
+    assert_eq!(renamed.resolve(&a), renamed.row_on_line(1));
 }
 
 #[test]
@@ -296,4 +304,20 @@ fn rows_that_were_nearly_written_are_warned_about() {
     );
     let lines: Vec<usize> = file.warnings().iter().map(|w| w.line).collect();
     assert_eq!(lines, [2, 3, 4]);
+}
+
+#[test]
+fn a_fix_without_an_id_is_no_task_and_takes_no_number() {
+    check(
+        "- [ ] a\n- [ ] [FIX 1] own\n- [ ] b\n",
+        &["1 . task: a", "- . checklist: own", "2 . task: b"],
+    );
+}
+
+#[test]
+fn rows_that_fix_nothing_count_like_any_other() {
+    check(
+        "- [ ] 1.1 [FIX 9.9] a\n- [ ] 1.2 [FIX 8.8] b\n- [ ] note\n",
+        &["1.1 . task: a", "1.2 . task: b", "- . checklist: note"],
+    );
 }

@@ -36,6 +36,15 @@ impl Marker {
         }
     }
 
+    /// The task that a row with this marker fixes.
+    #[must_use]
+    pub fn fixes(&self) -> Option<&TaskId> {
+        match self {
+            Self::Fix(id) => id.as_ref(),
+            _ => None,
+        }
+    }
+
     fn parse_with_argument(word: &str) -> Option<Self> {
         if let Some(id) = word.strip_prefix("FIX ") {
             return TaskId::parse(id.trim()).map(|id| Self::Fix(Some(id)));

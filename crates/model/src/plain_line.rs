@@ -41,7 +41,7 @@ impl PlainLine {
     #[must_use]
     pub fn first_of(text: &str, max_chars: usize) -> Self {
         beginning(text)
-            .lines()
+            .split(['\n', '\r'])
             .map(|line| Self::flatten(line, max_chars))
             .find(|line| !line.is_empty())
             .unwrap_or_default()
@@ -102,16 +102,21 @@ pub fn is_format_control(c: char) -> bool {
 /// marker that appears because one inside it was left out is left out too.
 fn without_markers(chars: impl Iterator<Item = char>) -> String {
     let mut line = String::new();
+    // Where brackets are open, innermost last.
+    let mut open: Vec<usize> = Vec::new();
     for c in chars {
-        if c == ' ' && line.ends_with(' ') {
-            continue;
-        }
-        if c == ']'
-            && let Some(open) = line.rfind('[')
-            && is_marker(&line[open + 1..])
-        {
-            line.truncate(open);
-            continue;
+        match c {
+            ' ' if line.ends_with(' ') => continue,
+            '[' => open.push(line.len()),
+            ']' => {
+                if let Some(at) = open.pop()
+                    && is_marker(&line[at + 1..])
+                {
+                    line.truncate(at);
+                    continue;
+                }
+            }
+            _ => {}
         }
         line.push(c);
     }
@@ -119,6 +124,12 @@ fn without_markers(chars: impl Iterator<Item = char>) -> String {
 }
 
 fn is_marker(inside: &str) -> bool {
+    // Longer than any id: text, and not worth a closer look.
+    const LONGEST_MARKER: usize = 80;
+    inside.len() <= LONGEST_MARKER && is_short_marker(inside)
+}
+
+fn is_short_marker(inside: &str) -> bool {
     matches!(inside, "" | " " | "x" | "X" | "-" | "~") || Marker::parse(inside.trim()).is_some()
 }
 
@@ -180,7 +191,19 @@ mod tests {
 
     #[test]
     fn ten_megabytes_of_anything_are_cut_quickly() {
-        for unit in ["a", "[", "[x]", "\n", " ", "\u{1b}[", "`", "\u{202e}"] {
+        for unit in [
+            "a",
+            "[",
+            "]",
+            "[US1,US1,",
+            "[]",
+            "[x]",
+            "\n",
+            " ",
+            "\u{1b}[",
+            "`",
+            "\u{202e}",
+        ] {
             let text = unit.repeat(10_000_000 / unit.len());
             assert!(
                 PlainLine::flatten(&text, ERROR_CHARS)

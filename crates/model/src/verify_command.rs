@@ -35,13 +35,27 @@ impl VerifyCommand {
     /// The word that has to be a program: the first one behind assignments, `!` and `(`.
     #[must_use]
     pub fn program(&self) -> &str {
-        self.command
-            .split_whitespace()
+        words(&self.command)
             .map(|word| word.trim_start_matches(['(', '!', '{']))
             .find(|word| !word.is_empty() && !is_assignment(word))
             .map(|word| word.trim_end_matches([';', ')']))
             .unwrap_or_default()
     }
+}
+
+/// The words of a command, cut at blanks outside quotes.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    command
+        .split(move |c: char| {
+            match (quote, c) {
+                (None, '"' | '\'') => quote = Some(c),
+                (Some(open), c) if c == open => quote = None,
+                _ => {}
+            }
+            quote.is_none() && c.is_whitespace()
+        })
+        .filter(|word| !word.is_empty())
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -61,6 +75,7 @@ mod tests {
         for (command, program) in [
             ("make test", "make"),
             ("A=1 B=\"x\" make", "make"),
+            ("RUSTFLAGS=\"-D warnings\" cargo test", "cargo"),
             ("! grep -q x f", "grep"),
             ("(cd a && make)", "cd"),
             ("!grep x", "grep"),

@@ -25,8 +25,12 @@ pub fn propose_gate(disk: &dyn Disk, root: &Path) -> Option<&'static str> {
     if text("Makefile").is_some_and(|makefile| has_test_target(&makefile)) {
         return Some("make test");
     }
+    // What `npm init` writes is a test that says there is none.
+    let is_test = |manifest: &str, says: &str| {
+        manifest.contains(says) && !manifest.contains("no test specified")
+    };
     let fits = |(manifest, says, _): &&(&str, &str, &str)| {
-        text(manifest).is_some_and(|manifest| manifest.contains(says))
+        text(manifest).is_some_and(|manifest| is_test(&manifest, says))
     };
     GATES.iter().find(fits).map(|(_, _, gate)| *gate)
 }

@@ -1,8 +1,8 @@
 //! How a JSON file is laid out.
 
-use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
-use serde_json::{Serializer, Value};
+use std::fmt::Write as _;
+
+use serde_json::Value;
 
 /// The layout of a file that was read, kept when it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub(super) struct JsonStyle {
     has_byte_order_mark: bool,
     /// What one level is indented by; `None` if everything stands on one line.
     indent: Option<String>,
+    /// Lists of plain values stand on one line, though other things do not.
+    has_inline_lists: bool,
     eol: &'static str,
     has_final_eol: bool,
 }
@@ -19,6 +21,7 @@ impl Default for JsonStyle {
         Self {
             has_byte_order_mark: false,
             indent: Some("  ".to_owned()),
+            has_inline_lists: true,
             eol: "\n",
             has_final_eol: true,
         }
@@ -38,6 +41,7 @@ impl JsonStyle {
             indent: body
                 .contains('\n')
                 .then(|| indent.unwrap_or_default().to_owned()),
+            has_inline_lists: body.lines().any(has_inline_list),
             eol: crate::markdown::eol_of(text),
             has_final_eol: text.ends_with(['\n', '\r']),
         }
@@ -45,8 +49,12 @@ impl JsonStyle {
 
     pub(super) fn render(&self, value: &Value) -> String {
         let mut text = match &self.indent {
-            Some(indent) => formatted(value, PrettyFormatter::with_indent(indent.as_bytes())),
-            None => formatted(value, CompactFormatter),
+            Some(indent) => {
+                let mut text = String::new();
+                self.write(value, indent, 0, &mut text);
+                text
+            }
+            None => value.to_string(),
         };
         if self.eol != "\n" {
             // A line break inside a JSON string is always escaped.
@@ -60,12 +68,54 @@ impl JsonStyle {
         }
         text
     }
+
+    /// One value, on several lines where it has parts.
+    fn write(&self, value: &Value, indent: &str, depth: usize, text: &mut String) {
+        match value {
+            Value::Array(items) if self.has_inline_lists && items.iter().all(is_plain) => {
+                let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                let _ = write!(text, "[{}]", items.join(", "));
+            }
+            Value::Array(items) if !items.is_empty() => {
+                text.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    new_line(text, indent, depth + 1, at > 0);
+                    self.write(item, indent, depth + 1, text);
+                }
+                new_line(text, indent, depth, false);
+                text.push(']');
+            }
+            Value::Object(members) if !members.is_empty() => {
+                text.push('{');
+                for (at, (key, member)) in members.iter().enumerate() {
+                    new_line(text, indent, depth + 1, at > 0);
+                    let _ = write!(text, "{}: ", Value::from(key.as_str()));
+                    self.write(member, indent, depth + 1, text);
+                }
+                new_line(text, indent, depth, false);
+                text.push('}');
+            }
+            plain => {
+                let _ = write!(text, "{plain}");
+            }
+        }
+    }
 }
 
-fn formatted(value: &Value, formatter: impl Formatter) -> String {
-    let mut bytes = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
-    // Neither a JSON value nor memory can refuse to be written.
-    let _ = value.serialize(&mut serializer);
-    String::from_utf8_lossy(&bytes).into_owned()
+fn new_line(text: &mut String, indent: &str, depth: usize, comma: bool) {
+    text.push_str(if comma { ",\n" } else { "\n" });
+    text.push_str(&indent.repeat(depth));
+}
+
+/// A list with something in it that ends on its own line.
+fn has_inline_list(line: &str) -> bool {
+    let Some((_, list)) = line.split_once('[') else {
+        return false;
+    };
+    list.split_once(']')
+        .is_some_and(|(inside, _)| !inside.trim().is_empty())
+}
+
+fn is_plain(value: &Value) -> bool {
+    !value.is_array() && !value.is_object()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_model::TaskId;
+use regreen_model::{ERROR_CHARS, PlainLine, TaskId};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -241,7 +241,8 @@ impl State {
     /// Notes that a task got a fix because of an error. Noting it twice changes nothing.
     pub fn record_fix(&mut self, task: &TaskId, fix: &TaskId, error: &str) {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
-            FixRecord::add(entry, fix.as_str(), error);
+            let error = PlainLine::flatten(error, ERROR_CHARS);
+            FixRecord::add(entry, fix.as_str(), error.as_str());
         }
     }
 

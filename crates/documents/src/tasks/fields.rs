@@ -46,10 +46,14 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
             at += 1;
             continue;
         };
+        if item.indent <= row.indent {
+            at += 1;
+            continue;
+        }
         // Bullets directly below the row, not those nested in them.
         let direct = *child_indent.get_or_insert(item.indent);
         let end = item_end(lines, at, block_end, item.indent);
-        if item.indent > row.indent && item.indent <= direct {
+        if item.indent <= direct {
             take_field(text, lines, at, end, item, &mut fields);
             at = end;
         } else {

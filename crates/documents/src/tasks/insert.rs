@@ -1,13 +1,13 @@
 //! New rows: where they go, and how they are set apart.
 
-use regreen_model::NewTask;
+use regreen_model::{Marker, NewTask};
 
 use super::edit::{Change, EditError, Splice};
 use super::edit_guard::Intent;
 use super::render::{self, RowStyle};
 use super::row::RowId;
 use super::task_file::TaskFile;
-use crate::markdown::eol_of;
+use crate::markdown::{FenceMark, eol_of};
 
 /// More blank lines than this between tasks are an accident, not a style.
 const MAX_GAP: usize = 2;
@@ -66,9 +66,10 @@ impl TaskFile {
             return Err(EditError::Checklist);
         }
         if let Some(existing) = self.rows_with_id(&task.id).next() {
+            let meant = task.markers.iter().find_map(Marker::fixes);
             let is_it = self
                 .row(existing)
-                .is_some_and(|row| row.markers == task.markers);
+                .is_some_and(|row| row.fix_target() == meant);
             return match is_it {
                 true => Ok(Change::AlreadySo),
                 false => Err(EditError::IdTaken(task.id.clone())),
@@ -279,8 +280,17 @@ fn splice_at(offset: usize, with: String) -> Splice {
 
 fn on_one_line(task: &NewTask) -> NewTask {
     let one_line = |value: &Option<String>| {
-        let words = value.as_deref()?.split_whitespace();
-        Some(words.collect::<Vec<_>>().join(" "))
+        let value = value.as_deref()?;
+        // Code on one line would be other code.
+        let has_code = value
+            .lines()
+            .any(|line| FenceMark::opening(line.trim()).is_some());
+        let words = value.split_whitespace().collect::<Vec<_>>();
+        Some(if has_code {
+            value.to_owned()
+        } else {
+            words.join(" ")
+        })
     };
     NewTask {
         files: one_line(&task.files),

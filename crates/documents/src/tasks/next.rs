@@ -42,7 +42,9 @@ impl TaskFile {
                 if self.has_open_rows(id, pick) {
                     continue;
                 }
-                return Next::CloseGroup(id);
+                return self
+                    .open_fix(id, pick)
+                    .map_or(Next::CloseGroup(id), Next::Run);
             }
             return Next::Run(self.open_fix(id, pick).unwrap_or(id));
         }

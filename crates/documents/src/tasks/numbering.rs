@@ -1,6 +1,6 @@
 //! Which rows are tasks, what they are called, and whose fixes they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{TaskId, TaskKind, Warning};
 
@@ -8,11 +8,12 @@ use super::row::{Row, RowId};
 
 /// Settles ids, occurrences, lineage and kinds of all rows.
 pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
-    let has_ids = has_ids(rows);
+    let is_fix = names_a_task(rows);
+    let has_ids = has_ids(rows, &is_fix);
     if !has_ids {
-        number(rows);
+        number(rows, &is_fix);
     }
-    let places = lineage(rows, has_ids, warnings);
+    let places = lineage(rows, has_ids, &is_fix, warnings);
     for (row, place) in rows.iter_mut().zip(places) {
         row.fix_of = place.fix_of;
         row.depth = place.depth;
@@ -24,10 +25,27 @@ pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
     settle_kinds(rows);
 }
 
+/// Which rows carry a `[FIX …]` that names a task of this file, by its id or by its
+/// position in a list without ids.
+fn names_a_task(rows: &[Row]) -> Vec<bool> {
+    let ids: BTreeSet<&TaskId> = rows.iter().filter_map(|row| row.id.as_ref()).collect();
+    let is_position = |row: &&Row| row.id.is_none() && row.parent.is_none();
+    let positions = rows.iter().filter(is_position).count();
+    let exists = |target: &TaskId| {
+        let position: Option<usize> = target.as_str().parse().ok();
+        ids.contains(target) || position.is_some_and(|n| (1..=positions).contains(&n))
+    };
+    rows.iter()
+        .map(|row| row.fix_target().is_some_and(exists))
+        .collect()
+}
+
 /// Gives the top-level rows of a list without ids their numbers.
-fn number(rows: &mut [Row]) {
-    let unnamed = |row: &&mut Row| row.id.is_none() && row.parent.is_none();
-    for (at, row) in rows.iter_mut().filter(unnamed).enumerate() {
+fn number(rows: &mut [Row], is_fix: &[bool]) {
+    let unnamed =
+        |(row, is_fix): &(&mut Row, &bool)| row.id.is_none() && row.parent.is_none() && !**is_fix;
+    let originals = rows.iter_mut().zip(is_fix).filter(unnamed);
+    for (at, (row, _)) in originals.enumerate() {
         row.id = Some(TaskId::from_position(at + 1));
         row.numbered = true;
     }
@@ -41,13 +59,23 @@ struct Lineage {
     occurrence: u32,
 }
 
-fn lineage(rows: &[Row], has_ids: bool, warnings: &mut Vec<Warning>) -> Vec<Lineage> {
+fn lineage(
+    rows: &[Row],
+    has_ids: bool,
+    is_fix: &[bool],
+    warnings: &mut Vec<Warning>,
+) -> Vec<Lineage> {
+    let originals = first_originals(rows);
     let mut seen = Seen::default();
     let mut places: Vec<Lineage> = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         // A number that comes from the position makes no fix.
         let own_id = row.id.as_ref().filter(|_| !row.numbered);
-        let fix_of = own_id.and_then(|_| find_fixed(rows, at, has_ids, &seen));
+        let is_fix = own_id.is_some() && is_fix.get(at).is_some_and(|is_fix| *is_fix);
+        let fix_of = row
+            .fix_target()
+            .filter(|_| is_fix)
+            .and_then(|target| find_fixed((at, row), target, has_ids, &seen, &originals));
         warn_of_lost_fix(row, own_id, fix_of, warnings);
         let uses = row
             .id
@@ -125,15 +153,27 @@ impl<'r> Seen<'r> {
 }
 
 /// Whether the file numbers its tasks: two originals with ids of one shape. Words like `S3`
-/// look like ids too, so lettered ones must also differ from each other.
-fn has_ids(rows: &[Row]) -> bool {
+/// look like ids too, so with a single digit they must also differ from each other.
+fn has_ids(rows: &[Row], is_fix: &[bool]) -> bool {
     let mut first_of_shape: BTreeMap<&str, &TaskId> = BTreeMap::new();
-    let originals = rows.iter().filter(|row| row.fix_target().is_none());
-    originals.filter_map(|row| row.id.as_ref()).any(|id| {
+    let originals = rows.iter().zip(is_fix).filter(|(_, is_fix)| !**is_fix);
+    originals.filter_map(|(row, _)| row.id.as_ref()).any(|id| {
         let shape = letters(id);
         let first = first_of_shape.insert(shape, id);
-        first.is_some_and(|first| shape.is_empty() || first != id)
+        let is_word = !shape.is_empty() && id.as_str().len() == shape.len() + 1;
+        first.is_some_and(|first| !is_word || first != id)
     })
+}
+
+/// The first original of each id, for fixes that stand above what they fix.
+fn first_originals(rows: &[Row]) -> BTreeMap<&TaskId, usize> {
+    let mut first = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        if let Some(id) = row.id.as_ref().filter(|_| row.fix_target().is_none()) {
+            first.entry(id).or_insert(at);
+        }
+    }
+    first
 }
 
 /// What ids of one shape have in common; see [`IdShape`](regreen_model::IdShape).
@@ -147,17 +187,16 @@ pub(crate) fn letters(id: &TaskId) -> &str {
 ///
 /// Looked for upwards, nearest first, so that no chain of fixes can go round in circles;
 /// only an original may also stand below its fix.
-fn find_fixed(rows: &[Row], at: usize, has_ids: bool, seen: &Seen<'_>) -> Option<RowId> {
-    let row = rows.get(at)?;
-    let target = row.fix_target()?;
+fn find_fixed(
+    (at, row): (usize, &Row),
+    target: &TaskId,
+    has_ids: bool,
+    seen: &Seen<'_>,
+    originals: &BTreeMap<&TaskId, usize>,
+) -> Option<RowId> {
     if has_ids {
-        let found = seen.nearest(target).or_else(|| {
-            let is_target =
-                |row: &Row| row.id.as_ref() == Some(target) && row.fix_target().is_none();
-            let below = rows.iter().skip(at + 1).position(is_target)?;
-            Some(at + 1 + below)
-        });
-        return found.map(RowId);
+        let below = originals.get(target).copied().filter(|row| *row > at);
+        return seen.nearest(target).or(below).map(RowId);
     }
     // Positions shift when people add rows above: the nearest original is the one meant,
     // or a fix of it.

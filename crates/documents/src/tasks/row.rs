@@ -41,10 +41,7 @@ pub(crate) struct Row {
 impl Row {
     /// The id that its `[FIX …]` marker names, if it has one.
     pub(crate) fn fix_target(&self) -> Option<&TaskId> {
-        self.markers.iter().find_map(|marker| match marker {
-            Marker::Fix(Some(id)) => Some(id),
-            _ => None,
-        })
+        self.markers.iter().find_map(Marker::fixes)
     }
 
     /// A row that can be run: a task or a group, not a checklist item.

@@ -128,17 +128,14 @@ impl TaskFile {
         if let Some(row) = exact.filter(titled) {
             return Some(row);
         }
-        if exact.as_ref().is_none_or(is_numbered)
-            && let Some(moved) = self.rows().filter(is_numbered).find(titled)
-        {
-            return Some(moved);
+        let moved = || self.rows().filter(is_numbered).find(titled);
+        if exact.as_ref().is_some_and(is_numbered) {
+            return moved();
         }
-        candidates
-            .iter()
-            .copied()
-            .find(titled)
-            .or(exact)
-            .or(candidates.first().copied())
+        // Of several with one id, the title tells which; a lone one may have a new title.
+        let same = candidates.iter().copied().find(titled);
+        same.or_else(moved)
+            .or(exact.filter(|_| candidates.len() == 1))
     }
 
     /// A row's block as it stands in the file, trailing blank lines left out.

@@ -91,7 +91,7 @@ fn from_spans(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
             continue;
         }
         let expects = expectation::stated(after);
-        let leads = prose[..span.range.start].trim().is_empty();
+        let leads = spans.len() == 1 && prose[..span.range.start].trim().is_empty();
         commands.push(VerifyCommand {
             command: span.code.clone(),
             form: if leads && expectation::is_stated(after) {
@@ -118,11 +118,11 @@ fn is_example(before: &str) -> bool {
 fn bare_command(line: &str) -> Option<VerifyCommand> {
     let text = without_bullet(line.trim());
     let words = || text.split_whitespace();
-    let is_prose = words().any(|word| {
-        let word = word
-            .trim_matches(|c: char| !c.is_alphanumeric())
-            .to_ascii_lowercase();
-        ["passes", "pass", "shows", "show", "returns", "return"].contains(&word.as_str())
+    let unquoted = without_quoted(text);
+    // The word right behind a program is its own: `git show`.
+    let is_prose = unquoted.split_whitespace().skip(2).any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        ["passes", "shows", "returns"].contains(&word.to_ascii_lowercase().as_str())
     });
     let has_shape = text.contains(['"', '\'', '|', '$', '>', '<'])
         || text.contains("&&")
@@ -135,6 +135,25 @@ fn bare_command(line: &str) -> Option<VerifyCommand> {
         form: VerifyForm::IfProgram,
         expects: None,
     })
+}
+
+/// A line without what stands in quotes.
+fn without_quoted(text: &str) -> String {
+    let mut open = None;
+    let outside = |c: &char| match (open, *c) {
+        (None, '"' | '\'') => {
+            open = Some(*c);
+            false
+        }
+        (Some(quote), c) => {
+            if c == quote {
+                open = None;
+            }
+            false
+        }
+        (None, _) => true,
+    };
+    text.chars().filter(outside).collect()
 }
 
 fn without_bullet(line: &str) -> &str {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regreen_documents::{Change, EditError, FixRecord, Place, RowId, State, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId};
-use regreen_workspace::{Edited, RealDisk, Written, edit_file, read_text};
+use regreen_workspace::{Edited, RealDisk, Written, edit_file, read_text, recover_leftovers};
 
 use crate::arguments::{InsertFix, Which};
 use crate::exit::Exit;
@@ -59,6 +59,13 @@ fn write(
     which: &Which,
     mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
 ) -> Result<(), Problem> {
+    // Whatever becomes of the edit, saves found in leftovers are told.
+    for found in recover_leftovers(&RealDisk, &which.file)
+        .into_iter()
+        .flatten()
+    {
+        output::note(&found.to_string());
+    }
     let edited = edit_file(&RealDisk, &which.file, |text| {
         let file = TaskFile::read(text);
         let row = find(&file, which).map_err(|_| EditError::NoSuchRow)?;
@@ -145,10 +152,22 @@ fn fix(
 /// Fixes that the state file beside the task file remembers keep their numbers, also if
 /// their rows are gone. Without one, the rows alone count.
 fn fix_task_map(tasks: &Path) -> BTreeMap<String, FixRecord> {
+    // Only a spec's own tasks.md has its state beside it.
+    if tasks.file_name().is_none_or(|name| name != "tasks.md") {
+        return BTreeMap::new();
+    }
     let beside = tasks.with_file_name(".ralph-state.json");
-    let state = read_text(&RealDisk, &beside).ok();
-    let state = state.and_then(|file| State::read(&file.text).ok());
-    state
-        .map(|(state, _)| state.fix_task_map())
-        .unwrap_or_default()
+    let Ok(file) = read_text(&RealDisk, &beside) else {
+        return BTreeMap::new();
+    };
+    match State::read(&file.text) {
+        Ok((state, _)) => state.fix_task_map(),
+        Err(error) => {
+            output::note(&format!(
+                "{} is {error}: its fixes are not counted",
+                beside.display()
+            ));
+            BTreeMap::new()
+        }
+    }
 }

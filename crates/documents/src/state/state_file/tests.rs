@@ -22,9 +22,7 @@ fn a_fix_is_recorded_as_other_tools_expect_it() {
   "fixTaskMap": {
     "1.3": {
       "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
+      "fixTaskIds": ["1.3.1"],
       "lastError": "File not found"
     }
   }
@@ -50,10 +48,7 @@ fn a_fix_is_recorded_as_other_tools_expect_it() {
   "fixTaskMap": {
     "1.3": {
       "attempts": 2,
-      "fixTaskIds": [
-        "1.3.1",
-        "1.3.2"
-      ],
+      "fixTaskIds": ["1.3.1", "1.3.2"],
       "lastError": "Syntax error in parser.ts line 42"
     }
   }
@@ -127,6 +122,7 @@ fn the_layout_of_the_file_is_kept() {
         "{\"a\":1}",
         "{\n\t\"a\": 1\n}",
         "\u{FEFF}{\r\n    \"a\": [\r\n        2\r\n    ]\r\n}\r\n",
+        "{\n  \"a\": [1, \"x]\"],\n  \"b\": {},\n  \"c\": []\n}\n",
     ] {
         assert_eq!(read(text).to_text(), text);
     }

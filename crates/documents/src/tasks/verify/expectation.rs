@@ -5,8 +5,8 @@ use regreen_model::{Comparison, Expectation};
 /// Words that lead from a command to what it gives.
 const VERBS: &[&str] = &[
     "returns", "return", "returned", "outputs", "output", "prints", "print", "shows", "show",
-    "gives", "finds", "find", "yields", "reports", "equals", "is", "be", "expect", "expected",
-    "expects", "result", "count", "contains", "includes", "→", "->", "=>", "==", "=",
+    "gives", "finds", "has", "find", "yields", "reports", "equals", "is", "be", "expect",
+    "expected", "expects", "result", "count", "contains", "includes", "→", "->", "=>", "==", "=",
 ];
 const SHOWN: &[&str] = &["shows", "show", "reports"];
 /// Words without a meaning of their own here.
@@ -52,6 +52,9 @@ const FAILS: &[&str] = &[
     "fails",
     "fail",
     "not pass",
+    "returns non-zero",
+    "returns nonzero",
+    "non-zero",
     "does not pass",
     "exits non-zero",
     "exits nonzero",
@@ -119,10 +122,12 @@ fn clause(after: &str) -> &str {
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || "—–-:;,.()".contains(c) && !line.starts_with("->")
     });
-    let end = ["; ", ". ", ", ", " && ", " (", ") "]
-        .iter()
-        .filter_map(|stop| line.find(stop))
-        .min();
+    let end = [
+        "; ", ". ", ", ", " && ", " (", ") ", " and ", " — ", " – ", " - ", " for ", " in ",
+    ]
+    .iter()
+    .filter_map(|stop| line.find(stop))
+    .min();
     let clause = line[..end.unwrap_or(line.len())].trim_end_matches(['.', ';', ',', ')', ' ']);
     without_fillers(clause)
 }
@@ -151,8 +156,9 @@ fn starts_with_any(text: &str, words: &[&str]) -> bool {
 
 /// `exits 2`, `exit code 2`, `exits with status 2`. Exit 0 is what is judged anyway.
 fn exit_code(clause: &str) -> Option<Expectation> {
+    let clause = strip_word(clause, "returns").unwrap_or(clause);
     let mut rest = strip_word(clause, "exits").or_else(|| strip_word(clause, "exit"))?;
-    while let Some(shorter) = ["with", "code", "status"]
+    while let Some(shorter) = ["with", "code", "status", "is", "of"]
         .iter()
         .find_map(|word| strip_word(rest, word))
     {
@@ -188,6 +194,7 @@ fn behind_verb(clause: &str) -> Option<Expectation> {
     let is_shown = starts_with_any(clause, SHOWN);
     without_verb(inner, true)
         .or_else(|| compared(inner, is_shown))
+        .or_else(|| counted(clause, inner))
         .or_else(|| quoted(inner))
         .or_else(|| one_word(clause, inner))
 }
@@ -217,6 +224,13 @@ fn compared(text: &str, is_shown: bool) -> Option<Expectation> {
     let (number, unit) = number(rest)?;
     let is_number = unit.is_empty() || (sign.is_some() && !is_shown);
     is_number.then_some(Expectation::Returns(comparison, number))
+}
+
+/// `returns 2 files`, `→ 0 errors`: so many lines, or the number that a counter prints.
+fn counted(clause: &str, text: &str) -> Option<Expectation> {
+    let is_explicit = starts_with_any(clause, &["returns", "return", "→", "->", "=>", "equals"]);
+    let (number, _) = number(text)?;
+    is_explicit.then_some(Expectation::Matches(number))
 }
 
 fn quoted(text: &str) -> Option<Expectation> {

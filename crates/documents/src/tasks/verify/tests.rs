@@ -66,6 +66,14 @@ fn bare_text_must_look_like_a_command() {
     check("cat a | wc", &[("cat a | wc", IfProgram, "")]);
     check("./check.sh", &[("./check.sh", IfProgram, "")]);
     check("make test passes with -v", &[]);
+    check(
+        "git show --stat HEAD",
+        &[("git show --stat HEAD", IfProgram, "")],
+    );
+    check(
+        "grep -q \"returns\" src/a.rs",
+        &[("grep -q \"returns\" src/a.rs", IfProgram, "")],
+    );
     check("All commands pass", &[]);
     check("make test", &[]);
     check("grep -c x f returns 0", &[]);
@@ -103,6 +111,14 @@ fn text_behind_a_span_states_what_is_expected() {
         ("outputs \"ok then\"", "outputs ok then"),
         ("still returns 1626 (baseline)", "returns 1626"),
         (">= 5", "returns >= 5"),
+        ("returns 0 and that is all", "returns 0"),
+        ("returns 0 — none left", "returns 0"),
+        ("returns 0 errors", "0 matches"),
+        ("→ 0 errors", "0 matches"),
+        ("returns exit code 1", "exits 1"),
+        ("exit code is 1", "exits 1"),
+        ("returns non-zero", "fails"),
+        ("has no matches", "0 matches"),
         ("> 5 lines", "returns > 5"),
         ("≥ 5", "returns >= 5"),
         ("finds nothing", "no output"),
