@@ -2,7 +2,6 @@
 //! [--source agent|command] [--report]`: the library's answer for one log.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 #![expect(
-    clippy::disallowed_methods,
     clippy::disallowed_macros,
     clippy::disallowed_types,
     reason = "an example is an edge"
