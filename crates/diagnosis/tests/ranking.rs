@@ -22,7 +22,9 @@ fn exit(code: i32) -> Ending {
 }
 
 fn failure(text: &str, code: i32) -> Failure {
-    rank(&evidence(text, exit(code))).unwrap_or_else(|| panic!("no failure in {text}"))
+    let failure = rank(&evidence(text, exit(code)));
+    assert!(failure.is_some(), "no failure in {text}");
+    failure.unwrap_or_else(|| unreachable!("asserted above"))
 }
 
 fn check(text: &str, code: i32, kind: FailureKind, line: usize) {
