@@ -14,15 +14,15 @@ use regreen_diagnosis::{Scanner, evidence_of, rank, scan};
 use regreen_model::{Ending, Source};
 
 const QUIET: [&str; 12] = [
-    "2026-01-02T03:04:05.678Z DEBUG worker-3 handled request id=97b750923ceb3ffd status=200 in 49.0ms",
+    "2026-01-02T03:04:05.678Z DEBUG pool-3 served GET /items/97b7509 with status 200 in 49 ms",
     "   Compiling itoa v1.0.18",
-    "[webpack] building module 812/12000 ./src/components/panel/index.tsx  (cache miss)",
+    "[bundler] transforming 812/9000 ./src/widgets/panel.tsx  (cache hit)",
     "-rw-r--r-- 1 dev dev 18231 Jan  2 03:04 src/components/button.tsx",
     "\u{1b}[32m✓\u{1b}[0m parses nested lists (3 ms)",
     "Downloading https://files.example/packages/a1/b2/numpy-2.1.0-cp312-manylinux.whl (16.3 MB)",
     "{\"level\":\"info\",\"ts\":1735786245.123,\"msg\":\"cache warmed\",\"entries\":18231,\"took_ms\":12}",
     "  adding: assets/img/logo.svg (deflated 61%)",
-    "row 1823111 migrated",
+    "batch 1823111 copied",
     "test parser::tests::keeps_trailing_spaces ... ok",
     "Jan 02 03:04:05 host1 systemd[1]: Started Session 42 of user dev.",
     "                 at ./src/scheduler/queue.rs:118:9",

@@ -73,6 +73,21 @@ impl Message {
     }
 }
 
+/// The code spans of a message that are more than a name, with the lines they stand in.
+pub(crate) fn code_spans(text: &str) -> Vec<Line> {
+    let mut spans = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        let inside = line.split('`').skip(1).step_by(2);
+        let quotes = inside.filter(|span| span.contains(' ') && span.len() <= MAX_ITEM);
+        spans.extend(quotes.map(|span| Line {
+            number: n as u64 + 1,
+            text: span.to_owned(),
+        }));
+    }
+    spans.truncate(MAX_ITEMS);
+    spans
+}
+
 fn doubt(text: &str) -> Option<Line> {
     let no = NO.as_ref()?;
     let (n, line) = text
@@ -170,6 +185,14 @@ mod tests {
                 .files
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn a_code_span_with_several_words_may_quote_a_tool() {
+        let spans = code_spans("Run `ls`:\nit says `sh: 1: jq: not found` and `a b`");
+        let texts: Vec<&str> = spans.iter().map(|span| span.text.as_str()).collect();
+        assert_eq!(texts, ["sh: 1: jq: not found", "a b"]);
+        assert_eq!(spans[0].number, 2);
     }
 
     #[test]

@@ -123,7 +123,7 @@ mod tests {
         check(
             Mood::Passing,
             &[
-                "✓ test case 7: handles 'command not found' gracefully",
+                "✓ prints 'command not found' for unknown verbs",
                 "ok 3 - connection refused is reported",
                 "test_failed_upload (t.T) ... ok",
                 "test parser::no_such_file ... ok",
@@ -159,7 +159,7 @@ mod tests {
                 "WARNING: Retrying (Retry(total=4))",
                 "/a/test_a.py:5: UserWarning: Connection refused",
                 "make: [Makefile:2: all] Error 1 (ignored)",
-                "2026-01-02T03:04:00Z DEBUG worker-0 status=500",
+                "2026-05-06T01:02:03Z DEBUG pool-0 status=500",
             ],
         );
         check(

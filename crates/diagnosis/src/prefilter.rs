@@ -23,7 +23,7 @@ pub(crate) struct Prefilter {
     /// Each byte in lower case.
     lower: [u8; 256],
     /// One bit per hash of a key.
-    table: Vec<u64>,
+    table: Box<[u64; WORDS]>,
     /// Sorted.
     by_key: Vec<(u32, usize)>,
     texts: Vec<Text>,
@@ -66,7 +66,7 @@ impl Prefilter {
     }
 
     fn of(texts: Vec<Text>, short: Vec<Text>) -> Self {
-        let mut table = vec![0_u64; WORDS];
+        let mut table = Box::new([0_u64; WORDS]);
         let mut by_key = Vec::with_capacity(texts.len());
         for (n, text) in texts.iter().enumerate() {
             let key = text.bytes[text.key_at..]
@@ -89,8 +89,13 @@ impl Prefilter {
         }
     }
 
-    /// A place in the next line that has a text some rule needs, from `start` on.
-    pub(crate) fn next_hit(&self, bytes: &[u8], start: usize) -> Option<usize> {
+    /// A place in the next line that has a text which a wanted rule needs, from `start` on.
+    pub(crate) fn next_hit(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         if !self.short.is_empty() {
             return bytes[start..]
                 .iter()
@@ -100,7 +105,8 @@ impl Prefilter {
         let mut from = start;
         loop {
             let (end, key) = self.next_key(bytes, from)?;
-            if self.texts_at(bytes, end, key).next().is_some() {
+            let mut rules = self.texts_at(bytes, end, key).flat_map(|text| &text.rules);
+            if rules.any(|n| is_wanted(*n)) {
                 return Some(end);
             }
             from = end;
@@ -212,7 +218,7 @@ mod tests {
             for line in text.lines() {
                 prop_assert_eq!(prefilter.candidates(line.as_bytes()), naive(line, Source::Command));
             }
-            let hit = prefilter.next_hit(text.as_bytes(), 0);
+            let hit = prefilter.next_hit(text.as_bytes(), 0, |_| true);
             let has_any = text.lines().any(|line| !naive(line, Source::Command).is_empty());
             // A needed text may span two lines; then a hit is found and no rule.
             prop_assert!(hit.is_some() || !has_any);

@@ -117,7 +117,7 @@ impl Scanner {
         let mut line = self.lines + 1;
         let window = std::mem::take(&mut self.window);
         let prefilter = self.book.prefilter(self.source);
-        while let Some(hit) = prefilter.next_hit(&window[..end], from) {
+        while let Some(hit) = prefilter.next_hit(&window[..end], from, |n| self.wants(n)) {
             let part = line_around(&window, hit - 1, from);
             line += memchr_iter(b'\n', &window[counted..part.start]).count() as u64;
             counted = part.start;

@@ -76,7 +76,7 @@ fn a_long_message_of_an_agent_is_read() {
 
 #[test]
 fn the_cause_is_found_in_the_middle_of_noise_with_its_line() {
-    let quiet = "2026-01-02T03:04:05Z INFO worker handled request in 12 ms\n".repeat(30_000);
+    let quiet = "2026-01-02T03:04:05Z INFO pool served a page in 12 ms\n".repeat(30_000);
     let text = format!("{quiet}ModuleNotFoundError: No module named 'boto3'\n{quiet}");
     let output = scanned(text.as_bytes(), Source::Command, 1000);
     let failure = rank(&evidence(output, Source::Command)).unwrap();

@@ -11,7 +11,7 @@ use super::compose::{Diagnosis, shortened};
 use super::ending;
 use super::signs::Signs;
 use super::timeout;
-use crate::message::Message;
+use crate::message::{Message, code_spans};
 use crate::role::Role;
 use crate::rule::Rule;
 use crate::rule_book::RuleBook;
@@ -33,7 +33,9 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let text = said(evidence);
     let output = scan(text.as_bytes(), Source::Agent);
     let found = candidates(&output.findings);
+    let spans = span_findings(&text);
     let reading = Reading {
+        in_spans: candidates(&spans),
         signs: Signs::of(&output.findings),
         claims: last_line(&output.findings, |rule| {
             rule.role == Role::Success && rule.name.starts_with(MESSAGES)
@@ -52,6 +54,21 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
         files: reading.message.files.clone(),
         ..diagnosis
     })
+}
+
+/// What tools are quoted with in the middle of a sentence, each span read as a line.
+fn span_findings(text: &str) -> Vec<Finding> {
+    let spans = code_spans(text);
+    let joined: Vec<&str> = spans.iter().map(|span| span.text.as_str()).collect();
+    let mut findings = scan(joined.join("\n").as_bytes(), Source::Command).findings;
+    for finding in &mut findings {
+        let index = usize::try_from(finding.line).unwrap_or(1).saturating_sub(1);
+        finding.line = spans.get(index).map_or(finding.line, |span| span.number);
+        // Neighbours of a span are other spans, not lines around it.
+        finding.before.clear();
+        finding.after.clear();
+    }
+    findings
 }
 
 fn said(evidence: &Evidence) -> String {
@@ -74,6 +91,8 @@ fn last_line(findings: &[Finding], is: impl Fn(&Rule) -> bool) -> Option<u64> {
 
 struct Reading<'a> {
     found: Vec<Candidate<'a>>,
+    /// What stands in code spans, where tools are quoted.
+    in_spans: Vec<Candidate<'a>>,
     signs: Signs,
     /// Where the agent says that the work is done.
     claims: Option<u64>,
@@ -239,10 +258,8 @@ impl Reading<'_> {
     }
 
     fn strongest_tool(&self) -> Option<&Candidate<'_>> {
-        let tools = self
-            .found
-            .iter()
-            .filter(|c| is_tool(c) && c.score >= WEAK && c.rule.role != Role::Frame);
+        let all = self.found.iter().chain(&self.in_spans);
+        let tools = all.filter(|c| is_tool(c) && c.score >= WEAK && c.rule.role != Role::Frame);
         tools.max_by_key(|c| (c.score, Reverse(c.finding.line)))
     }
 

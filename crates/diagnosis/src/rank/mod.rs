@@ -7,7 +7,8 @@
 //! 5. [`cause`]: the line that explains the others;
 //! 6. [`frame`]: where that happened, if this says more than the line;
 //! 7. [`ending`]: what the exit says where no line does;
-//! 8. [`category`]: is part of the work done?
+//! 8. [`script`]: which script it was, if only the command says so;
+//! 9. [`category`]: is part of the work done?
 //!
 //! An agent's message is prose and has its own way, [`message`].
 
@@ -18,6 +19,7 @@ mod compose;
 mod ending;
 mod frame;
 mod message;
+mod script;
 mod signs;
 mod timeout;
 mod verdict;
@@ -58,6 +60,7 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
         },
     };
     let diagnosis = timeout::by_words(diagnosis, evidence, &signs);
+    let diagnosis = script::named_by_command(diagnosis, evidence);
     Some(category::with_finished_work(diagnosis, &signs))
 }
 
