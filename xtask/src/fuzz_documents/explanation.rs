@@ -60,7 +60,7 @@ impl Explanation {
             Self::HtmlBlock => "HTML blocks other than comments do not hide rows",
             Self::Table => "a table is text, and a row is not its head",
             Self::UnderlinedRow => "a row is no heading, whatever stands below it",
-            Self::LinkReference => "a box is no link, whatever is defined elsewhere",
+            Self::LinkReference => "a link definition is text, and a box is no link",
         }
     }
 
@@ -211,12 +211,13 @@ impl Reading<'_> {
         Some(self.source.with_line(heading.last, line))
     }
 
-    /// Takes the first definition of a link that is called like a box away.
+    /// Takes the first definition of a link away.
     fn without_definition(&self) -> Option<Source> {
         (1..=self.source.len()).find_map(|number| {
             let line = self.source.line(number);
-            let changed = line.replace("[x]:", "(x):").replace("[X]:", "(X):");
-            (changed != line).then(|| self.source.with_line(number, changed))
+            let label = line[..line.find("]:")?].rfind('[')?;
+            let changed = format!("{}({}", &line[..label], &line[label + 1..]);
+            Some(self.source.with_line(number, changed))
         })
     }
 }

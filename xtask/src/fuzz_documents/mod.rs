@@ -15,6 +15,7 @@ mod source;
 mod tally;
 mod verdict;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -40,11 +41,17 @@ pub(crate) struct Arguments {
     /// Also show a small document for each explanation.
     #[arg(long)]
     examples: bool,
+    /// Compare these files instead of made-up documents.
+    files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let started = Instant::now();
-    let tally = sweep(arguments.seed, arguments.documents);
+    let tally = if arguments.files.is_empty() {
+        sweep(texts(arguments.seed, arguments.documents))
+    } else {
+        sweep(arguments.files.iter().filter_map(|file| readable(file)))
+    };
     print_tally(&tally, started.elapsed());
     if arguments.examples {
         print_examples(arguments.seed, arguments.documents);
@@ -59,9 +66,20 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn sweep(seed: u64, documents: u64) -> Tally {
+/// The text of a file; one that is none is said and left out.
+fn readable(file: &Path) -> Option<String> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            eprintln!("{}: {error}", file.display());
+            None
+        }
+    }
+}
+
+fn sweep(texts: impl Iterator<Item = String>) -> Tally {
     let mut tally = Tally::default();
-    for text in texts(seed, documents) {
+    for text in texts {
         let verdict = judge(&text);
         tally.count(&text, verdict);
     }
@@ -75,9 +93,10 @@ fn texts(seed: u64, documents: u64) -> impl Iterator<Item = String> {
 
 fn print_tally(tally: &Tally, took: Duration) {
     println!(
-        "{} documents, {} rows, {:.1} s",
+        "{} documents, {} rows ({} for comrak), {:.1} s",
         tally.documents,
         tally.rows,
+        tally.comrak_rows,
         took.as_secs_f64()
     );
     println!("  {:>7}  regreen and comrak agree", tally.agreed);
@@ -133,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_difference_from_commonmark_has_an_explanation_that_holds() {
-        let tally = sweep(2026, 500);
+        let tally = sweep(texts(2026, 500));
         let texts: Vec<&String> = tally.unexplained.iter().map(|(text, _)| text).collect();
         assert_eq!(texts, Vec::<&String>::new());
         assert!(tally.rows > 400 && tally.agreed > 200, "{tally:?}");

@@ -11,6 +11,8 @@ use super::verdict::{Difference, Verdict};
 pub(super) struct Tally {
     pub(super) documents: usize,
     pub(super) rows: usize,
+    /// What comrak sees.
+    pub(super) comrak_rows: usize,
     pub(super) agreed: usize,
     pub(super) explained: BTreeMap<Explanation, usize>,
     pub(super) explained_documents: usize,
@@ -28,7 +30,9 @@ impl Tally {
         self.documents += 1;
         let regreen = readers::regreen(text);
         let tree_sitter = readers::tree_sitter_md(text);
+        let comrak = Outline::of(text).row_set();
         self.rows += regreen.len();
+        self.comrak_rows += comrak.len();
         match verdict {
             Verdict::Agreed => {
                 self.agreed += 1;
@@ -39,7 +43,6 @@ impl Tally {
                 for reason in reasons {
                     *self.explained.entry(reason).or_default() += 1;
                 }
-                let comrak = Outline::of(text).row_set();
                 match tree_sitter {
                     Some(rows) if rows == regreen => self.tree_sitter_with_regreen += 1,
                     Some(rows) if rows == comrak => self.tree_sitter_with_comrak += 1,

@@ -62,7 +62,7 @@ impl FixRecord {
             *entry = Value::Object(Map::new());
         }
         if let Some(entry) = entry.as_object_mut() {
-            entry.insert("attempts".into(), json!(known.count() + 1));
+            entry.insert("attempts".into(), json!(known.count().saturating_add(1)));
             entry.insert("fixTaskIds".into(), json!(ids));
             entry.insert("lastError".into(), json!(error));
         }

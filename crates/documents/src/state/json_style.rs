@@ -31,15 +31,15 @@ impl Default for JsonStyle {
 impl JsonStyle {
     pub(super) fn of(text: &str) -> Self {
         let body = text.trim();
-        let indented = body
-            .lines()
+        let mut indents = body
+            .split(['\n', '\r'])
             .skip(1)
             .map(|line| &line[..line.len() - line.trim_start().len()]);
-        let indent = indented.clone().find(|indent| !indent.is_empty());
+        let indent = indents.find(|indent| !indent.is_empty());
         Self {
             has_byte_order_mark: text.starts_with('\u{FEFF}'),
             indent: body
-                .contains('\n')
+                .contains(['\n', '\r'])
                 .then(|| indent.unwrap_or_default().to_owned()),
             has_inline_lists: body.lines().any(has_inline_list),
             eol: crate::markdown::eol_of(text),

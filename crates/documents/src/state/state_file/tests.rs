@@ -170,3 +170,25 @@ fn what_is_no_json_object_is_no_state() {
         "JSON, but not an object"
     );
 }
+
+#[test]
+fn the_layout_survives_with_any_line_ending() {
+    for eol in ["\n", "\r\n", "\r"] {
+        let text =
+            "{\n\t\"phase\": \"execution\",\n\t\"x\": [\n\t\t1.50\n\t]\n}\n".replace('\n', eol);
+        assert_eq!(State::read(&text).unwrap().0.to_text(), text);
+    }
+    // Mixed endings become one; what was written so stays so.
+    let (mixed, _) = State::read("{\"a\": 1,\r \"b\": 2\n}").unwrap();
+    let written = mixed.to_text();
+    assert_eq!(State::read(&written).unwrap().0.to_text(), written);
+}
+
+#[test]
+fn a_count_at_its_limit_does_not_wrap() {
+    let text = r#"{"fixTaskMap": {"1.3": {"attempts": 4294967295}}}"#;
+    let (mut state, _) = State::read(text).unwrap();
+    let task = TaskId::parse("1.3").unwrap();
+    state.record_fix(&task, &task.child(1), "boom");
+    assert_eq!(state.fix_task_map()["1.3"].attempts, u32::MAX);
+}
