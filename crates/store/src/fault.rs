@@ -46,8 +46,10 @@ impl From<Error> for Fault {
                 None => Self::Other(error),
             },
             // Every statement here is a constant that fits the schema, and every column is
-            // read as what it was stored as: if that fails, the file is not what it was.
+            // read as what it was stored as: if that fails, the file is not what it was. Rows
+            // that need not be there are asked for as such.
             Error::SqlInputError { .. }
+            | Error::QueryReturnedNoRows
             | Error::FromSqlConversionFailure(..)
             | Error::IntegralValueOutOfRange(..)
             | Error::InvalidColumnType(..)

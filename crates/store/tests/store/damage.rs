@@ -162,9 +162,20 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), 1_u8..), 1..6),
     ) {
         let mut bytes = ORIGINAL.bytes.clone();
-        let body = bytes.len() - 100;
         for (place, change) in changes {
-            bytes[100 + place.index(body)] ^= change;
+            let place = place.index(bytes.len());
+            bytes[place] ^= change;
+        }
+        assert_right_or_damaged(&bytes);
+    }
+
+    #[test]
+    fn bytes_changed_in_the_header_are_damage_or_make_no_difference(
+        changes in prop::collection::vec((0_usize..100, 1_u8..), 1..4),
+    ) {
+        let mut bytes = ORIGINAL.bytes.clone();
+        for (place, change) in changes {
+            bytes[place] ^= change;
         }
         assert_right_or_damaged(&bytes);
     }
@@ -175,7 +186,7 @@ proptest! {
         length in 1_usize..9000,
     ) {
         let mut bytes = ORIGINAL.bytes.clone();
-        let begin = 100 + place.index(bytes.len() - 100);
+        let begin = place.index(bytes.len());
         let end = (begin + length).min(bytes.len());
         bytes[begin..end].fill(0);
         assert_right_or_damaged(&bytes);
