@@ -4,7 +4,6 @@
 //! so a hook that refuses, or a crash while it runs, leaves the user's index as it was.
 //! Only when HEAD has moved are the committed paths brought up to date in theirs.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -17,10 +16,11 @@ use super::commit_request::{CommitRequest, LeftAlone, Selection, WhyLeft};
 use super::filters::Filters;
 use super::git_error::GitError;
 use super::in_progress::InProgress;
-use super::index_scan::{Found, Look, scan};
+use super::index_scan::{Look, scan};
 use super::invocation::Invocation;
 use super::oid::Oid;
-use super::raw_diff::{Entry, RawChange, parse_raw};
+use super::own_index::OwnIndex;
+use super::raw_diff::{Entry, RawChange};
 use super::repository::Git;
 use super::runner::GitReply;
 use super::scratch_index::ScratchIndex;
@@ -131,7 +131,12 @@ impl Git {
         head: Option<&Oid>,
     ) -> Result<Committed, CommitError> {
         let staged = self.begin_at_head(index, head)?;
-        let mut differing = scan(self, index.path(), &Filters::default(), Look::AsGit)?;
+        let own = OwnIndex {
+            git: self,
+            path: index.path(),
+            filters: &Filters::default(),
+        };
+        let mut differing = scan(own, Look::AsGit)?;
         for (path, found) in self.tracked_by_choice(&staged)? {
             differing.entry(path).or_insert(found);
         }
@@ -145,93 +150,14 @@ impl Git {
         let outcome = if plan.is_empty() {
             CommitOutcome::NothingToCommit
         } else {
-            stage(self, index.path(), &plan)?;
-            let made = self.run_commit(index.path(), request)?;
+            stage(own, &plan)?;
+            let made = self.run_commit(own.path, request)?;
             CommitOutcome::Made(self.conclude(&made))
         };
         Ok(Committed {
             outcome,
             left_alone: left,
         })
-    }
-
-    /// Fills the index with HEAD, keeping the user's notes on all files that agree with it;
-    /// what was staged.
-    fn begin_at_head(
-        &self,
-        index: &mut ScratchIndex,
-        head: Option<&Oid>,
-    ) -> Result<Vec<RawChange>, CommitError> {
-        index.follow_original()?;
-        if head.is_none() {
-            index.clear()?;
-            return Ok(Vec::new());
-        }
-        let staged = self.staged(Some(index.path()))?;
-        refuse_unmerged(&staged)?;
-        let as_in_head = staged
-            .iter()
-            .map(|change| (&change.path, change.old.as_ref()));
-        set_entries(self, Some(index.path()), as_in_head)?;
-        Ok(staged)
-    }
-
-    /// Ignored files that were staged as new all the same, or as gone although they stand
-    /// there. Looking at the work tree does not show either.
-    fn tracked_by_choice(&self, staged: &[RawChange]) -> Result<Vec<(RelPath, Found)>, GitError> {
-        let chosen = staged.iter().filter_map(|change| {
-            let found = match (&change.old, &change.new) {
-                (None, Some(_)) => Found::New,
-                (Some(_), None) => Found::LetGo,
-                _ => return None,
-            };
-            let stands = change.path.under(self.root()).symlink_metadata().is_ok();
-            stands.then(|| (change.path.clone(), found))
-        });
-        let mut chosen: Vec<(RelPath, Found)> = chosen.collect();
-        if chosen.is_empty() {
-            return Ok(chosen);
-        }
-        let ignored = self.ignored(chosen.iter().map(|(path, _)| path))?;
-        chosen.retain(|(path, _)| ignored.contains(path));
-        Ok(chosen)
-    }
-
-    /// Which of these paths the user has git ignore.
-    fn ignored<'a>(
-        &self,
-        paths: impl Iterator<Item = &'a RelPath>,
-    ) -> Result<BTreeSet<RelPath>, GitError> {
-        let mut asked = Vec::new();
-        for path in paths {
-            // The dot keeps a leading colon from being read as something else.
-            asked.extend_from_slice(&[b"./", path.as_bytes(), b"\0"].concat());
-        }
-        let call = Invocation::reading("check-ignore")
-            .env("GIT_LITERAL_PATHSPECS", "0")
-            .args(["-z", "--no-index", "--stdin"]);
-        let doing = call.subcommand();
-        let reply = self.run(call.stdin(asked))?;
-        // 1 says that none is.
-        if !matches!(reply.exit, Some(0 | 1)) {
-            return Err(GitError::from_reply(doing, &reply));
-        }
-        let lines = reply.stdout.split(|byte| *byte == 0);
-        let named = lines.filter_map(|line| line.strip_prefix(b"./"));
-        Ok(named.filter_map(|path| RelPath::new(path).ok()).collect())
-    }
-
-    /// Where an index differs from HEAD.
-    fn staged(&self, index: Option<&Path>) -> Result<Vec<RawChange>, GitError> {
-        let call = Invocation::reading("diff-index")
-            .args(["--cached", "-z", "--raw", "--no-abbrev", "--no-renames"])
-            .args(["--ignore-submodules=none", "HEAD", "--"]);
-        let doing = call.subcommand();
-        let answer = self.ask(match index {
-            Some(index) => call.index(index),
-            None => call,
-        })?;
-        parse_raw(&answer).ok_or_else(|| GitError::not_understood(doing))
     }
 
     fn run_commit(
@@ -317,15 +243,5 @@ impl Git {
             }
         }
         set_entries(self, None, entries)
-    }
-}
-
-fn refuse_unmerged(staged: &[RawChange]) -> Result<(), CommitError> {
-    let unmerged = staged.iter().filter(|change| change.unmerged);
-    let paths: Vec<String> = unmerged.map(|change| change.path.to_string()).collect();
-    if paths.is_empty() {
-        Ok(())
-    } else {
-        Err(CommitError::Unmerged { paths })
     }
 }

@@ -1,14 +1,12 @@
 //! What in the work tree differs from an index, as `git ls-files` sees it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use crate::RelPath;
 
-use super::filters::Filters;
 use super::git_error::GitError;
 use super::invocation::Invocation;
-use super::repository::Git;
+use super::own_index::OwnIndex;
 
 /// The folder in the workspace that is regreen's own and part of no snapshot or commit.
 pub(super) const OWN_FOLDER: &str = ".regreen";
@@ -40,23 +38,16 @@ pub(super) enum Look {
 }
 
 /// Lists what differs, each path once.
-pub(super) fn scan(
-    git: &Git,
-    index: &Path,
-    filters: &Filters,
-    look: Look,
-) -> Result<BTreeMap<RelPath, Found>, GitError> {
+pub(super) fn scan(index: OwnIndex<'_>, look: Look) -> Result<BTreeMap<RelPath, Found>, GitError> {
     let call = Invocation::reading("ls-files")
         .args(["-z", "--others", "--modified", "--deleted"])
         .args(["--exclude-standard", "--exclude=/.regreen/"])
         .args(match look {
             Look::AsGit => &["-t"][..],
             Look::BehindFlags => &["-v", "--cached"],
-        })
-        .index(index)
-        .filters(filters);
+        });
     let doing = call.subcommand();
-    let answer = git.ask(call)?;
+    let answer = index.ask(call)?;
     parse(&answer).ok_or_else(|| GitError::not_understood(doing))
 }
 

@@ -5,6 +5,7 @@
 
 mod attempt_name;
 mod commit;
+mod commit_index;
 mod commit_message;
 mod commit_record;
 mod commit_request;
@@ -16,6 +17,7 @@ mod in_progress;
 mod index_scan;
 mod invocation;
 mod oid;
+mod own_index;
 mod plain_runner;
 mod raw_diff;
 mod repository;

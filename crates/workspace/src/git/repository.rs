@@ -127,7 +127,7 @@ fn run(runner: &dyn GitRunner, root: &Path, call: Invocation) -> Result<GitReply
     reply.map_err(|source| GitError::not_run(doing, source))
 }
 
-fn parse_oid(doing: &str, answer: &[u8]) -> Result<Oid, GitError> {
+pub(super) fn parse_oid(doing: &str, answer: &[u8]) -> Result<Oid, GitError> {
     std::str::from_utf8(answer)
         .ok()
         .and_then(|text| Oid::parse(text.trim_end()))

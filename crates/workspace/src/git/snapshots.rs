@@ -10,7 +10,8 @@ use super::git_error::GitError;
 use super::index_scan::{Found, Look, scan};
 use super::invocation::Invocation;
 use super::oid::Oid;
-use super::repository::Git;
+use super::own_index::OwnIndex;
+use super::repository::{Git, parse_oid};
 use super::scratch_index::{Freshness, ScratchIndex};
 use super::snapshot_warning::SnapshotWarning;
 use super::staging::{Staging, stage_what_can_be, unflag};
@@ -159,27 +160,31 @@ impl Snapshots {
 
     fn write_work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
         let found = match self.index.follow_original()? {
-            Freshness::Kept => self.scan(Look::AsGit)?,
+            Freshness::Kept => scan(self.index(), Look::AsGit)?,
             Freshness::Copied => self.begin_anew()?,
         };
-        let index = self.index.path();
         self.own.extend(new_files(&found));
         let listed = found.iter().map(|(path, found)| (path, *found));
         let plan = Staging::plan(self.git.root(), listed, self.limits.max_file);
-        let warnings = stage_what_can_be(&self.git, index, &self.filters, plan)?;
+        let warnings = stage_what_can_be(self.index(), plan)?;
         // Objects that were never fetched are the user's choice, and are not looked for.
         let call = Invocation::writing("write-tree").arg("--missing-ok");
-        let tree = self.git.ask_oid(call.index(index))?;
+        let tree = self.index().ask(call)?;
+        let tree = parse_oid("write-tree", &tree)?;
         Ok((tree, warnings))
     }
 
-    fn scan(&self, look: Look) -> Result<BTreeMap<RelPath, Found>, GitError> {
-        scan(&self.git, self.index.path(), &self.filters, look)
+    fn index(&self) -> OwnIndex<'_> {
+        OwnIndex {
+            git: &self.git,
+            path: self.index.path(),
+            filters: &self.filters,
+        }
     }
 
     /// What a copy of the user's index does not have.
     fn begin_anew(&mut self) -> Result<BTreeMap<RelPath, Found>, GitError> {
-        let mut found = self.scan(Look::BehindFlags)?;
+        let mut found = scan(self.index(), Look::BehindFlags)?;
         self.unflag_what_stands_there(&found)?;
         let root = self.git.root();
         self.own.retain(|path| stands(root, path));
@@ -201,9 +206,8 @@ impl Snapshots {
         let skipped: Vec<&RelPath> = flagged(Found::Skipped)
             .filter(|path| stands(root, path))
             .collect();
-        let index = self.index.path();
-        unflag(&self.git, index, "--no-assume-unchanged", &assumed)?;
-        unflag(&self.git, index, "--no-skip-worktree", &skipped)
+        unflag(self.index(), "--no-assume-unchanged", &assumed)?;
+        unflag(self.index(), "--no-skip-worktree", &skipped)
     }
 
     fn commit_tree(

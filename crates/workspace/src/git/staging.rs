@@ -8,10 +8,11 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::RelPath;
 
-use super::filters::{Filters, is_filter_failure};
+use super::filters::is_filter_failure;
 use super::git_error::GitError;
 use super::index_scan::Found;
 use super::invocation::Invocation;
+use super::own_index::OwnIndex;
 use super::raw_diff::{Entry, index_info};
 use super::repository::Git;
 use super::snapshot_warning::{NotExact, SnapshotWarning};
@@ -119,26 +120,22 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
 }
 
 /// Carries a plan out, and all of it or nothing.
-pub(super) fn stage(git: &Git, index: &Path, plan: &Staging) -> Result<(), GitError> {
-    drop_paths(git, index, &plan.drop)?;
+pub(super) fn stage(index: OwnIndex<'_>, plan: &Staging) -> Result<(), GitError> {
+    drop_paths(index, &plan.drop)?;
     if plan.take.is_empty() {
         return Ok(());
     }
-    git.ask(taking(index, &plan.take)).map(drop)
+    index.ask(taking(&plan.take)).map(drop)
 }
 
 /// Carries a plan out as far as git lets it.
 pub(super) fn stage_what_can_be(
-    git: &Git,
-    index: &Path,
-    filters: &Filters,
+    index: OwnIndex<'_>,
     plan: Staging,
 ) -> Result<Vec<SnapshotWarning>, GitError> {
-    drop_paths(git, index, &plan.drop)?;
+    drop_paths(index, &plan.drop)?;
     let mut patient = Patient {
-        git,
         index,
-        filters,
         refused: 0,
         warnings: plan.warnings,
     };
@@ -146,31 +143,27 @@ pub(super) fn stage_what_can_be(
     Ok(patient.warnings)
 }
 
-fn drop_paths(git: &Git, index: &Path, paths: &[RelPath]) -> Result<(), GitError> {
+fn drop_paths(index: OwnIndex<'_>, paths: &[RelPath]) -> Result<(), GitError> {
     if paths.is_empty() {
         return Ok(());
     }
     let call = Invocation::writing("update-index")
         .args(["-z", "--force-remove", "--stdin"])
-        .index(index)
         .stdin_paths(paths);
-    git.ask(call).map(drop)
+    index.ask(call).map(drop)
 }
 
 /// A refresh comes first: a file that was only touched would be read again every time.
-fn taking(index: &Path, paths: &[RelPath]) -> Invocation {
+fn taking(paths: &[RelPath]) -> Invocation {
     Invocation::writing("update-index")
         .args(["-q", "--unmerged", "--refresh"])
         .args(["-z", "--add", "--remove", "--replace", "--stdin"])
-        .index(index)
         .stdin_paths(paths)
 }
 
 /// Takes in whatever git does not refuse, and finds the refused ones by halving.
 struct Patient<'a> {
-    git: &'a Git,
-    index: &'a Path,
-    filters: &'a Filters,
+    index: OwnIndex<'a>,
     refused: usize,
     warnings: Vec<SnapshotWarning>,
 }
@@ -181,8 +174,8 @@ impl Patient<'_> {
             return Ok(());
         }
         // Mixed line endings are no reason not to remember a file.
-        let call = taking(self.index, paths).config("core.safecrlf=false");
-        let refusal = match self.git.ask(call.filters(self.filters)) {
+        let call = taking(paths).config("core.safecrlf=false");
+        let refusal = match self.index.ask(call) {
             Err(refusal @ GitError::Failed { .. }) if !is_filter_failure(&refusal) => refusal,
             other => return other.map(drop),
         };
@@ -199,7 +192,7 @@ impl Patient<'_> {
         if self.refused > MAX_REFUSED {
             return Err(refusal);
         }
-        let is_folder = path.under(self.git.root()).is_dir();
+        let is_folder = path.under(self.index.git.root()).is_dir();
         self.warnings.push(SnapshotWarning {
             path: path.clone(),
             why: if is_folder {
@@ -230,19 +223,13 @@ pub(super) fn set_entries<'a>(
     git.ask(call.stdin(lines)).map(drop)
 }
 
-/// Lets git look at what it was told not to look at, in an index of regreen's own.
-pub(super) fn unflag(
-    git: &Git,
-    index: &Path,
-    flag: &str,
-    paths: &[&RelPath],
-) -> Result<(), GitError> {
+/// Lets git look at what it was told not to look at.
+pub(super) fn unflag(index: OwnIndex<'_>, flag: &str, paths: &[&RelPath]) -> Result<(), GitError> {
     if paths.is_empty() {
         return Ok(());
     }
     let call = Invocation::writing("update-index")
         .args(["-z", flag, "--stdin"])
-        .index(index)
         .stdin_paths(paths.iter().copied());
-    git.ask(call).map(drop)
+    index.ask(call).map(drop)
 }

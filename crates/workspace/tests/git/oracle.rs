@@ -116,7 +116,7 @@ fn snapshot(repo: &Repo, snapshots: &mut Snapshots) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn a_snapshot_is_what_git_would_add(
         ignored in "[a-c]|z",

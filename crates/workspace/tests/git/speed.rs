@@ -3,23 +3,36 @@
 
 use std::time::{Duration, Instant};
 
-use crate::commits::{commit, made, request};
+use crate::commits::{made, request};
 use crate::repo::{Repo, attempt, moment};
 
 const ROUNDS: u32 = 40;
 
-fn median(mut times: Vec<Duration>) -> f64 {
-    times.sort_unstable();
-    times.get(times.len() / 2).unwrap().as_secs_f64() * 1000.0
+/// Processor time of all ended children, in milliseconds.
+fn children_cpu() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    // `cutime` and `cstime`, in hundredths of a second.
+    let ticks = |at: usize| fields.get(at).unwrap().parse::<f64>().unwrap();
+    (ticks(13) + ticks(14)) * 10.0
 }
 
-fn timed(mut deed: impl FnMut(u32)) -> f64 {
-    let once = |round| {
-        let start = Instant::now();
-        deed(round);
-        start.elapsed()
-    };
-    median((0..ROUNDS).map(once).collect())
+/// Median time, least time, and processor time of git per round.
+fn measure(what: &str, mut deed: impl FnMut(u32)) {
+    let cpu = children_cpu();
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|round| {
+            let start = Instant::now();
+            deed(round);
+            start.elapsed()
+        })
+        .collect();
+    let cpu = (children_cpu() - cpu) / f64::from(ROUNDS);
+    times.sort_unstable();
+    let at = |place: usize| times.get(place).unwrap().as_secs_f64() * 1000.0;
+    let (median, least) = (at(times.len() / 2), at(0));
+    println!("{what}: median {median:.1} ms, least {least:.1} ms, git's CPU {cpu:.1} ms");
 }
 
 fn repo_of(files: u32) -> Repo {
@@ -38,33 +51,34 @@ fn repo_of(files: u32) -> Repo {
 #[ignore = "a measurement"]
 fn what_it_costs() {
     for files in [100, 1000, 10_000] {
+        println!("{files} files");
         let repo = repo_of(files);
+        let git = repo.open();
         let mut snapshots = repo.snapshots();
-        let start = Instant::now();
-        snapshots.take_before(&attempt(0), moment()).unwrap();
-        println!("{files} files: first snapshot {:?}", start.elapsed());
-        let same = timed(|round| drop(snapshots.take_before(&attempt(round), moment())));
-        println!("{files} files: snapshot, nothing changed {same:.1} ms");
-        let changed = timed(|round| {
+        let edit = |round: u32| {
             for n in 0..5 {
                 repo.write(&format!("d0/f{n}"), &format!("{round} {n}"));
             }
+        };
+        measure("snapshot, nothing changed", |round| {
             snapshots.take_before(&attempt(round), moment()).unwrap();
         });
-        println!("{files} files: snapshot, five files changed {changed:.1} ms");
-        let ours = timed(|round| {
-            repo.write("d0/f1", &format!("commit {round}"));
-            let mut asked = request(&repo, &["d0/f1"]);
+        measure("snapshot, five files changed", |round| {
+            edit(round);
+            snapshots.take_before(&attempt(round), moment()).unwrap();
+        });
+        let mut asked = request(&repo, &["d0/f0", "d0/f1", "d0/f2", "d0/f3", "d0/f4"]);
+        measure("commit of five files", |round| {
+            edit(round + 1000);
             asked.key = format!("k{round}");
-            made(&commit(&repo, &asked));
+            let done = git.commit(&asked, &repo.scratch()).unwrap();
+            asked.parent = Some(made(&done).oid.clone());
         });
-        println!("{files} files: commit {ours:.1} ms (with one more look at HEAD)");
-        let bare = timed(|round| {
-            repo.write("d0/f1", &format!("bare {round}"));
-            repo.git(&["commit", "-q", "-m", "x", "--", "d0/f1"]);
+        measure("git commit --only alone", |round| {
+            edit(round + 2000);
+            repo.git(&["commit", "-q", "-m", "x", "--", "d0"]);
         });
-        println!("{files} files: git commit alone {bare:.1} ms");
-        let dirty = timed(|_| drop(repo.open().dirty_paths().unwrap()));
-        println!("{files} files: open and list what is dirty {dirty:.1} ms");
+        measure("what is dirty", |_| drop(git.dirty_paths().unwrap()));
+        measure("one call of git", |_| drop(git.head().unwrap()));
     }
 }

@@ -208,14 +208,31 @@ fn a_repository_inside_stays() {
     );
 }
 
+/// Back to how `prepared` left it, without regreen's help.
+fn reset(repo: &Repo) {
+    for entry in fs::read_dir(repo.root()).unwrap().flatten() {
+        let path = entry.path();
+        if path.ends_with(".git") || path.ends_with(".regreen") {
+            continue;
+        }
+        if path.symlink_metadata().unwrap().is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    repo.git(&["checkout", "-q", "-f", "HEAD", "--", "."]);
+    repo.write("unknown", "before");
+}
+
 #[test]
 fn wherever_it_is_killed_it_can_be_asked_again() {
+    let (repo, mut snapshots) = prepared();
+    let before = contents(&repo);
+    around(&repo, &mut snapshots, 1, everything);
+    let spans = spans(&snapshots);
     let mut killed_at = 0;
     loop {
-        let (repo, mut snapshots) = prepared();
-        let before = contents(&repo);
-        around(&repo, &mut snapshots, 1, everything);
-        let spans = spans(&snapshots);
         let disk = FaultyDisk::new(RealDisk, |call: Call| {
             if call.index == killed_at {
                 Verdict::Stop
@@ -223,11 +240,10 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
                 Verdict::Pass
             }
         });
-        let first = snapshots.undo(&disk, &spans, &BTreeSet::new());
-        let done = first.is_ok();
+        let done = snapshots.undo(&disk, &spans, &BTreeSet::new()).is_ok();
         // Another process finishes it.
-        let mut snapshots = repo.snapshots();
-        let second = snapshots.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap();
+        let mut others = repo.snapshots();
+        let second = others.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap();
         assert!(
             matches!(second, Undone::Restored { .. }),
             "{killed_at}: {second:?}"
@@ -236,6 +252,10 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
         if done {
             break;
         }
+        // What the killed one had moved aside would give the next one more to do.
+        fs::remove_dir_all(repo.scratch()).unwrap();
+        fs::create_dir(repo.scratch()).unwrap();
+        everything(&repo);
         killed_at += 1;
     }
     assert!(killed_at > 10);
@@ -243,13 +263,14 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
 
 #[test]
 fn a_save_at_any_moment_of_an_undo_is_not_lost() {
-    let saved = ["edited", "new/deep\nname/file", "gone"];
-    for path in saved {
+    let (repo, mut snapshots) = prepared();
+    around(&repo, &mut snapshots, 1, everything);
+    let spans = spans(&snapshots);
+    for path in ["edited", "new/deep\nname/file", "gone"] {
         let mut moment = 0;
         loop {
-            let (repo, mut snapshots) = prepared();
-            around(&repo, &mut snapshots, 1, everything);
-            let spans = spans(&snapshots);
+            reset(&repo);
+            everything(&repo);
             let disk = FaultyDisk::new(RealDisk, |call: Call| {
                 if call.index == moment {
                     repo.write(path, "saved just now");
