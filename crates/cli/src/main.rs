@@ -9,6 +9,7 @@ mod commands;
 mod exit;
 mod output;
 mod problem;
+mod state_file;
 
 use std::process::ExitCode;
 

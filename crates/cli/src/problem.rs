@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use regreen_documents::EditError;
-use regreen_workspace::{CreateFileError, EditFileError, ReadError, SpecError, StepError};
+use regreen_workspace::{
+    AsideError, CreateFileError, EditFileError, ReadError, SpecError, StepError,
+};
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -106,6 +108,14 @@ impl Problem {
                 why: error.to_string(),
             },
             EditFileError::Step(error) => Self::Step(error),
+        }
+    }
+
+    /// From moving a file aside.
+    pub fn from_aside(error: AsideError) -> Self {
+        match error {
+            AsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
+            AsideError::Step(error) => Self::Step(error),
         }
     }
 

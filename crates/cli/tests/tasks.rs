@@ -226,3 +226,53 @@ fn a_symlinked_file_stays_a_symlink() {
     );
     assert_eq!(test.text("real.md"), "- [x] 1.1 a\n");
 }
+
+#[test]
+fn a_state_file_past_reading_is_kept_and_made_anew_from_the_rows() {
+    let test = Test::new()
+        .file(
+            "tasks.md",
+            "- [x] 1.1 a\n- [x] 1.1.1 [FIX 1.1] Fix: boom\n- [ ] 1.2 b\n",
+        )
+        .file(".ralph-state.json", "{ \"phase\": ");
+    let answer = test.run(&[
+        "tasks",
+        "insert-fix",
+        "tasks.md",
+        "1.1",
+        "--error",
+        "x",
+        "--write",
+    ]);
+    answer.exits(0).prints("1.1.2\n").complains(str![[r#"
+note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column 11: it is kept as [FOLDER]/.ralph-state.json.corrupt-1, and made anew from the tasks
+
+"#]]);
+    assert_eq!(test.text(".ralph-state.json.corrupt-1"), "{ \"phase\": ");
+    snapbox::assert_data_eq!(test.text(".ralph-state.json"), str![[r#"
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 3,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 1,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.1": {
+      "attempts": 1,
+      "fixTaskIds": ["1.1.1"],
+      "lastError": "boom"
+    }
+  },
+  "taskResults": {
+    "1.1": "success",
+    "1.1.1": "success",
+    "1.2": "pending"
+  }
+}
+
+"#]]);
+}

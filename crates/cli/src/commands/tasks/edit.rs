@@ -1,9 +1,8 @@
 //! `regreen tasks tick`, `untick` and `insert-fix`
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use regreen_documents::{Change, EditError, FixRecord, Place, RowId, State, TaskFile};
+use regreen_documents::{Change, EditError, FixRecord, Place, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId};
 use regreen_workspace::{Edited, RealDisk, Written, edit_file, read_text, recover_leftovers};
 
@@ -11,6 +10,7 @@ use crate::arguments::{InsertFix, Which};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::state_file;
 
 pub fn tick(which: &Which) -> Result<Exit, Problem> {
     edit(which, TaskFile::tick)
@@ -22,14 +22,15 @@ pub fn untick(which: &Which) -> Result<Exit, Problem> {
 
 /// With `--write` the new task's id is printed, so that a script knows it.
 pub fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
-    let map = fix_task_map(&arguments.which.file);
+    let which = &arguments.which;
+    let map = state_file::fixes_beside(&which.file, which.write)?;
     let mut id = None;
-    let exit = edit(&arguments.which, |file, row| {
+    let exit = edit(which, |file, row| {
         let fix = fix(arguments, file, row, &map).ok_or(EditError::Checklist)?;
         id = Some(fix.id.clone());
         file.insert(&fix, Place::After(row))
     })?;
-    if let Some(id) = id.filter(|_| arguments.which.write) {
+    if let Some(id) = id.filter(|_| which.write) {
         output::print(&format!("{id}\n"))?;
     }
     Ok(exit)
@@ -147,27 +148,4 @@ fn fix(
         &task,
         origin,
     ))
-}
-
-/// Fixes that the state file beside the task file remembers keep their numbers, also if
-/// their rows are gone. Without one, the rows alone count.
-fn fix_task_map(tasks: &Path) -> BTreeMap<String, FixRecord> {
-    // Only a spec's own tasks.md has its state beside it.
-    if tasks.file_name().is_none_or(|name| name != "tasks.md") {
-        return BTreeMap::new();
-    }
-    let beside = tasks.with_file_name(".ralph-state.json");
-    let Ok(file) = read_text(&RealDisk, &beside) else {
-        return BTreeMap::new();
-    };
-    match State::read(&file.text) {
-        Ok((state, _)) => state.fix_task_map(),
-        Err(error) => {
-            output::note(&format!(
-                "{} is {error}: its fixes are not counted",
-                beside.display()
-            ));
-            BTreeMap::new()
-        }
-    }
 }
