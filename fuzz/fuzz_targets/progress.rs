@@ -12,7 +12,11 @@ fuzz_target!(|text: &str| {
         fixes: vec![task.child(1), task.child(2)],
         outcome: Outcome::Pass,
     };
-    let say = |progress: &Progress| progress.completed(&task, text, Some("abc1234")).fix_history(&history);
+    let say = |progress: &Progress| {
+        progress
+            .completed(&task, text, Some("abc1234"))
+            .fix_history(&history)
+    };
     let once = say(&Progress::read(text));
     assert_eq!(say(&once), once);
     let mut kept = lines(once.text());

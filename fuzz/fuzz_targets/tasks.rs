@@ -29,13 +29,21 @@ fuzz_target!(|text: &str| {
 
 /// Setting the box the other way changes one byte; back again restores the text.
 fn check_box(file: &TaskFile, row: RowId, task: &Task) {
-    let set = |file: &TaskFile, done| if done { file.tick(row) } else { file.untick(row) };
+    let set = |file: &TaskFile, done| {
+        if done {
+            file.tick(row)
+        } else {
+            file.untick(row)
+        }
+    };
     let Ok(Change::Made(changed)) = set(file, !task.done) else {
         panic!("line {} is not changed", task.line);
     };
     let (before, after) = (file.text().as_bytes(), changed.text().as_bytes());
     assert_eq!(before.len(), after.len());
-    let differing: Vec<usize> = (0..before.len()).filter(|at| before[*at] != after[*at]).collect();
+    let differing: Vec<usize> = (0..before.len())
+        .filter(|at| before[*at] != after[*at])
+        .collect();
     assert_eq!(differing.len(), 1);
     let Ok(Change::Made(restored)) = set(&changed, task.done) else {
         panic!("line {} is not changed back", task.line);
@@ -49,8 +57,14 @@ fn check_box(file: &TaskFile, row: RowId, task: &Task) {
 /// A fix is exactly one row more, or it is refused and nothing happens.
 fn check_fix(file: &TaskFile, row: RowId, task: &Task) {
     let Some(id) = &task.id else { return };
-    let Some(fix_id) = file.next_fix_id(row, &BTreeMap::new()) else { return };
-    let origin = FixOrigin { error: file.text(), attempted_fix: &task.title, ..FixOrigin::default() };
+    let Some(fix_id) = file.next_fix_id(row, &BTreeMap::new()) else {
+        return;
+    };
+    let origin = FixOrigin {
+        error: file.text(),
+        attempted_fix: &task.title,
+        ..FixOrigin::default()
+    };
     let fix = NewTask::fix(fix_id.clone(), id, task, origin);
     match file.insert(&fix, Place::After(row)) {
         Ok(Change::Made(edited)) => check_inserted(file, &edited, &fix),
@@ -62,9 +76,15 @@ fn check_fix(file: &TaskFile, row: RowId, task: &Task) {
 
 fn check_inserted(before: &TaskFile, after: &TaskFile, fix: &NewTask) {
     assert_eq!(after.rows().count(), before.rows().count() + 1);
-    let added = after.rows_with_id(&fix.id).next().expect("the fix has its id");
+    let added = after
+        .rows_with_id(&fix.id)
+        .next()
+        .expect("the fix has its id");
     assert!(after.fixed_by(added).is_some());
     let (old, new) = (before.text().as_bytes(), after.text().as_bytes());
     let common = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    assert!(new.ends_with(&old[common..]), "bytes around the fix have changed");
+    assert!(
+        new.ends_with(&old[common..]),
+        "bytes around the fix have changed"
+    );
 }
