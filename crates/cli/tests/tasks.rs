@@ -249,7 +249,9 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
 
 "#]]);
     assert_eq!(test.text(".ralph-state.json.corrupt-1"), "{ \"phase\": ");
-    snapbox::assert_data_eq!(test.text(".ralph-state.json"), str![[r#"
+    snapbox::assert_data_eq!(
+        test.text(".ralph-state.json"),
+        str![[r#"
 {
   "phase": "execution",
   "taskIndex": 2,
@@ -274,5 +276,6 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
   }
 }
 
-"#]]);
+"#]]
+    );
 }

@@ -36,6 +36,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         paragraph: None,
         bare_item: false,
         unclosed: BTreeMap::new(),
+        last_closers: BTreeMap::new(),
         warnings: Vec::new(),
     };
     let mut at = 0;
@@ -59,6 +60,8 @@ struct Scanner<'t> {
     bare_item: bool,
     /// Searches that found no closing line, so that none is made twice.
     unclosed: BTreeMap<Search, Failed>,
+    /// The last line that could close anything opened by a symbol.
+    last_closers: BTreeMap<u8, usize>,
     warnings: Vec<Warning>,
 }
 
@@ -340,6 +343,9 @@ impl<'t> Scanner<'t> {
         length: usize,
         closes: impl Fn(&Line, &str) -> bool,
     ) -> Option<usize> {
+        if at >= self.last_closer(search.symbol) {
+            return None;
+        }
         let failed = self.unclosed.get(&search);
         if failed.is_some_and(|f| length >= f.length && at < f.until) {
             return None;
@@ -357,6 +363,20 @@ impl<'t> Scanner<'t> {
         }
         self.unclosed.insert(search, Failed { length, until });
         None
+    }
+
+    /// Where to stop looking, whatever it is exactly that has to be closed.
+    fn last_closer(&mut self, symbol: u8) -> usize {
+        let (text, lines) = (self.text, &self.lines);
+        let could_close = |line: &Line| {
+            let content = &text[line.first..line.end];
+            match symbol {
+                b'<' => content.contains("-->"),
+                _ => FenceMark { symbol, length: 3 }.is_closed_by(content),
+            }
+        };
+        let find = || lines.iter().rposition(could_close).unwrap_or(0);
+        *self.last_closers.entry(symbol).or_insert_with(find)
     }
 
     /// Makes the paragraph before an underline a heading, unless a list item starts with it.

@@ -41,7 +41,7 @@ impl JsonStyle {
             indent: body
                 .contains(['\n', '\r'])
                 .then(|| indent.unwrap_or_default().to_owned()),
-            has_inline_lists: body.lines().any(has_inline_list),
+            has_inline_lists: body.split(['\n', '\r']).any(has_inline_list),
             eol: crate::markdown::eol_of(text),
             has_final_eol: text.ends_with(['\n', '\r']),
         }

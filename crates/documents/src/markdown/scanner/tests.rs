@@ -108,6 +108,11 @@ fn hostile_nesting_costs_no_time() {
     assert_eq!(scan(&many).lines.len(), 1);
     let unclosed = "  ```x\n".repeat(50_000);
     assert_eq!(scan(&format!("- a\n{unclosed}")).lines.len(), 50_001);
+    let nested: String = (0..600)
+        .map(|n| format!("{0}- a\n{0}  ```x\n", "  ".repeat(n)))
+        .collect();
+    let many = "text\n".repeat(200_000);
+    assert_eq!(scan(&format!("{nested}{many}")).lines.len(), 201_200);
     let deep: String = (0..2_000)
         .map(|n| format!("{}- a\n", "  ".repeat(n)))
         .collect();
