@@ -14,7 +14,7 @@ use super::own_index::OwnIndex;
 use super::repository::{Git, parse_oid};
 use super::scratch_index::{Freshness, ScratchIndex};
 use super::snapshot_warning::SnapshotWarning;
-use super::staging::{Staging, stage_what_can_be, unflag};
+use super::staging::{Staging, refresh, stage_what_can_be, unflag};
 
 /// Who snapshots are by, so that they need nobody's name.
 const IDENTITY: (&str, &str) = ("regreen", "regreen@localhost");
@@ -184,6 +184,7 @@ impl Snapshots {
 
     /// What a copy of the user's index does not have.
     fn begin_anew(&mut self) -> Result<BTreeMap<RelPath, Found>, GitError> {
+        refresh(self.index())?;
         let mut found = scan(self.index(), Look::BehindFlags)?;
         self.unflag_what_stands_there(&found)?;
         let root = self.git.root();

@@ -153,10 +153,8 @@ fn drop_paths(index: OwnIndex<'_>, paths: &[RelPath]) -> Result<(), GitError> {
     index.ask(call).map(drop)
 }
 
-/// A refresh comes first: a file that was only touched would be read again every time.
 fn taking(paths: &[RelPath]) -> Invocation {
     Invocation::writing("update-index")
-        .args(["-q", "--unmerged", "--refresh"])
         .args(["-z", "--add", "--remove", "--replace", "--stdin"])
         .stdin_paths(paths)
 }
@@ -221,6 +219,13 @@ pub(super) fn set_entries<'a>(
         None => call,
     };
     git.ask(call.stdin(lines)).map(drop)
+}
+
+/// Notes how all files look that hold what the index says: one that was only touched would
+/// be read again every time.
+pub(super) fn refresh(index: OwnIndex<'_>) -> Result<(), GitError> {
+    let call = Invocation::writing("update-index").args(["-q", "--unmerged", "--refresh"]);
+    index.ask(call).map(drop)
 }
 
 /// Lets git look at what it was told not to look at.

@@ -3,6 +3,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use regreen_workspace::{NotExact, SnapshotLimits, Snapshots};
 
@@ -68,6 +69,27 @@ fn a_save_that_git_could_mistake_for_no_change_is_seen() {
             repo.git(&["add", "f"]);
         }
     }
+}
+
+#[test]
+fn a_copy_of_the_index_trusts_no_more_than_the_original() {
+    // A file saved in the very instant its index was written looks as the index says; git
+    // then reads it, because the index is not younger than the file.
+    let repo = Repo::unborn();
+    repo.git(&["config", "core.trustctime", "false"]);
+    let long_ago = SystemTime::now() - Duration::from_secs(3600);
+    let set_time = |path: &str| {
+        let file = fs::File::options().write(true).open(repo.path(path));
+        file.unwrap().set_modified(long_ago).unwrap();
+    };
+    repo.write("f", "f");
+    set_time("f");
+    repo.commit_all("base");
+    repo.write("f", "F");
+    set_time("f");
+    set_time(".git/index");
+    let snapshot = repo.snapshots().take_before(&attempt(1), moment()).unwrap();
+    assert_eq!(repo.content_in(&snapshot.oid, "f"), "F");
 }
 
 #[test]
