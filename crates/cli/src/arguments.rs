@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::exit::Exit;
@@ -29,6 +29,8 @@ pub enum Command {
     Lint(Lint),
     /// Make a new spec with a commented task list
     Init(Init),
+    /// Say why a command or an agent failed, from what it printed
+    Explain(Explain),
     /// Read and edit task files, for scripts
     #[command(subcommand)]
     Tasks(Tasks),
@@ -49,6 +51,43 @@ pub struct Lint {
     /// A spec's name, its folder, or a task file [default: the current or the only spec]
     #[arg(value_name = "SPEC|FILE")]
     pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The log, or `-` for standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// As JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
+    /// The exit code it ended with
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, by number or name
+    #[arg(long, value_name = "N")]
+    pub signal: Option<String>,
+    /// A time limit ended it
+    #[arg(long)]
+    pub timed_out: bool,
+    /// The command that printed it
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    pub command: Option<String>,
+    /// Whose words they are
+    #[arg(long, value_enum, default_value = "command")]
+    pub source: ExplainSource,
+    /// The input is a failure report: print it as JSON
+    #[arg(long)]
+    pub report: bool,
+}
+
+/// Who printed a log.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExplainSource {
+    /// An agent's final message
+    Agent,
+    /// A command's output
+    Command,
 }
 
 #[derive(Debug, Args)]

@@ -48,6 +48,10 @@ pub enum Problem {
     Exists { path: PathBuf },
     #[error("there is no command {name}")]
     NoSuchCommand { name: String },
+    #[error("{name} is no signal")]
+    NoSuchSignal { name: String },
+    #[error("this is no failure report: {why}")]
+    NoReport { why: String },
     #[error("cannot print the result")]
     Print(#[source] std::io::Error),
 }
@@ -72,6 +76,8 @@ impl Problem {
             | Self::BadName { .. }
             | Self::Exists { .. }
             | Self::NoSuchCommand { .. }
+            | Self::NoSuchSignal { .. }
+            | Self::NoReport { .. }
             | Self::Print(_) => Exit::BadInput,
         }
     }
@@ -88,6 +94,8 @@ impl Problem {
             Self::Edit { .. } => None,
             Self::ReadOnly { file } => Some(format!("allow it with: chmod u+w {}", file.display())),
             Self::Contended { .. } => Some("nothing was written; stop saving it, then run this again".into()),
+            Self::NoSuchSignal { .. } => Some("give a number or a name: 9, KILL, SIGKILL".into()),
+            Self::NoReport { .. } => Some("without --report the input is explained as a log".into()),
             Self::NoSuchCommand { .. } => Some("`regreen --help` lists them".into()),
             Self::Step(_) | Self::Print(_) => None,
             Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),

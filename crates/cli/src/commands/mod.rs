@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod completions;
+mod explain;
 mod init;
 mod lint;
 mod man;
@@ -14,6 +15,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { command } => man::run(&command),

@@ -1,0 +1,122 @@
+//! `regreen explain`: for any log.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use snapbox::str;
+use support::Test;
+
+const LOG: &str = "\
+collecting ...
+Traceback (most recent call last):
+  File \"app.py\", line 3, in <module>
+    import requests
+ModuleNotFoundError: No module named 'requests'
+make: *** [Makefile:2: test] Error 1
+";
+
+#[test]
+fn a_log_is_explained_with_the_line_that_matters() {
+    Test::new()
+        .file("out.log", LOG)
+        .run(&["explain", "out.log", "--exit-code", "2"])
+        .exits(0)
+        .prints(str![[r#"
+Child agent failed: ModuleNotFoundError: No module named 'requests'
+
+Category: tool_error
+Duration: 0.0s
+Retryable: Yes
+
+Work completed before failure:
+  None
+
+Files modified: none
+
+Blocked on: ModuleNotFoundError: No module named 'requests'
+
+Suggested recovery actions:
+  • Install missing dependencies
+  • Run: pip install requests
+  • Verify installation: requests --version
+
+<task_metadata>
+  <session_id></session_id>
+  <status>failed</status>
+  <failure_category>tool_error</failure_category>
+  <retryable>true</retryable>
+</task_metadata>
+
+Kind: missing_python_module (missing Python module)
+Where:
+       | File "app.py", line 3, in <module>
+       | import requests
+     5 > ModuleNotFoundError: No module named 'requests'
+       | make: *** [Makefile:2: test] Error 1
+Repair that may help: pip_install requests
+Why: rule python/missing-module, 88 % sure
+
+"#]]);
+}
+
+#[test]
+fn scripts_get_the_same_as_json() {
+    let answer = Test::new()
+        .file("out.log", LOG)
+        .run(&["explain", "out.log", "--json", "--exit-code", "2"])
+        .exits(0);
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(json["category"], "tool_error");
+    assert_eq!(json["kind"], "missing_python_module");
+    assert_eq!(json["line"], 5);
+    assert_eq!(json["repair"]["action"], "pip_install");
+    let keys: Vec<&str> = json
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    for key in [
+        "category",
+        "kind",
+        "message",
+        "blocked_on",
+        "line",
+        "retryable",
+        "retry_mode",
+        "completed_steps",
+        "files_modified",
+        "suggested_actions",
+        "repair",
+        "rule",
+        "confidence",
+        "fingerprint",
+    ] {
+        assert!(keys.contains(&key), "{key} in {keys:?}");
+    }
+}
+
+#[test]
+fn what_did_not_fail_has_no_category() {
+    let answer = Test::new()
+        .file("ok.log", "3 passed in 0.1s\n")
+        .run(&["explain", "ok.log", "--json", "--exit-code", "0"])
+        .exits(0);
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(json["category"], serde_json::Value::Null);
+}
+
+#[test]
+fn bad_input_is_told() {
+    let test = Test::new().file("x.log", "nothing like a report\n");
+    test.run(&["explain", "no.log"])
+        .exits(2)
+        .complains(str![[r#"
+  × no.log does not exist
+  help: check the path; `regreen init NAME` makes a new spec
+
+"#]]);
+    test.run(&["explain", "x.log", "--signal", "NOPE"]).exits(2);
+    test.run(&["explain", "x.log", "--report"]).exits(2);
+    assert_eq!(test.text("x.log"), "nothing like a report\n");
+}
