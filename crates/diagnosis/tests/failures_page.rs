@@ -1,6 +1,5 @@
 //! The page of kinds is generated: `UPDATE_DOCS=1 cargo test -p regreen-diagnosis` writes it.
 #![expect(
-    clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test reads and writes the page"
 )]
