@@ -1,6 +1,6 @@
 //! The shape of the file: its versions, and the way from one to the next.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use rusqlite_migration::{HookError, M, Migrations};
 
 use crate::{Fault, OpenError};
@@ -39,13 +39,16 @@ pub(crate) fn bring_up_to_date(conn: &mut Connection, now_ms: i64) -> Result<(),
 }
 
 /// 0 for a file that nothing was written to yet.
+///
+/// All is read at one moment: another process may be making the file meanwhile.
 fn recognised_version(conn: &Connection) -> Result<u32, Fault> {
-    let version: u32 = header_field(conn, "user_version")?;
-    let application: i64 = header_field(conn, "application_id")?;
-    let tables: u32 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+    let moment = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
+    let version: u32 = header_field(&moment, "user_version")?;
+    let application: i64 = header_field(&moment, "application_id")?;
+    let tables: u32 = moment.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
     match (application, version, tables) {
         (0, 0, 0) => Ok(0),
-        (APPLICATION_ID, 1.., 1..) => agreed_version(conn, version),
+        (APPLICATION_ID, 1.., 1..) => agreed_version(&moment, version),
         _ => Err(Fault::damaged("it was not made by regreen")),
     }
 }
@@ -91,7 +94,7 @@ fn migrations(now_ms: i64) -> Migrations<'static> {
     Migrations::new(
         steps
             .map(|(sql, version)| {
-                M::up_with_hook(sql, move |tx: &rusqlite::Transaction<'_>| {
+                M::up_with_hook(sql, move |tx: &Transaction<'_>| {
                     record(tx, version, now_ms).map_err(HookError::from)
                 })
             })
