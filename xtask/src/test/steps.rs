@@ -35,7 +35,7 @@ fn cargo(title: &'static str, arguments: &[&'static str]) -> Step {
 fn tests() -> Step {
     let selection = ["--workspace", "--all-features"];
     if tool::is_installed("nextest") {
-        let arguments = [&["nextest", "run"], &selection[..]].concat();
+        let arguments = [&["nextest", "run", "--no-fail-fast"], &selection[..]].concat();
         return Step {
             closing: Some(Closing {
                 stream: Stream::Stderr,
