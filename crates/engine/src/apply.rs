@@ -1,7 +1,7 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Mark, PickedTask, PromptKind, TaskKey, Verdict,
+    AttemptClass, AttemptReport, Event, Mark, PickedTask, PromptKind, RunConfig, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -17,7 +17,10 @@ impl State {
                     ..Self::default()
                 };
             }
-            Event::RunResumed => {
+            Event::RunResumed { config } => {
+                if let Some(config) = config {
+                    self.adopt(config);
+                }
                 self.outcome = None;
                 self.stopping = None;
                 self.reading = None;
@@ -142,6 +145,14 @@ impl State {
                 self.reading = None;
             }
         }
+    }
+
+    /// A limit that was changed is settled anew; one that was not stays as it was.
+    fn adopt(&mut self, config: &RunConfig) {
+        if config.limits.global_iterations != self.config.limits.global_iterations {
+            self.max_iterations = None;
+        }
+        self.config = config.clone();
     }
 
     fn with(&mut self, task: &TaskKey, change: impl FnOnce(&mut TaskState)) {

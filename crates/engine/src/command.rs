@@ -81,6 +81,9 @@ pub struct CommitOrder {
     pub message: String,
     /// How many attempts the task has had: what they changed is committed.
     pub attempts: u32,
+    /// The commit it comes after, by which it is found again if it was made already.
+    #[serde(default)]
+    pub parent: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

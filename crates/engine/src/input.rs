@@ -13,7 +13,18 @@ pub enum Input {
         config: RunConfig,
     },
     /// The process that drove this run is gone; a new one has folded its events.
-    Resume,
+    Resume {
+        /// What is settled anew: whoever starts it again may have changed their mind.
+        #[serde(default)]
+        config: Option<Box<RunConfig>>,
+        /// What the attempt left behind that was being made.
+        #[serde(default)]
+        interrupted: Option<Box<AttemptReport>>,
+    },
+    /// Something that people should know.
+    Noticed {
+        messages: Vec<String>,
+    },
     PlanRead {
         seq: CommandSeq,
         plan: Plan,
@@ -79,7 +90,9 @@ impl Input {
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
-            Self::Start { .. } | Self::Resume | Self::Stop { .. } => None,
+            Self::Start { .. } | Self::Resume { .. } | Self::Noticed { .. } | Self::Stop { .. } => {
+                None
+            }
         }
     }
 }

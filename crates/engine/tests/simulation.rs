@@ -100,7 +100,10 @@ impl World {
             }
             let Some(issued) = self.pending.pop_front() else {
                 match &self.state.outcome {
-                    Some(RunOutcome::Stopped { .. }) => self.feed(Input::Resume),
+                    Some(RunOutcome::Stopped { .. }) => self.feed(Input::Resume {
+                        config: None,
+                        interrupted: None,
+                    }),
                     Some(_) => return self,
                     None => panic!(
                         "nothing is owed, and the run has not ended: {:?}",
@@ -133,7 +136,10 @@ impl World {
         }
         assert_eq!(folded, self.state, "events do not add up to the state");
         if self.state.outcome.as_ref().is_none_or(RunOutcome::is_pause) {
-            self.feed(Input::Resume);
+            self.feed(Input::Resume {
+                config: None,
+                interrupted: None,
+            });
         }
     }
 

@@ -21,6 +21,9 @@ pub struct AttemptReport {
     /// Whether the agent used a tool; `None` if it does not say.
     pub used_tools: Option<bool>,
     pub session: Option<String>,
+    /// The commit that HEAD was when the attempt ended.
+    #[serde(default)]
+    pub head: Option<String>,
     pub plan: PlanChanges,
 }
 
@@ -41,6 +44,19 @@ pub enum AttemptClass {
     Session { why: String },
     /// regreen or the machine ended meanwhile, or somebody asked to stop.
     Interrupted,
+}
+
+impl AttemptClass {
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ordinary => "ordinary",
+            Self::Transient { .. } => "transient",
+            Self::Fatal { .. } => "fatal",
+            Self::Session { .. } => "session",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// What an agent did to the plan while it worked.

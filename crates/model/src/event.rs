@@ -20,7 +20,11 @@ pub enum Event {
         config: RunConfig,
     },
     /// A run that had paused or died goes on.
-    RunResumed,
+    RunResumed {
+        /// What is settled anew, if anything is.
+        #[serde(default)]
+        config: Option<Box<RunConfig>>,
+    },
     /// The task file is being read to see what is next.
     PlanAsked {
         seq: CommandSeq,

@@ -21,6 +21,19 @@ pub enum RunOutcome {
 }
 
 impl RunOutcome {
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::AllGreen => "all_green",
+            Self::Skipped => "skipped",
+            Self::Limit { .. } => "limit",
+            Self::NeedsPerson { .. } => "needs_person",
+            Self::TryLater { .. } => "try_later",
+            Self::SetUp { .. } => "set_up",
+            Self::Stopped { .. } => "stopped",
+        }
+    }
+
     /// Whether starting again goes on with this run.
     #[must_use]
     pub fn is_pause(&self) -> bool {

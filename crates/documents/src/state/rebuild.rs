@@ -49,7 +49,9 @@ impl State {
 }
 
 impl TaskFile {
-    fn is_done(&self, row: crate::RowId) -> bool {
+    /// Whether a row's box is ticked.
+    #[must_use]
+    pub fn is_done(&self, row: crate::RowId) -> bool {
         self.row(row).is_some_and(|row| row.done)
     }
 

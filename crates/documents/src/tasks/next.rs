@@ -51,6 +51,17 @@ impl TaskFile {
         Next::Nothing
     }
 
+    /// How many originals that are required are still open, whatever was passed over.
+    #[must_use]
+    pub fn open_originals(&self, include_optional: bool) -> usize {
+        let pick = Pick {
+            include_optional,
+            ..Pick::default()
+        };
+        let is_open = |row: &&Row| !row.done && row.fix_of.is_none() && required(row, &pick);
+        self.rows.iter().filter(is_open).count()
+    }
+
     /// How many rows are there to run, fixes included.
     #[must_use]
     pub fn runnable(&self, include_optional: bool) -> usize {

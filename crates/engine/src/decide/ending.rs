@@ -45,6 +45,17 @@ pub(super) fn stop(state: &State, now: Timestamp, signal: StopSignal) -> Decisio
     turn.decision()
 }
 
+/// What people should know, whatever happens next.
+pub(super) fn noticed(state: &State, now: Timestamp, messages: &[String]) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    for message in messages {
+        turn.emit(Event::Warned {
+            message: message.clone(),
+        });
+    }
+    turn.decision()
+}
+
 /// What was being done was cut short because somebody asked to stop.
 pub(super) fn halted(state: &State, now: Timestamp) -> Decision {
     let mut turn = Turn::about_run(state, now);

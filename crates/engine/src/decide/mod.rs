@@ -29,7 +29,11 @@ pub struct Decision {
 pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
     match input {
         Input::Start { run, config } => picking::start(state, now, run, config),
-        Input::Resume => resuming::resume(state, now),
+        Input::Resume {
+            config,
+            interrupted,
+        } => resuming::resume(state, now, config.as_deref(), interrupted.as_deref()),
+        Input::Noticed { messages } => ending::noticed(state, now, messages),
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),

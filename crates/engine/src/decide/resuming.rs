@@ -1,6 +1,6 @@
 //! Going on after the process that drove the run is gone.
 
-use regreen_model::{AttemptClass, AttemptReport, Event, TaskKey, Timestamp};
+use regreen_model::{AttemptClass, AttemptReport, Event, RunConfig, TaskKey, Timestamp};
 
 use super::turn::Turn;
 use super::{Decision, attempting, saving, verifying};
@@ -10,17 +10,30 @@ use crate::state::{Phase, State};
 /// Asks again for what was owed. An attempt is never done again as if nothing had been: it
 /// is recorded as interrupted. Everything else says what is to be true, and can be asked
 /// for as often as need be.
-pub(super) fn resume(state: &State, now: Timestamp) -> Decision {
+pub(super) fn resume(
+    state: &State,
+    now: Timestamp,
+    config: Option<&RunConfig>,
+    interrupted: Option<&AttemptReport>,
+) -> Decision {
+    let resumed = Event::RunResumed {
+        config: config.map(|config| Box::new(config.clone())),
+    };
     let owed = state.tasks.values().find(|task| task.phase.seq().is_some());
     let Some(task) = owed else {
         let mut turn = Turn::about_run(state, now);
-        turn.emit(Event::RunResumed);
+        turn.emit(resumed);
         turn.read_plan();
         return turn.decision();
     };
     let mut turn = Turn::about(state, now, task.key());
-    turn.emit(Event::RunResumed);
-    ask_again(&mut turn, task.key(), &task.phase);
+    turn.emit(resumed);
+    match (&task.phase, interrupted) {
+        (Phase::Attempting { attempt, .. }, Some(report)) => {
+            attempting::ended(&mut turn, *attempt, report);
+        }
+        (phase, _) => ask_again(&mut turn, task.key(), phase),
+    }
     turn.decision()
 }
 

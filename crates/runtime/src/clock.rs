@@ -1,0 +1,23 @@
+//! The only place that asks what time it is.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use regreen_model::Timestamp;
+
+#[must_use]
+pub fn now() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// As the store counts time.
+#[must_use]
+pub fn stored_ms(at: Timestamp) -> i64 {
+    i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn system_time(at: Timestamp) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(at.as_millis())
+}

@@ -1,0 +1,136 @@
+use regreen_engine::{Command, Decision, Input, Issued, State};
+use regreen_model::{Event, RunOutcome, Timestamp};
+use regreen_store::{
+    AppendError, CommandSeq, Fault, HistoryRow, IssuedCommand, Payload, RunEnd, RunError, RunId,
+    Snapshot, SnapshotError, Step, StepNo, Store,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::clock;
+
+/// The shape of what this version stores.
+const VERSION: u32 = 1;
+/// So many steps are folded at most when a run goes on.
+const SNAPSHOT_EVERY: u64 = 200;
+
+/// One run in the store.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(crate) store: Store,
+    pub(crate) run: RunId,
+    last: StepNo,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error("the journal was written by a version of regreen that this one cannot read: {0}")]
+    Unreadable(#[from] serde_json::Error),
+}
+
+impl Journal {
+    /// A run that has no steps yet.
+    pub(crate) fn begun(store: Store, run: RunId) -> Self {
+        Self {
+            store,
+            run,
+            last: StepNo::NONE,
+        }
+    }
+
+    /// A run that has, with the state they led to.
+    pub(crate) fn reopened(store: Store, run: RunId) -> Result<(Self, State), JournalError> {
+        let (state, last) = folded(&store, &run)?;
+        Ok((Self { store, run, last }, state))
+    }
+
+    /// Stores a step. When this returns, it is on the disk.
+    pub(crate) fn append(
+        &mut self,
+        now: Timestamp,
+        input: &Input,
+        answers: Option<u64>,
+        decision: &Decision,
+        history: &[HistoryRow],
+    ) -> Result<(), JournalError> {
+        let events = decision.events.iter().map(|event| payload("event", event));
+        let owed = decision.commands.iter().filter(|issued| is_owed(issued));
+        let commands = owed.map(|issued| {
+            Ok(IssuedCommand {
+                seq: CommandSeq(issued.seq),
+                command: payload("command", &issued.command)?,
+            })
+        });
+        let step = Step {
+            number: self.last.next(),
+            now_ms: clock::stored_ms(now),
+            answers: answers.map(CommandSeq),
+            input: payload("input", input)?,
+            events: events.collect::<Result<_, _>>()?,
+            commands: commands.collect::<Result<_, serde_json::Error>>()?,
+        };
+        self.store.append(&self.run, &step, history)?;
+        self.last = step.number;
+        Ok(())
+    }
+
+    /// Says that the run has ended: the next one begins anew.
+    pub(crate) fn end(&mut self, outcome: &RunOutcome) -> Result<(), JournalError> {
+        let end = RunEnd {
+            ended_ms: clock::stored_ms(clock::now()),
+            outcome: outcome.name().to_owned(),
+            exit_code: None,
+        };
+        Ok(self.store.end_run(&self.run, &end)?)
+    }
+
+    /// Keeps the state now and then, so that going on need not begin at the first step.
+    pub(crate) fn keep(&mut self, state: &State) -> Result<(), JournalError> {
+        if !self.last.0.is_multiple_of(SNAPSHOT_EVERY) {
+            return Ok(());
+        }
+        let snapshot = Snapshot {
+            step: self.last,
+            state: payload("state", state)?,
+        };
+        Ok(self.store.save_snapshot(&self.run, &snapshot)?)
+    }
+}
+
+/// What is said aside is said again by whatever comes next.
+fn is_owed(issued: &Issued) -> bool {
+    !matches!(issued.command, Command::SaveState(_) | Command::Finish)
+}
+
+fn payload(kind: &str, body: &impl Serialize) -> Result<Payload, serde_json::Error> {
+    Payload::new(kind, VERSION, body)
+}
+
+/// The state a run is in: its events, folded.
+///
+/// # Errors
+/// If the run is not there, or cannot be read.
+pub fn folded(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalError> {
+    let (mut state, mut last) = match store.latest_snapshot(run)? {
+        Some(kept) => (decode(&kept.state)?, kept.step),
+        None => (State::default(), StepNo::NONE),
+    };
+    for stored in store.events(run, last)? {
+        let stored = stored?;
+        state.apply(&decode::<Event>(&stored.event)?);
+    }
+    last = store.run(run)?.last_step;
+    Ok((state, last))
+}
+
+fn decode<T: DeserializeOwned>(payload: &Payload) -> Result<T, serde_json::Error> {
+    payload.decode()
+}

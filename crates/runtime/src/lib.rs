@@ -1,0 +1,37 @@
+//! Performs what the engine asks for, and tells it what came of it.
+//!
+//! The only place where the rooms meet: a command is performed through one of them, its
+//! answer is decided upon by the engine, stored, shown, and only then acted upon.
+
+mod audience;
+mod clock;
+mod driver;
+mod excerpt;
+mod heard;
+mod history;
+mod journal;
+mod lines;
+mod log_file;
+mod masks;
+mod notices;
+mod perform;
+mod perform_error;
+mod performer;
+mod places;
+mod plan_file;
+mod process;
+mod report;
+mod run;
+mod stop;
+mod tree;
+mod tree_lock;
+
+pub use audience::Audience;
+pub use clock::{now, stored_ms};
+pub use journal::{JournalError, folded};
+pub use log_file::LogError;
+pub use masks::workspace_masks;
+pub use places::{Places, own_folder};
+pub use run::{Finished, RunError, RunSetup, open_store, run, take_tree};
+pub use stop::Stop;
+pub use tree_lock::{TreeLock, TreeLockError, make_own_folder};

@@ -1,0 +1,18 @@
+//! One file per command that takes more than a line.
+
+mod attempt;
+mod claims;
+mod commit;
+mod plan_changes;
+mod read_plan;
+mod record;
+mod save_state;
+mod verify;
+
+pub(crate) use attempt::{attempt, interrupted};
+pub(crate) use claims::judge_claims;
+pub(crate) use commit::commit;
+pub(crate) use read_plan::read_plan;
+pub(crate) use record::record;
+pub(crate) use save_state::{forget_state, save_state, sound_state};
+pub(crate) use verify::{Check, verify};

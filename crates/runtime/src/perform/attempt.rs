@@ -1,0 +1,323 @@
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use regreen_agents::{
+    Assignment, Invocation, Occasion, PreviousAttempt, RootContext, StdinPlan, TaskBrief,
+};
+use regreen_documents::{RowId, TaskFile, shell_steps};
+use regreen_engine::AttemptOrder;
+use regreen_model::{AttemptClass, AttemptReport, FailureNote, PromptKind, TaskFailure, TaskKey};
+use regreen_supervisor::{Ended, Stdin};
+use regreen_workspace::AttemptName;
+
+use super::plan_changes::{PlanBefore, settle_plan};
+use crate::audience::Audience;
+use crate::clock;
+use crate::heard::{Heard, Listener};
+use crate::log_file::LogFile;
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+use crate::process::Job;
+use crate::report;
+
+/// How much of an interrupted attempt's output the next one is told.
+const KNOWN_BYTES: u64 = 4 * 1024;
+
+/// Runs the agent once on a task, and looks at what it left behind.
+pub(crate) fn attempt(
+    performer: &mut Performer,
+    order: &AttemptOrder,
+    audience: &mut dyn Audience,
+) -> Result<AttemptReport, PerformError> {
+    let key = &order.task.task;
+    let file = performer.plan.read()?;
+    let Some(row) = file.resolve(key) else {
+        return Ok(gone());
+    };
+    let before = PlanBefore::of(&file, key);
+    let prompt = prompt(performer, order, &file, row)?;
+    let name = AttemptName::new(&performer.run, key, order.attempt);
+    keep_plan(performer, &name, &file)?;
+    performer.tree.before(&name, clock::now())?;
+    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, audience)?;
+    let timeout = Duration::from_millis(order.timeout_ms);
+    let ending = report::ending(&ended, timeout);
+    let used_tools = performer.agent.tells_tools().then_some(heard.tools > 0);
+    let program = performer.agent.program().to_owned();
+    let report = report::report(order, &program, &ended, ending, heard, clock::now());
+    let report = AttemptReport {
+        used_tools,
+        ..report
+    };
+    look_around(performer, &name, key, &before, &order.put_back, report)
+}
+
+/// What an attempt left behind that nobody saw the end of.
+pub(crate) fn interrupted(
+    performer: &mut Performer,
+    key: &TaskKey,
+    attempt: u32,
+    put_back: &BTreeSet<TaskKey>,
+) -> Result<AttemptReport, PerformError> {
+    let report = AttemptReport {
+        class: AttemptClass::Interrupted,
+        error: "regreen or the machine ended while the agent was at work".to_owned(),
+        ..AttemptReport::default()
+    };
+    let name = AttemptName::new(&performer.run, key, attempt);
+    let before = match kept_plan(performer, &name) {
+        Some(text) => Rc::new(TaskFile::read(text)),
+        // The attempt had not begun.
+        None => return Ok(report),
+    };
+    let before = PlanBefore::of(&before, key);
+    look_around(performer, &name, key, &before, put_back, report)
+}
+
+fn look_around(
+    performer: &mut Performer,
+    name: &AttemptName,
+    key: &TaskKey,
+    before: &PlanBefore,
+    put_back: &BTreeSet<TaskKey>,
+    report: AttemptReport,
+) -> Result<AttemptReport, PerformError> {
+    let folder = performer.places.task_folder(&performer.run, key);
+    let agents_version = folder.join(format!("{}.plan.md", name.attempt));
+    let plan = settle_plan(performer, before, put_back, &agents_version)?;
+    let left = performer.tree.after(name, clock::now())?;
+    performer.notices.add_all(left.warnings);
+    // What is written there about the work is not the work.
+    let spec_files = performer.places.spec_files();
+    let is_work = |path| !spec_files.contains(&Some(path));
+    let changed = left
+        .changed
+        .into_iter()
+        .filter(|path| is_work(path.clone()));
+    Ok(AttemptReport {
+        plan,
+        files_changed: u32::try_from(changed.count()).unwrap_or(u32::MAX),
+        head: left.head,
+        ..report
+    })
+}
+
+/// Somebody removed the task since it was picked.
+fn gone() -> AttemptReport {
+    AttemptReport {
+        reports_failure: true,
+        error: "the task is no longer in the file".to_owned(),
+        ..AttemptReport::default()
+    }
+}
+
+/// What the agent is told. Kept beside the log, so that people can see it.
+fn prompt(
+    performer: &Performer,
+    order: &AttemptOrder,
+    file: &TaskFile,
+    row: RowId,
+) -> Result<String, PerformError> {
+    let prompt = written_prompt(performer, order, file, row);
+    let folder = performer
+        .places
+        .task_folder(&performer.run, &order.task.task);
+    fs::create_dir_all(&folder)?;
+    let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
+    let kept = performer.processes.masks.mask(&prompt);
+    let last = fs::read_to_string(path(order.attempt.saturating_sub(1))).ok();
+    if order.previous.is_some() && last.as_ref() == Some(&kept) {
+        return Err(PerformError::Broken(
+            "the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}".to_owned(),
+        ));
+    }
+    fs::write(path(order.attempt), kept)?;
+    Ok(prompt)
+}
+
+fn written_prompt(
+    performer: &Performer,
+    order: &AttemptOrder,
+    file: &TaskFile,
+    row: RowId,
+) -> String {
+    let places = &performer.places;
+    let (task, root) = (&order.task.task, file.root(row));
+    let root_key = file.key(root);
+    let brief = TaskBrief {
+        id: &task.id,
+        title: &task.title,
+        block: file.block(row).unwrap_or_default(),
+        is_verify_row: order.task.is_verify,
+        root: root_key
+            .as_ref()
+            .filter(|_| root != row)
+            .map(|key| RootContext {
+                id: &key.id,
+                title: &key.title,
+                block: file.block(root).unwrap_or_default(),
+            }),
+        spec_name: &places.spec.name,
+        spec_dir: &places.shown(&places.spec_folder()),
+        tasks_file: &places.shown(&places.spec.tasks),
+        progress_file: &places.shown(&places.progress),
+        attempt: order.iteration,
+        max_attempts: order.max_iterations,
+    };
+    let known = known(performer, order);
+    let previous = order
+        .previous
+        .as_ref()
+        .map(|failure| previous(order, failure));
+    performer
+        .prompts
+        .full(&brief, &occasion(order.prompt, previous, &known))
+}
+
+/// The end of what the attempt before this one printed.
+fn known(performer: &Performer, order: &AttemptOrder) -> String {
+    let last = order.attempt.saturating_sub(1);
+    let path = performer.places.log(&performer.run, &order.task.task, last);
+    end_of_file(&path).unwrap_or_default()
+}
+
+fn end_of_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(KNOWN_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut end = Vec::new();
+    file.take(KNOWN_BYTES).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
+}
+
+/// An attempt that comes after a failure always carries it.
+fn occasion<'a>(
+    kind: PromptKind,
+    previous: Option<PreviousAttempt<'a>>,
+    known: &'a str,
+) -> Occasion<'a> {
+    match (kind, previous) {
+        (PromptKind::Reminder, _) => Occasion::Reminder,
+        (PromptKind::NoOp, _) => Occasion::NoOp,
+        (_, Some(previous)) => Occasion::Retry(previous),
+        (PromptKind::Interrupted | PromptKind::NewSession, None) => Occasion::Interrupted { known },
+        (PromptKind::First | PromptKind::Retry, None) => Occasion::First,
+    }
+}
+
+fn previous<'a>(order: &AttemptOrder, failure: &'a FailureNote) -> PreviousAttempt<'a> {
+    let (error, details) = failure
+        .error
+        .split_once('\n')
+        .unwrap_or((failure.error.as_str(), ""));
+    PreviousAttempt {
+        number: order.iteration.saturating_sub(1),
+        error,
+        attempted_fix: match failure.attempted_fix.as_str() {
+            "" => TaskFailure::NO_ATTEMPTED_FIX,
+            fix => fix,
+        },
+        details,
+    }
+}
+
+fn run_agent(
+    performer: &Performer,
+    order: &AttemptOrder,
+    file: &TaskFile,
+    row: RowId,
+    prompt: &str,
+    audience: &mut dyn Audience,
+) -> Result<(Ended, Heard), PerformError> {
+    let task = &order.task.task;
+    let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
+    let steps = fields
+        .action
+        .as_deref()
+        .map(shell_steps)
+        .unwrap_or_default();
+    let assignment = Assignment {
+        task_id: &task.id,
+        title: &task.title,
+        attempt: order.attempt,
+        spec_dir: &performer.places.shown(&performer.places.spec_folder()),
+        prompt,
+        kind: agents_kind(order.prompt),
+        steps: &steps,
+    };
+    let folder = performer.places.task_folder(&performer.run, task);
+    let log = LogFile::create(&folder, &order.attempt.to_string())?;
+    let mut listener = Listener::new(log, performer.agent.decoder(&assignment), audience);
+    let job = job(order, performer.agent.invocation(&assignment));
+    let ended = performer.processes.run(job, &mut listener)?;
+    let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));
+    let (heard, log) = listener.finish(&ending);
+    log.finish()?;
+    Ok((ended, heard))
+}
+
+fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
+    let set = invocation.env_set.into_iter();
+    let set = set.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
+    let removed = invocation.env_remove.into_iter();
+    Job {
+        argv: invocation.argv.into_iter().map(OsString::from).collect(),
+        env: set.chain(removed.map(|name| (name.into(), None))).collect(),
+        stdin: match invocation.stdin {
+            StdinPlan::Empty => Stdin::Empty,
+            StdinPlan::Text(text) => Stdin::Bytes(text.into_bytes()),
+            StdinPlan::Protocol => Stdin::Pipe,
+        },
+        timeout: Duration::from_millis(order.timeout_ms),
+        idle: order.idle_timeout_ms.map(Duration::from_millis),
+        purpose: format!("{}:{}", order.task.task.id, order.attempt),
+    }
+}
+
+/// Keeps the plan for whoever comes after a crash; only the last one is of use.
+fn keep_plan(
+    performer: &Performer,
+    name: &AttemptName,
+    file: &TaskFile,
+) -> Result<(), PerformError> {
+    let path = plan_path(performer);
+    let draft = path.with_extension("new");
+    fs::write(&draft, format!("{}\n{}", heading(name), file.text()))?;
+    fs::rename(draft, path)?;
+    Ok(())
+}
+
+fn kept_plan(performer: &Performer, name: &AttemptName) -> Option<String> {
+    let kept = fs::read_to_string(plan_path(performer)).ok()?;
+    let (of, text) = kept.split_once('\n')?;
+    (of == heading(name)).then(|| text.to_owned())
+}
+
+fn heading(name: &AttemptName) -> String {
+    let AttemptName {
+        run,
+        task,
+        occurrence,
+        attempt,
+    } = name;
+    format!("{run} {task}+{occurrence} {attempt}")
+}
+
+fn plan_path(performer: &Performer) -> PathBuf {
+    performer.places.scratch().join("plan-before")
+}
+
+fn agents_kind(kind: PromptKind) -> regreen_agents::PromptKind {
+    match kind {
+        PromptKind::First => regreen_agents::PromptKind::Executor,
+        PromptKind::Retry => regreen_agents::PromptKind::Retry,
+        PromptKind::Reminder => regreen_agents::PromptKind::Reminder,
+        PromptKind::NoOp => regreen_agents::PromptKind::NoOp,
+        PromptKind::Interrupted | PromptKind::NewSession => regreen_agents::PromptKind::Interrupted,
+    }
+}

@@ -1,0 +1,36 @@
+use regreen_model::{Claim, TaskKey, Verdict};
+
+use super::verify::{Check, verify};
+use crate::audience::Audience;
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+
+/// The rows whose tick stays, and those whose tick was taken back.
+type Judged = (Vec<TaskKey>, Vec<TaskKey>);
+
+/// A tick of another row is a claim: it stays only if something shows that it is true.
+pub(crate) fn judge_claims(
+    performer: &mut Performer,
+    task: &TaskKey,
+    claims: &[Claim],
+    gate: Option<&str>,
+    audience: &mut dyn Audience,
+) -> Result<Judged, PerformError> {
+    let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
+    for claim in claims {
+        let check = Check {
+            task,
+            stem: format!("claim-{}", claim.task.id),
+            commands: &claim.verify,
+            gate,
+            timeout_ms: performer.verify_timeout_ms,
+        };
+        if verify(performer, &check, audience)? == Verdict::Green {
+            kept.push(claim.task.clone());
+        } else {
+            performer.set_box(&claim.task, false)?;
+            taken_back.push(claim.task.clone());
+        }
+    }
+    Ok((kept, taken_back))
+}

@@ -1,0 +1,92 @@
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use regreen_documents::{PlanReview, TaskFile, review, verify_commands};
+use regreen_model::{Claim, PlanChanges, TaskKey};
+use regreen_workspace::{ReadError, RealDisk, create_file};
+
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+
+/// The plan as it was when an attempt began, and whose attempt it was.
+#[derive(Debug)]
+pub(crate) struct PlanBefore {
+    pub(crate) file: Rc<TaskFile>,
+    /// The task that was worked on, its root and their fixes.
+    pub(crate) running: Vec<TaskKey>,
+}
+
+impl PlanBefore {
+    pub(crate) fn of(file: &Rc<TaskFile>, task: &TaskKey) -> Self {
+        let root = file.resolve(task).map(|row| file.root(row));
+        let rows = root.into_iter().flat_map(|root| {
+            let fixes = file.all_fixes(root);
+            std::iter::once(root).chain(fixes)
+        });
+        let mut running: Vec<TaskKey> = rows.filter_map(|row| file.key(row)).collect();
+        if !running.contains(task) {
+            running.push(task.clone());
+        }
+        Self {
+            file: Rc::clone(file),
+            running,
+        }
+    }
+}
+
+/// Takes back what an agent must not do to the plan, and says what else it did.
+pub(crate) fn settle_plan(
+    performer: &mut Performer,
+    before: &PlanBefore,
+    put_back: &BTreeSet<TaskKey>,
+    agents_version: &std::path::Path,
+) -> Result<PlanChanges, PerformError> {
+    put_file_back(performer, before)?;
+    let mut last = PlanReview::default();
+    let mut rejected = None;
+    let edited = performer.plan.edit(|now| {
+        last = review(&before.file, now, &before.running, put_back);
+        rejected = last.restored.then(|| now.text().to_owned());
+        Ok(last.text.take().map(TaskFile::read))
+    })?;
+    performer.notices.edited(&edited);
+    if let Some(text) = rejected {
+        // Nothing is ever lost, not even this.
+        std::fs::write(agents_version, text)?;
+    }
+    Ok(changes(last))
+}
+
+/// An agent that removes the whole file has removed all of its rows.
+fn put_file_back(performer: &mut Performer, before: &PlanBefore) -> Result<(), PerformError> {
+    match performer.plan.read() {
+        Err(ReadError::NotFound { path }) => {
+            create_file(&RealDisk, &path, before.file.text())?;
+            performer
+                .notices
+                .add("the agent removed the task file: it was put back".to_owned());
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn changes(review: PlanReview) -> PlanChanges {
+    let claims = review.claims.into_iter().map(|claim| Claim {
+        verify: claim
+            .verify
+            .as_deref()
+            .map(verify_commands)
+            .unwrap_or_default(),
+        task: claim.key,
+    });
+    PlanChanges {
+        claims: claims.collect(),
+        skipped: review.skipped,
+        put_back: review.vanished,
+        added: review.added,
+        edited: review.edited,
+        warnings: review.warnings,
+    }
+}

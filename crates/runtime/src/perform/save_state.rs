@@ -1,0 +1,86 @@
+use std::convert::Infallible;
+use std::io;
+
+use regreen_documents::{State, TaskFile, TaskResult};
+use regreen_engine::StateFile;
+use regreen_workspace::{
+    ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside, read_text,
+};
+
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+
+/// The state file is to say where the run stands.
+pub(crate) fn save_state(performer: &mut Performer, file: &StateFile) -> Result<(), PerformError> {
+    sound_state(performer)?;
+    let tasks = performer.plan.read()?;
+    let edited = edit_file(&RealDisk, &performer.places.state, |text| {
+        // It was sound a moment ago; if it is not now, the next save sees to it.
+        let Ok((mut state, _)) = State::read(text) else {
+            return Ok(None);
+        };
+        say(&mut state, file, &tasks);
+        let said = state.to_text();
+        Ok::<_, Infallible>((said != text).then_some(said))
+    })?;
+    performer.notices.edited(&edited);
+    Ok(())
+}
+
+/// Makes the state file if there is none, and makes it anew if it cannot be read; what was
+/// there is kept beside it.
+pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError> {
+    let path = performer.places.state.clone();
+    match read_text(&RealDisk, &path) {
+        Ok(file) => match State::read(&file.text) {
+            Ok(_) => return Ok(()),
+            Err(error) => set_aside(performer, &error.to_string())?,
+        },
+        Err(ReadError::NotFound { .. }) => {}
+        Err(ReadError::NotUtf8 { .. }) => set_aside(performer, "not text")?,
+        Err(error) => return Err(error.into()),
+    }
+    let tasks = performer.plan.read()?;
+    if let Some(folder) = path.parent() {
+        create_dir_all(&RealDisk, folder)?;
+    }
+    create_file(&RealDisk, &path, &State::from_tasks(&tasks).to_text())?;
+    Ok(())
+}
+
+fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
+    let path = &performer.places.state;
+    let aside = move_aside(&RealDisk, path).map_err(|error| PerformError::broken(&error))?;
+    performer.notices.add(format!(
+        "{} was {why}: it is kept as {}, and made anew from the tasks",
+        performer.places.shown(path),
+        performer.places.shown(&aside)
+    ));
+    Ok(())
+}
+
+fn say(state: &mut State, file: &StateFile, tasks: &TaskFile) {
+    state.set_task_index(file.task_index);
+    state.set_total_tasks(file.total_tasks);
+    state.set_task_iteration(file.task_iteration);
+    state.set_max_task_iterations(file.max_task_iterations);
+    state.set_global_iteration(file.global_iteration);
+    state.set_max_global_iterations(file.max_global_iterations);
+    for row in tasks.rows() {
+        let Some(key) = tasks.key(row) else { continue };
+        let result = match (tasks.is_done(row), file.results.get(&key.id)) {
+            (true, _) => TaskResult::Success,
+            (false, Some(false)) => TaskResult::Failed,
+            (false, _) => TaskResult::Pending,
+        };
+        state.set_task_result(&key.id, result);
+    }
+}
+
+/// All is done: other tools take a state file for work that is left.
+pub(crate) fn forget_state(performer: &Performer) -> Result<(), PerformError> {
+    match std::fs::remove_file(&performer.places.state) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PerformError::broken(&error)),
+        _ => Ok(()),
+    }
+}

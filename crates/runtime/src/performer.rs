@@ -1,0 +1,111 @@
+use std::path::PathBuf;
+
+use regreen_agents::{Agent, Prompts};
+use regreen_engine::{Command, Input, Issued};
+use regreen_model::TaskKey;
+use regreen_workspace::Programs;
+
+use crate::audience::Audience;
+use crate::notices::Notices;
+use crate::perform;
+use crate::perform_error::PerformError;
+use crate::places::Places;
+use crate::plan_file::PlanFile;
+use crate::process::Processes;
+use crate::tree::Tree;
+
+/// Does what the engine asks for.
+#[derive(Debug)]
+pub(crate) struct Performer {
+    pub(crate) places: Places,
+    pub(crate) run: String,
+    pub(crate) agent: Agent,
+    pub(crate) prompts: Prompts,
+    pub(crate) programs: Programs,
+    pub(crate) verify_timeout_ms: u64,
+    /// What runs Verify commands.
+    pub(crate) shell: PathBuf,
+    pub(crate) processes: Processes,
+    pub(crate) tree: Tree,
+    pub(crate) plan: PlanFile,
+    /// What people should know, and no answer has a place for.
+    pub(crate) notices: Notices,
+}
+
+impl Performer {
+    /// The box of a task is to be so.
+    pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), PerformError> {
+        let edited = self.plan.set_box(task, done)?;
+        self.notices.edited(&edited);
+        Ok(())
+    }
+
+    /// The answer to a command; `None` where none is waited for.
+    pub(crate) fn perform(
+        &mut self,
+        issued: &Issued,
+        audience: &mut dyn Audience,
+    ) -> Option<Input> {
+        let seq = issued.seq;
+        let answer = match &issued.command {
+            Command::ReadPlan {
+                include_optional,
+                only,
+                passed_over,
+            } => perform::read_plan(self, *include_optional, only.as_ref(), passed_over)
+                .map(|plan| Input::PlanRead { seq, plan }),
+            Command::Attempt(order) => {
+                perform::attempt(self, order, audience).map(|report| Input::AttemptEnded {
+                    seq,
+                    report: Box::new(report),
+                })
+            }
+            Command::JudgeClaims { task, claims, gate } => {
+                perform::judge_claims(self, task, claims, gate.as_deref(), audience).map(
+                    |(kept, taken_back)| Input::ClaimsJudged {
+                        seq,
+                        kept,
+                        taken_back,
+                    },
+                )
+            }
+            Command::Verify {
+                task,
+                attempt,
+                commands,
+                gate,
+                timeout_ms,
+            } => {
+                let check = perform::Check {
+                    task,
+                    stem: format!("{attempt}.verify"),
+                    commands,
+                    gate: gate.as_deref(),
+                    timeout_ms: *timeout_ms,
+                };
+                perform::verify(self, &check, audience)
+                    .map(|verdict| Input::Verified { seq, verdict })
+            }
+            Command::Tick { task, done } => {
+                self.set_box(task, *done).map(|()| Input::Ticked { seq })
+            }
+            Command::Commit(order) => {
+                perform::commit(self, order).map(|result| Input::Committed { seq, result })
+            }
+            Command::Record(record) => {
+                perform::record(self, record).map(|()| Input::Recorded { seq })
+            }
+            Command::SaveState(file) => {
+                return perform::save_state(self, file)
+                    .err()
+                    .map(|error| error.answer(seq));
+            }
+            Command::Wait { until } => match self.processes.stop.sleep_until(*until) {
+                true => Ok(Input::Waited { seq }),
+                false => Err(PerformError::Stopped),
+            },
+            Command::Finish => return None,
+        };
+        Some(answer.unwrap_or_else(|error| error.answer(seq)))
+    }
+}

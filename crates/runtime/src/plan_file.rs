@@ -1,0 +1,76 @@
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use regreen_documents::{Change, EditError, TaskFile};
+use regreen_model::TaskKey;
+use regreen_workspace::{EditFileError, Edited, ReadError, RealDisk, edit_file, read_text};
+
+/// The task file: read again for every question, understood again only if it has changed.
+#[derive(Debug)]
+pub(crate) struct PlanFile {
+    path: PathBuf,
+    last: Option<Rc<TaskFile>>,
+}
+
+pub(crate) type EditPlanError = EditFileError<EditError>;
+
+impl PlanFile {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            last: None,
+        }
+    }
+
+    pub(crate) fn read(&mut self) -> Result<Rc<TaskFile>, ReadError> {
+        let text = read_text(&RealDisk, &self.path)?.text;
+        Ok(self.understand(&text))
+    }
+
+    /// Makes a change that says what is to be true of the file as it is at that moment.
+    pub(crate) fn edit(
+        &mut self,
+        mut change: impl FnMut(&TaskFile) -> Result<Option<TaskFile>, EditError>,
+    ) -> Result<Edited, EditPlanError> {
+        let path = self.path.clone();
+        let mut made = None;
+        let edited = edit_file(&RealDisk, &path, |text| {
+            let file = self.understand(text);
+            made = change(&file)?.map(Rc::new);
+            Ok(made.as_ref().map(|file| file.text().to_owned()))
+        })?;
+        if made.is_some() {
+            self.last = made;
+        }
+        Ok(edited)
+    }
+
+    /// The box of a task is to be so. A task that is gone has none.
+    pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<Edited, EditPlanError> {
+        self.edit(|file| {
+            let Some(row) = file.resolve(task) else {
+                return Ok(None);
+            };
+            let change = if done {
+                file.tick(row)
+            } else {
+                file.untick(row)
+            };
+            Ok(match change? {
+                Change::AlreadySo => None,
+                Change::Made(file) => Some(file),
+            })
+        })
+    }
+
+    fn understand(&mut self, text: &str) -> Rc<TaskFile> {
+        match &self.last {
+            Some(file) if file.text() == text => Rc::clone(file),
+            _ => {
+                let file = Rc::new(TaskFile::read(text));
+                self.last = Some(Rc::clone(&file));
+                file
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use regreen_redaction::Masks;
+use regreen_supervisor::{
+    Chunk, EndReason, Ended, Handle, Marker, Observer, SpawnError, Spec, Stdin, Stream, TimeLimits,
+    spawn,
+};
+use regreen_workspace::{HashLimits, HashSnapshot};
+
+use crate::stop::Stop;
+
+/// Between being asked to end and being killed. Short: nothing may outlive regreen for long,
+/// and what an agent must not lose it has saved before.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Runs programs under keepers, in the workspace, with everything they print masked.
+#[derive(Clone, Debug)]
+pub(crate) struct Processes {
+    /// regreen's own binary.
+    pub(crate) keeper: PathBuf,
+    pub(crate) root: PathBuf,
+    pub(crate) masks: Masks,
+    pub(crate) stop: Stop,
+    /// What all markers of this run begin with.
+    pub(crate) run: String,
+}
+
+/// What is to be run.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) argv: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, Option<OsString>)>,
+    pub(crate) stdin: Stdin,
+    pub(crate) timeout: Duration,
+    pub(crate) idle: Option<Duration>,
+    /// Says in the marker what it is: `1.3:2`.
+    pub(crate) purpose: String,
+}
+
+/// Takes what a program prints.
+pub(crate) trait Sink {
+    fn started(&mut self, _handle: &Handle) {}
+
+    /// Whether more can be taken; if not, the program is ended.
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool;
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProcessError {
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    #[error("cannot watch a program")]
+    Watch(#[from] io::Error),
+}
+
+impl Processes {
+    /// Runs it to its end. Nothing it started is left then.
+    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<Ended, ProcessError> {
+        let spec = Spec {
+            argv: job.argv,
+            cwd: self.root.clone(),
+            env: job.env,
+            stdin: job.stdin,
+            limits: TimeLimits {
+                hard: job.timeout,
+                idle: job.idle,
+                grace: GRACE,
+            },
+            marker: Marker::new(&format!("{}:{}", self.run, job.purpose)),
+            masks: Some(self.masks.clone()),
+        };
+        let running = spawn(&self.keeper, spec)?;
+        let handle = running.handle();
+        sink.started(&handle);
+        let _attached = self.stop.attach(handle.clone());
+        let mut watch = Watch {
+            sink,
+            handle,
+            root: &self.root,
+            files: job.idle.map(|_| stamps(&self.root, None)),
+        };
+        Ok(running.wait(&mut watch)?)
+    }
+}
+
+struct Watch<'a> {
+    sink: &'a mut dyn Sink,
+    handle: Handle,
+    root: &'a Path,
+    files: Option<HashSnapshot>,
+}
+
+impl Observer for Watch<'_> {
+    fn output(&mut self, chunk: Chunk<'_>) {
+        if !self.sink.take(chunk.stream, chunk.bytes) {
+            self.handle.end(EndReason::Cancelled);
+        }
+    }
+
+    fn files_changed(&mut self) -> bool {
+        let Some(before) = &self.files else {
+            return false;
+        };
+        let now = stamps(self.root, Some(before));
+        let changed = !before.changed_files(&now).is_empty();
+        self.files = Some(now);
+        changed
+    }
+}
+
+/// What the file system says of all files, none of them read.
+fn stamps(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
+    let limits = HashLimits {
+        max_file: 0,
+        ..HashLimits::default()
+    };
+    HashSnapshot::take(root, previous, limits, SystemTime::now())
+}

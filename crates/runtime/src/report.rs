@@ -1,0 +1,177 @@
+//! What an attempt came to, from what was seen of it.
+
+use std::time::Duration;
+
+use regreen_diagnosis::{contradiction, has_failure_block, parse_failure, signal};
+use regreen_engine::AttemptOrder;
+use regreen_model::{
+    ApiTrouble, AttemptClass, AttemptReport, Ending, ResetTime, Timestamp, TroubleClass,
+};
+use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
+
+use crate::heard::Heard;
+
+pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
+    let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
+    Ending {
+        exit_code: match ended.exit {
+            Exit::Exited(code) => Some(code),
+            Exit::NotStarted { .. } => Some(ended.exit.shell_code()),
+            Exit::Signalled(_) | Exit::Unknown => None,
+        },
+        signal: match ended.exit {
+            Exit::Signalled(signal) => Some(signal),
+            _ => None,
+        },
+        timed_out,
+        limit_ms: timed_out.then(|| millis(limit)),
+        duration_ms: millis(ended.duration),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// All but what the attempt did to the files and to the plan.
+pub(crate) fn report(
+    order: &AttemptOrder,
+    program: &str,
+    ended: &Ended,
+    ending: Ending,
+    heard: Heard,
+    now: Timestamp,
+) -> AttemptReport {
+    let task = &order.task;
+    let (id, message) = (&task.task.id, heard.final_message.as_str());
+    let said = parse_failure(message, id);
+    let class = class(program, ended, heard.trouble.as_ref(), now);
+    AttemptReport {
+        error: match (&class, why_ended(ended, ending)) {
+            (AttemptClass::Ordinary, Some(why)) => why,
+            _ => said.error,
+        },
+        class,
+        ending,
+        signalled: signal(message, id, task.is_verify).is_some(),
+        reports_failure: has_failure_block(message, id),
+        contradiction: contradiction(message).map(|found| found.phrase),
+        attempted_fix: said.attempted_fix,
+        session: heard.session,
+        ..AttemptReport::default()
+    }
+}
+
+/// What ended it from outside, if something did.
+fn why_ended(ended: &Ended, ending: Ending) -> Option<String> {
+    let limit = Duration::from_millis(ending.limit_ms?);
+    Some(match ended.reason {
+        EndReason::IdleLimit => {
+            "The agent was ended: no output, no work and no file changed for as long as the idle limit allows".to_owned()
+        }
+        _ => format!("The agent was ended: it had not finished after {limit:?}"),
+    })
+}
+
+fn class(
+    program: &str,
+    ended: &Ended,
+    trouble: Option<&ApiTrouble>,
+    now: Timestamp,
+) -> AttemptClass {
+    match (ended.reason, ended.exit) {
+        (EndReason::Cancelled, _) | (_, Exit::Unknown) => AttemptClass::Interrupted,
+        (_, Exit::NotStarted { step, errno }) => AttemptClass::Fatal {
+            why: not_started(program, step, errno),
+        },
+        _ => trouble.map_or(AttemptClass::Ordinary, |trouble| of_trouble(trouble, now)),
+    }
+}
+
+fn not_started(program: &str, step: StartStep, errno: i32) -> String {
+    let why = std::io::Error::from_raw_os_error(errno);
+    match step {
+        StartStep::Folder => format!("the workspace cannot be entered: {why}"),
+        StartStep::Program => {
+            format!(
+                "the agent's program {program} cannot be started: {why}. Install it, or choose another with --agent"
+            )
+        }
+    }
+}
+
+fn of_trouble(trouble: &ApiTrouble, now: Timestamp) -> AttemptClass {
+    let why = trouble.message.clone();
+    match trouble.class {
+        TroubleClass::Fatal => AttemptClass::Fatal { why },
+        TroubleClass::Session => AttemptClass::Session { why },
+        TroubleClass::Transient => AttemptClass::Transient {
+            why,
+            until: trouble.resets.map(|resets| match resets {
+                ResetTime::At(at) => Timestamp::from_millis(u64::try_from(at).unwrap_or(0)),
+                ResetTime::After(millis) => now.plus(millis),
+            }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(exit: Exit, reason: EndReason) -> Ended {
+        Ended {
+            exit,
+            reason,
+            duration: Duration::from_secs(3),
+            stdout_bytes: 0,
+            stderr_bytes: 0,
+            leftovers_ended: 0,
+            unended: 0,
+        }
+    }
+
+    #[test]
+    fn what_was_cut_off_was_interrupted_and_what_is_missing_is_fatal() {
+        let now = Timestamp::default();
+        let class = |exit, reason| class("claude", &ended(exit, reason), None, now);
+        assert_eq!(
+            class(Exit::Signalled(15), EndReason::Cancelled),
+            AttemptClass::Interrupted
+        );
+        assert_eq!(
+            class(Exit::Unknown, EndReason::Normal),
+            AttemptClass::Interrupted
+        );
+        assert_eq!(
+            class(Exit::Exited(3), EndReason::Normal),
+            AttemptClass::Ordinary
+        );
+        let missing = Exit::NotStarted {
+            step: StartStep::Program,
+            errno: 2,
+        };
+        let AttemptClass::Fatal { why } = class(missing, EndReason::Normal) else {
+            panic!("an agent that is missing is fatal");
+        };
+        assert!(why.contains("claude"), "{why}");
+    }
+
+    #[test]
+    fn a_reset_time_is_a_moment_however_it_was_said() {
+        let now = Timestamp::from_millis(1000);
+        let trouble = |resets| ApiTrouble {
+            class: TroubleClass::Transient,
+            kind: regreen_model::FailureKind::RateLimited,
+            message: "slow down".into(),
+            status: Some(429),
+            resets: Some(resets),
+        };
+        for resets in [ResetTime::At(61_000), ResetTime::After(60_000)] {
+            let AttemptClass::Transient { until, .. } = of_trouble(&trouble(resets), now) else {
+                panic!("a rate limit passes");
+            };
+            assert_eq!(until, Some(Timestamp::from_millis(61_000)));
+        }
+    }
+}

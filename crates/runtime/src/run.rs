@@ -1,0 +1,283 @@
+//! A run from its beginning to its end.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use regreen_agents::{Agent, Prompts};
+use regreen_engine::{Input, Phase, State};
+use regreen_model::{RunConfig, RunOutcome};
+use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
+use regreen_supervisor::end_strays;
+use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
+
+use crate::audience::Audience;
+use crate::clock;
+use crate::driver::Driver;
+use crate::journal::{Journal, JournalError};
+use crate::masks::workspace_masks;
+use crate::notices::Notices;
+use crate::perform;
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+use crate::places::Places;
+use crate::plan_file::PlanFile;
+use crate::process::Processes;
+use crate::stop::Stop;
+use crate::tree::{Tree, TreeError};
+use crate::tree_lock::{TreeLock, TreeLockError, make_own_folder};
+
+/// Strays of a run that was killed get so long to end by themselves.
+const STRAY_GRACE: Duration = Duration::from_secs(1);
+
+/// Everything a run needs that is not in the workspace.
+#[derive(Debug)]
+pub struct RunSetup {
+    pub places: Places,
+    pub config: RunConfig,
+    pub agent: Agent,
+    pub prompts: Prompts,
+    /// Where programs are looked for: the value of PATH.
+    pub path: OsString,
+    /// regreen's own binary.
+    pub keeper: PathBuf,
+    pub stop: Stop,
+}
+
+/// How a run ended, or paused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    pub run: String,
+    pub outcome: RunOutcome,
+}
+
+/// Why there is no run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Lock(#[from] TreeLockError),
+    #[error("cannot make {}", path.display())]
+    Folder {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{}: {source}", path.display())]
+    Store {
+        path: PathBuf,
+        #[source]
+        source: OpenError,
+    },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{why}")]
+    SetUp { why: String },
+    #[error("somebody keeps saving a file that regreen has to write: {why}")]
+    Contended { why: String },
+}
+
+impl From<Fault> for RunError {
+    fn from(fault: Fault) -> Self {
+        Self::Journal(fault.into())
+    }
+}
+
+impl From<TreeError> for RunError {
+    fn from(error: TreeError) -> Self {
+        PerformError::from(error).into()
+    }
+}
+
+impl From<PerformError> for RunError {
+    fn from(error: PerformError) -> Self {
+        match error {
+            PerformError::Contended(why) => Self::Contended { why },
+            PerformError::Broken(why) => Self::SetUp { why },
+            PerformError::Stopped => Self::SetUp {
+                why: "stopped before it began".to_owned(),
+            },
+        }
+    }
+}
+
+/// Begins a run, or goes on with the one that has not ended.
+///
+/// # Errors
+/// If it cannot be begun, or what happens cannot be stored any more. Everything stored
+/// before is kept, and the next run goes on from there.
+pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, RunError> {
+    let places = setup.places.clone();
+    let _lock = take_tree(&places)?;
+    end_strays(&marker_prefix(&places.root), STRAY_GRACE);
+    let mut plan = PlanFile::new(&places.spec.tasks);
+    // Before anything is stored: what cannot be read cannot be run.
+    plan.read()?;
+    let (journal, state) = reopen_or_begin(open_checked(&places)?, &places)?;
+    let config = setup.config.clone();
+    let mut performer = performer(setup, plan, &journal.run)?;
+    let first = first_input(&mut performer, &state, config)?;
+    let mut driver = Driver {
+        journal,
+        state,
+        performer,
+        audience,
+    };
+    let outcome = driver.drive(&first)?;
+    finish(driver, outcome)
+}
+
+/// Makes regreen's folder and takes the working tree.
+///
+/// # Errors
+/// If another process has it, or the folder cannot be made.
+pub fn take_tree(places: &Places) -> Result<TreeLock, RunError> {
+    make_own_folder(&places.root).map_err(|source| RunError::Folder {
+        path: places.own(),
+        source,
+    })?;
+    let what = format!("spec {}", places.spec.name);
+    Ok(TreeLock::take(&places.root, &what)?)
+}
+
+/// Opens the workspace's journal.
+///
+/// # Errors
+/// If it cannot be used.
+pub fn open_store(places: &Places) -> Result<Store, RunError> {
+    let path = places.database();
+    let opened = Store::open(&path, clock::stored_ms(clock::now()));
+    opened.map_err(|source| RunError::Store { path, source })
+}
+
+/// A file that its last user did not close is looked at as a whole before it is trusted.
+fn open_checked(places: &Places) -> Result<Store, RunError> {
+    let store = open_store(places)?;
+    if store.was_left_open() {
+        store.check()?;
+    }
+    Ok(store)
+}
+
+/// Goes on with the run that has not ended, else begins one. A run that was killed between
+/// its end and saying so has ended.
+fn reopen_or_begin(mut store: Store, places: &Places) -> Result<(Journal, State), RunError> {
+    if let Some(run) = store.unfinished_run(&places.spec_key())? {
+        let (mut journal, state) = Journal::reopened(store, run)?;
+        match &state.outcome {
+            Some(outcome) if !outcome.is_pause() => journal.end(outcome)?,
+            _ => return Ok((journal, state)),
+        }
+        store = journal.store;
+    }
+    let new = NewRun {
+        spec: places.spec_key(),
+        started_ms: clock::stored_ms(clock::now()),
+    };
+    let run = store.begin_run(&new)?;
+    Ok((Journal::begun(store, run), State::default()))
+}
+
+fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, RunError> {
+    let RunSetup {
+        places,
+        config,
+        agent,
+        prompts,
+        path,
+        keeper,
+        stop,
+    } = setup;
+    let processes = Processes {
+        keeper,
+        root: places.root.clone(),
+        masks: workspace_masks(&places.root),
+        stop,
+        run: format!("{}{run}", marker_prefix(&places.root)),
+    };
+    let programs = Programs::new(&path, &places.root);
+    let hook_timeout = Duration::from_millis(config.verify_timeout_ms);
+    let mut tree = Tree::open(&places, &processes, hook_timeout)?;
+    let own: BTreeSet<RelPath> = places.spec_files().into_iter().flatten().collect();
+    tree.begin(&places.run_folder(run.as_str()), &own)?;
+    let shell = programs.find(&RealDisk, "bash");
+    Ok(Performer {
+        run: run.as_str().to_owned(),
+        verify_timeout_ms: config.verify_timeout_ms,
+        shell: shell.unwrap_or_else(|| PathBuf::from("sh")),
+        notices: Notices::default(),
+        places,
+        agent,
+        prompts,
+        programs,
+        processes,
+        tree,
+        plan,
+    })
+}
+
+fn first_input(
+    performer: &mut Performer,
+    state: &State,
+    config: RunConfig,
+) -> Result<Input, RunError> {
+    perform::sound_state(performer)?;
+    if state.run.is_empty() {
+        let notice = performer.tree.notice();
+        performer.notices.add_all(notice.map(str::to_owned));
+        return Ok(Input::Start {
+            run: performer.run.clone(),
+            config,
+        });
+    }
+    let owed = state.tasks.values().find_map(|task| match task.phase {
+        Phase::Attempting { attempt, .. } => Some((task.key(), attempt)),
+        _ => None,
+    });
+    let interrupted = match owed {
+        Some((key, attempt)) => {
+            let report = perform::interrupted(performer, key, attempt, &state.put_back)?;
+            Some(Box::new(report))
+        }
+        None => None,
+    };
+    Ok(Input::Resume {
+        config: Some(Box::new(config)),
+        interrupted,
+    })
+}
+
+fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<Finished, RunError> {
+    let Driver {
+        mut journal,
+        state,
+        performer,
+        ..
+    } = driver;
+    let Some(outcome) = outcome else {
+        return Err(RunError::SetUp {
+            why: "the run came to no end; this is a mistake in regreen".to_owned(),
+        });
+    };
+    if outcome == RunOutcome::AllGreen && !state.config.keep_state {
+        perform::forget_state(&performer)?;
+    }
+    if !outcome.is_pause() {
+        journal.end(&outcome)?;
+    }
+    Ok(Finished {
+        run: performer.run,
+        outcome,
+    })
+}
+
+/// What the markers of all runs in a working tree begin with, and of no other.
+fn marker_prefix(root: &Path) -> String {
+    let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let bytes = root.as_os_str().as_encoded_bytes();
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
+    format!("tree-{hash:016x}:")
+}

@@ -1,0 +1,201 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use regreen_engine::CommitResult;
+use regreen_model::Timestamp;
+use regreen_workspace::{
+    AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitRequest, Committed, Git, GitError,
+    KeptSnapshot, Oid, RelPath, Side, SnapshotLimits, Snapshots,
+};
+
+use super::kept_git::KeptGit;
+use super::{CommitJob, Left, TreeError};
+use crate::clock;
+use crate::process::Processes;
+
+/// The paths that had changes of the user's before the run began, each ended by a zero byte.
+const DIRTY: &str = "dirty-before";
+
+/// A tree in git: snapshots around every attempt, commits of exactly what attempts changed.
+#[derive(Debug)]
+pub(crate) struct GitTree {
+    snapshots: Snapshots,
+    scratch: PathBuf,
+    before: Option<(AttemptName, Oid)>,
+    /// Not to be committed.
+    users: BTreeSet<RelPath>,
+}
+
+impl GitTree {
+    pub(super) fn new(
+        git: Git,
+        scratch: &Path,
+        processes: &Processes,
+        hook_timeout: Duration,
+    ) -> Self {
+        let git = git.with_hook_runner(Arc::new(KeptGit {
+            processes: processes.clone(),
+            timeout: hook_timeout,
+        }));
+        Self {
+            snapshots: Snapshots::new(git, scratch, SnapshotLimits::default()),
+            scratch: scratch.to_owned(),
+            before: None,
+            users: BTreeSet::new(),
+        }
+    }
+
+    /// What is dirty now is the user's, unless an attempt made it; a run that goes on knows it
+    /// from its first day.
+    pub(super) fn begin(
+        &mut self,
+        run_folder: &Path,
+        own: &BTreeSet<RelPath>,
+    ) -> Result<(), TreeError> {
+        let path = run_folder.join(DIRTY);
+        self.users = match fs::read(&path) {
+            Ok(bytes) => parse_paths(&bytes),
+            Err(_) => {
+                let users = self.users_paths(own)?;
+                // Should this fail, a run that goes on will look again.
+                let _ = fs::create_dir_all(run_folder);
+                let _ = fs::write(&path, render_paths(&users));
+                users
+            }
+        };
+        Ok(())
+    }
+
+    fn users_paths(&self, own: &BTreeSet<RelPath>) -> Result<BTreeSet<RelPath>, GitError> {
+        let git = self.snapshots.git();
+        let mut dirty = git.dirty_paths()?;
+        dirty.retain(|path| !own.contains(path));
+        if dirty.is_empty() {
+            return Ok(dirty);
+        }
+        for span in AttemptSpan::of(&git.snapshots(None)?) {
+            for change in git.changed_files(&span.before, &span.after)? {
+                dirty.remove(&change.path);
+            }
+            if dirty.is_empty() {
+                break;
+            }
+        }
+        Ok(dirty)
+    }
+
+    pub(super) fn before(&mut self, name: &AttemptName, now: Timestamp) -> Result<(), TreeError> {
+        let taken = self.snapshots.take_before(name, clock::system_time(now))?;
+        self.before = Some((name.clone(), taken.oid));
+        Ok(())
+    }
+
+    pub(super) fn after(&mut self, name: &AttemptName, now: Timestamp) -> Result<Left, TreeError> {
+        let Some(before) = self.before_of(name)? else {
+            return Ok(Left::default());
+        };
+        let now = clock::system_time(now);
+        let after = self.snapshots.take_after(name, &before, now)?;
+        let git = self.snapshots.git();
+        let changes = git.changed_files(&before, &after.oid)?;
+        let warnings = after.warnings.iter().map(ToString::to_string);
+        Ok(Left {
+            changed: changes.into_iter().map(|change| change.path).collect(),
+            head: git.head()?.map(|head| head.as_str().to_owned()),
+            warnings: warnings.collect(),
+        })
+    }
+
+    /// Taken by this process or, if that was killed, by the one before.
+    fn before_of(&self, name: &AttemptName) -> Result<Option<Oid>, GitError> {
+        if let Some((of, oid)) = &self.before
+            && of == name
+        {
+            return Ok(Some(oid.clone()));
+        }
+        let kept = self.snapshots.git().snapshots(Some(&name.run))?;
+        let is_it = |one: &&KeptSnapshot| one.side == Side::Before && one.name == *name;
+        Ok(kept.iter().find(is_it).map(|one| one.oid.clone()))
+    }
+
+    pub(super) fn commit(&self, job: &CommitJob) -> (CommitResult, Vec<String>) {
+        let paths = match self.changed_in(job) {
+            Ok(paths) => paths,
+            Err(error) => return (impossible(&error.into()), Vec::new()),
+        };
+        let request = CommitRequest {
+            key: commit_key(job),
+            message: job.message.clone(),
+            paths,
+            leave_alone: self.users.clone(),
+            spec_files: job.spec_files.clone(),
+            parent: job.parent.as_deref().and_then(Oid::parse),
+        };
+        match self.snapshots.git().commit(&request, &self.scratch) {
+            Ok(committed) => result(committed),
+            Err(CommitError::Refused { output }) => {
+                (CommitResult::HookFailed { output }, Vec::new())
+            }
+            Err(error) => (impossible(&error), Vec::new()),
+        }
+    }
+
+    /// What the attempts of the task and its fixes changed in this run.
+    fn changed_in(&self, job: &CommitJob) -> Result<BTreeSet<RelPath>, GitError> {
+        let git = self.snapshots.git();
+        let mut kept = git.snapshots(Some(&job.run))?;
+        kept.retain(|one| job.tasks.iter().any(|task| one.name.is_of(task)));
+        let mut paths = BTreeSet::new();
+        for span in AttemptSpan::of(&kept) {
+            let changes = git.changed_files(&span.before, &span.after)?;
+            paths.extend(changes.into_iter().map(|change| change.path));
+        }
+        Ok(paths)
+    }
+}
+
+/// Names a commit among all that regreen makes.
+fn commit_key(job: &CommitJob) -> String {
+    let (id, occurrence) = (&job.task.id, job.task.occurrence);
+    format!("{}/{id}+{occurrence}/{}", job.run, job.attempts)
+}
+
+fn result(committed: Committed) -> (CommitResult, Vec<String>) {
+    let left_alone = committed.left_alone.iter().map(ToString::to_string);
+    let mut warnings: Vec<String> = left_alone.collect();
+    let made = match committed.outcome {
+        CommitOutcome::Made(made) | CommitOutcome::AlreadyMade(made) => made,
+        CommitOutcome::NothingToCommit => return (CommitResult::Nothing, warnings),
+    };
+    let hash = made.short;
+    warnings.extend(made.index_behind.map(|why| {
+        format!("{hash} is made, but git's index still shows its files as changed: {why}")
+    }));
+    let warned = Vec::new();
+    (
+        CommitResult::Done {
+            hash,
+            warnings: warned,
+        },
+        warnings,
+    )
+}
+
+fn impossible(error: &CommitError) -> CommitResult {
+    CommitResult::Impossible {
+        why: format!("the work is done, but cannot be committed: {error}"),
+    }
+}
+
+fn render_paths(paths: &BTreeSet<RelPath>) -> Vec<u8> {
+    let lines = paths.iter().map(|path| [path.as_bytes(), b"\0"].concat());
+    lines.collect::<Vec<_>>().concat()
+}
+
+fn parse_paths(bytes: &[u8]) -> BTreeSet<RelPath> {
+    let lines = bytes.split(|byte| *byte == 0);
+    lines.filter_map(|line| RelPath::new(line).ok()).collect()
+}
