@@ -115,6 +115,10 @@ impl State {
                 task.marks.clone_from(marks);
                 task.hash.clone_from(hash);
             }),
+            Event::TaskGone { task } => self.with(task, |task| {
+                task.phase = Phase::Closed;
+                task.result = None;
+            }),
             Event::TaskSkipped { task } => {
                 self.skipped.insert(task.clone());
                 self.with(task, |task| task.phase = Phase::Closed);

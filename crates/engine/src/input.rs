@@ -33,6 +33,10 @@ pub enum Input {
         seq: CommandSeq,
         report: Box<AttemptReport>,
     },
+    /// The task is not in the file any more, so there was no attempt.
+    Gone {
+        seq: CommandSeq,
+    },
     ClaimsJudged {
         seq: CommandSeq,
         kept: Vec<TaskKey>,
@@ -81,6 +85,7 @@ impl Input {
         match self {
             Self::PlanRead { seq, .. }
             | Self::AttemptEnded { seq, .. }
+            | Self::Gone { seq }
             | Self::ClaimsJudged { seq, .. }
             | Self::Verified { seq, .. }
             | Self::Ticked { seq }

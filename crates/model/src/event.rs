@@ -114,6 +114,10 @@ pub enum Event {
         marks: BTreeSet<Mark>,
         hash: Option<String>,
     },
+    /// Somebody took it out of the file before its attempt began.
+    TaskGone {
+        task: TaskKey,
+    },
     /// Nothing of it will be run in this run.
     TaskSkipped {
         task: TaskKey,

@@ -9,7 +9,7 @@ mod record;
 mod save_state;
 mod verify;
 
-pub(crate) use attempt::{attempt, interrupted};
+pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
 pub(crate) use read_plan::read_plan;

@@ -7,7 +7,7 @@ use regreen_workspace::Programs;
 
 use crate::audience::Audience;
 use crate::notices::Notices;
-use crate::perform;
+use crate::perform::{self, Attempted};
 use crate::perform_error::PerformError;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
@@ -55,9 +55,9 @@ impl Performer {
             } => perform::read_plan(self, *include_optional, only.as_ref(), passed_over)
                 .map(|plan| Input::PlanRead { seq, plan }),
             Command::Attempt(order) => {
-                perform::attempt(self, order, audience).map(|report| Input::AttemptEnded {
-                    seq,
-                    report: Box::new(report),
+                perform::attempt(self, order, audience).map(|came_of_it| match came_of_it {
+                    Attempted::Ended(report) => Input::AttemptEnded { seq, report },
+                    Attempted::Gone => Input::Gone { seq },
                 })
             }
             Command::JudgeClaims { task, claims, gate } => {

@@ -104,6 +104,17 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     }
 }
 
+/// Somebody removed the task since it was picked: the file is people's between attempts.
+pub(super) fn gone(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.emit(Event::TaskGone { task });
+    if !ending::stop_if_asked(turn) {
+        turn.read_plan();
+    }
+}
+
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
 fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
     // A reminder is part of the attempt before it.

@@ -28,16 +28,23 @@ use crate::report;
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
 
+/// What came of an attempt.
+pub(crate) enum Attempted {
+    Ended(Box<AttemptReport>),
+    /// Somebody removed the task since it was picked.
+    Gone,
+}
+
 /// Runs the agent once on a task, and looks at what it left behind.
 pub(crate) fn attempt(
     performer: &mut Performer,
     order: &AttemptOrder,
     audience: &mut dyn Audience,
-) -> Result<AttemptReport, PerformError> {
+) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
     let Some(row) = file.resolve(key) else {
-        return Ok(gone());
+        return Ok(Attempted::Gone);
     };
     let before = PlanBefore::of(&file, key);
     let prompt = prompt(performer, order, &file, row)?;
@@ -54,7 +61,8 @@ pub(crate) fn attempt(
         used_tools,
         ..report
     };
-    look_around(performer, &name, key, &before, &order.put_back, report)
+    let report = look_around(performer, &name, key, &before, &order.put_back, report)?;
+    Ok(Attempted::Ended(Box::new(report)))
 }
 
 /// What an attempt left behind that nobody saw the end of.
@@ -105,15 +113,6 @@ fn look_around(
         head: left.head,
         ..report
     })
-}
-
-/// Somebody removed the task since it was picked.
-fn gone() -> AttemptReport {
-    AttemptReport {
-        reports_failure: true,
-        error: "the task is no longer in the file".to_owned(),
-        ..AttemptReport::default()
-    }
 }
 
 /// What the agent is told. Kept beside the log, so that people can see it.
