@@ -130,7 +130,7 @@ fn prompt(
     let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
     let kept = performer.processes.masks.mask(&prompt);
     let last = fs::read_to_string(path(order.attempt.saturating_sub(1))).ok();
-    if order.previous.is_some() && last.as_ref() == Some(&kept) {
+    if order.prompt == PromptKind::Retry && last.as_ref() == Some(&kept) {
         return Err(PerformError::Broken(
             "the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}".to_owned(),
         ));
@@ -178,11 +178,14 @@ fn written_prompt(
         .full(&brief, &occasion(order.prompt, previous, &known))
 }
 
-/// The end of what the attempt before this one printed.
+/// How the task failed before, and the end of what the attempt printed that was cut off.
 fn known(performer: &Performer, order: &AttemptOrder) -> String {
+    let failure = order.previous.as_ref();
+    let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
     let last = order.attempt.saturating_sub(1);
     let path = performer.places.log(&performer.run, &order.task.task, last);
-    end_of_file(&path).unwrap_or_default()
+    let printed = end_of_file(&path).unwrap_or_default();
+    failed.unwrap_or_default() + &printed
 }
 
 fn end_of_file(path: &Path) -> io::Result<String> {
@@ -203,8 +206,8 @@ fn occasion<'a>(
     match (kind, previous) {
         (PromptKind::Reminder, _) => Occasion::Reminder,
         (PromptKind::NoOp, _) => Occasion::NoOp,
-        (_, Some(previous)) => Occasion::Retry(previous),
-        (PromptKind::Interrupted | PromptKind::NewSession, None) => Occasion::Interrupted { known },
+        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted { known },
+        (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
         (PromptKind::First | PromptKind::Retry, None) => Occasion::First,
     }
 }
