@@ -1,11 +1,17 @@
 //! What can be said on the command line.
 
+mod config;
+pub mod run;
+mod setting_flags;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::config::{Config, SchemaOf};
+pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
 
 /// Task lists for coding agents: read, checked and edited without damage.
@@ -31,6 +37,8 @@ pub enum Command {
     Init(Init),
     /// Say why a command or an agent failed, from what it printed
     Explain(Explain),
+    /// Show every setting, and where its value comes from
+    Config(Config),
     /// Read and edit task files, for scripts
     #[command(subcommand)]
     Tasks(Tasks),

@@ -4,8 +4,11 @@
     reason = "in a program nothing is reachable from outside; `pub` says what a module offers"
 )]
 
+mod agent_lookup;
 mod arguments;
 mod commands;
+mod config;
+mod excerpt;
 mod exit;
 mod output;
 mod problem;

@@ -1,9 +1,11 @@
 //! The two places where regreen prints.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, MietteDiagnostic};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use regreen_model::is_format_control;
+use regreen_redaction::Masks;
 
 use crate::problem::Problem;
 
@@ -22,21 +24,19 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", printable(text));
 }
 
-/// Says what went wrong and what to do about it.
+/// Says what went wrong and what to do about it. Files and flags may hold secrets: what
+/// looks like one is not shown.
 pub fn complain(problem: &Problem) {
-    let mut message = printable(&problem.to_string());
-    for cause in problem.causes() {
-        message.push_str(": ");
-        message.push_str(&cause);
+    let masks = Masks::built_in();
+    for (at, mut excerpt) in problem.excerpts().into_iter().enumerate() {
+        // Before lines are broken; the shown text only afterwards, as its places must fit.
+        excerpt.message = masks.mask(&excerpt.message);
+        excerpt.help = excerpt.help.map(|help| masks.mask(&help));
+        let text = render(&excerpt, io::stderr().is_terminal());
+        let gap = if at == 0 { "" } else { "\n" };
+        // If this cannot be printed either, the exit code has to say it all.
+        let _ = writeln!(io::stderr(), "{gap}{}", masks.mask(text.trim_end()));
     }
-    let mut report = MietteDiagnostic::new(message);
-    report.help = problem.way_out();
-    // If this cannot be printed either, the exit code has to say it all.
-    let _ = writeln!(
-        io::stderr(),
-        "{}",
-        render(&report, io::stderr().is_terminal()).trim_end()
-    );
 }
 
 /// A diagnostic as text, with colours only on a terminal.
@@ -64,6 +64,12 @@ fn wants_colours(is_terminal: bool) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     is_terminal && !is_set("NO_COLOR") && !is_dumb
+}
+
+/// A path as seen from a folder, for the terminal.
+pub fn path_from(here: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(here).unwrap_or(path);
+    printable(&path.display().to_string())
 }
 
 /// Text from a file as a terminal may get it: nothing in it moves the cursor, sets colours

@@ -2,18 +2,22 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use miette::Diagnostic;
+use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
 use regreen_workspace::{
     AsideError, CreateFileError, EditFileError, ReadError, SpecError, StepError,
 };
 use thiserror::Error;
 
+use crate::config::{ConfigError, PromptsError};
+use crate::excerpt::Excerpt;
 use crate::exit::Exit;
+use crate::output::printable;
 
 /// A reason to stop, with the way out.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Debug, Error)]
 pub enum Problem {
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -52,6 +56,12 @@ pub enum Problem {
     NoSuchSignal { name: String },
     #[error("this is no failure report: {why}")]
     NoReport { why: String },
+    #[error(transparent)]
+    ReadConfig(ReadError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Prompts(#[from] PromptsError),
     #[error("cannot print the result")]
     Print(#[source] std::io::Error),
 }
@@ -78,6 +88,9 @@ impl Problem {
             | Self::NoSuchCommand { .. }
             | Self::NoSuchSignal { .. }
             | Self::NoReport { .. }
+            | Self::ReadConfig(_)
+            | Self::Config(_)
+            | Self::Prompts(_)
             | Self::Print(_) => Exit::BadInput,
         }
     }
@@ -97,6 +110,10 @@ impl Problem {
             Self::NoSuchSignal { .. } => Some("give a number or a name: 9, KILL, SIGKILL".into()),
             Self::NoReport { .. } => Some("without --report the input is explained as a log".into()),
             Self::NoSuchCommand { .. } => Some("`regreen --help` lists them".into()),
+            Self::ReadConfig(error) => config_hint(error),
+            Self::Prompts(error) => prompts_hint(error),
+            // Each of its faults has its own.
+            Self::Config(_) => None,
             Self::Step(_) | Self::Print(_) => None,
             Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),
             Self::Exists { path } => Some(format!("choose another name, or edit {}", path.display())),
@@ -138,6 +155,29 @@ impl Problem {
         }
     }
 
+    /// All there is to say about it.
+    pub fn excerpts(&self) -> Vec<Excerpt> {
+        match self {
+            Self::Config(error) => error.excerpts(),
+            problem => vec![problem.without_text()],
+        }
+    }
+
+    fn without_text(&self) -> Excerpt {
+        let mut message = printable(&self.to_string());
+        for cause in self.causes() {
+            message.push_str(": ");
+            message.push_str(&cause);
+        }
+        Excerpt {
+            severity: Severity::Error,
+            message,
+            help: self.way_out(),
+            labels: Vec::new(),
+            source: NamedSource::new("", Arc::default()),
+        }
+    }
+
     /// What is behind it, innermost last.
     pub fn causes(&self) -> Vec<String> {
         std::iter::successors(self.source(), |error| (*error).source())
@@ -161,6 +201,35 @@ fn read_hint(error: &ReadError) -> Option<String> {
         }
         ReadError::Io { .. } => return None,
     })
+}
+
+fn config_hint(error: &ReadError) -> Option<String> {
+    Some(match error {
+        ReadError::NotFound { .. } | ReadError::Io { .. } => return None,
+        ReadError::IsDirectory { path } => {
+            format!("a text file is expected there: rename {}", path.display())
+        }
+        ReadError::PermissionDenied { path } => {
+            format!("allow it with: chmod u+r {}", path.display())
+        }
+        ReadError::NotUtf8 { .. } => "save it as UTF-8 text".into(),
+    })
+}
+
+fn prompts_hint(error: &PromptsError) -> Option<String> {
+    match error {
+        PromptsError::Folder { named_in, .. } => Some(format!(
+            "make the folder, or take `prompts` out of {named_in}"
+        )),
+        PromptsError::Outside { .. } => Some(
+            "put the text itself there, not a link: agents would be told what is behind it".into(),
+        ),
+        PromptsError::Template { .. } => Some(
+            "use one of these; for braces that stay as they are, put a space into them: {{ name }}"
+                .into(),
+        ),
+        PromptsError::Read(error) => config_hint(error),
+    }
 }
 
 fn spec_hint(error: &SpecError) -> String {

@@ -1,11 +1,12 @@
 //! The state file beside a spec's task file.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regreen_documents::{FixRecord, NotState, State, TaskFile};
 use regreen_workspace::{ReadError, RealDisk, create_file, move_aside, read_text};
 
+use crate::config::StoredLimits;
 use crate::output;
 use crate::problem::Problem;
 
@@ -15,28 +16,11 @@ use crate::problem::Problem;
 /// A file that is past reading is moved aside and made anew from the rows, if anything may
 /// be written.
 pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, FixRecord>, Problem> {
-    // Only a spec's own tasks.md has its state beside it.
-    if tasks.file_name().is_none_or(|name| name != "tasks.md") {
+    let Some(Found { path, state }) = beside(tasks)? else {
         return Ok(BTreeMap::new());
-    }
-    let path = tasks.with_file_name(".ralph-state.json");
-    let text = match read_text(&RealDisk, &path) {
-        Ok(file) => file.text,
-        Err(ReadError::NotFound { .. }) => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error.into()),
     };
-    match State::read(&text) {
-        Ok((state, warnings)) => {
-            for warning in warnings {
-                output::note(&format!(
-                    "{}: {}: {}",
-                    path.display(),
-                    warning.path,
-                    warning.message
-                ));
-            }
-            Ok(state.fix_task_map())
-        }
+    match state {
+        Ok(state) => Ok(state.fix_task_map()),
         Err(error) if may_write => rebuild(&path, tasks, &error),
         Err(error) => {
             output::note(&format!(
@@ -46,6 +30,58 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
             Ok(BTreeMap::new())
         }
     }
+}
+
+/// The limits that a spec's state file asks for.
+pub fn limits_beside(tasks: &Path) -> Result<StoredLimits, Problem> {
+    match beside(tasks)? {
+        None => Ok(StoredLimits::default()),
+        Some(Found {
+            state: Ok(state), ..
+        }) => Ok(StoredLimits::of(&state)),
+        Some(Found {
+            state: Err(error),
+            path,
+        }) => {
+            output::note(&format!(
+                "{} is {error}: it asks for nothing",
+                path.display()
+            ));
+            Ok(StoredLimits::default())
+        }
+    }
+}
+
+/// A state file that is there.
+struct Found {
+    path: PathBuf,
+    state: Result<State, NotState>,
+}
+
+/// The state file beside a task file, if there is one. Wrong values in it are told.
+fn beside(tasks: &Path) -> Result<Option<Found>, Problem> {
+    // Only a spec's own tasks.md has its state beside it.
+    if tasks.file_name().is_none_or(|name| name != "tasks.md") {
+        return Ok(None);
+    }
+    let path = tasks.with_file_name(".ralph-state.json");
+    let text = match read_text(&RealDisk, &path) {
+        Ok(file) => file.text,
+        Err(ReadError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let state = State::read(&text).map(|(state, warnings)| {
+        for warning in warnings {
+            output::note(&format!(
+                "{}: {}: {}",
+                path.display(),
+                warning.path,
+                warning.message
+            ));
+        }
+        state
+    });
+    Ok(Some(Found { path, state }))
 }
 
 fn rebuild(

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod completions;
+mod config;
 mod explain;
 mod init;
 mod lint;
@@ -16,6 +17,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Config(arguments) => config::run(&arguments),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { command } => man::run(&command),

@@ -41,10 +41,20 @@ impl Test {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
+    /// What the user has configured is of no matter, unless it lies in `home` below.
     pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
+        self.run_with(&[], arguments)
+    }
+
+    /// With variables that begin with the folder's own path.
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Answer {
+        let inside = variables.iter().map(|(name, path)| (name, self.path(path)));
         let output = Command::new(env!("CARGO_BIN_EXE_regreen"))
             .args(arguments)
             .current_dir(self.folder.path())
+            .env("HOME", self.path("home"))
+            .env_remove("XDG_CONFIG_HOME")
+            .envs(inside)
             .output()
             .unwrap();
         Answer {

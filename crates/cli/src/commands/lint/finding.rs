@@ -1,11 +1,11 @@
 //! One thing to look at, with the lines it is about.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
+use miette::{LabeledSpan, NamedSource, Severity};
 
+use crate::excerpt::Excerpt;
 use crate::output;
 
 /// More places than this are counted, not shown.
@@ -57,6 +57,7 @@ impl Finding {
             String::new()
         };
         let excerpt = Excerpt {
+            severity: Severity::Warning,
             message: format!("{}{more}", self.message),
             help: self.help.clone(),
             labels: self
@@ -75,41 +76,4 @@ fn label(page: &Page, (line, text): &(usize, String)) -> LabeledSpan {
     let range = page.range(*line);
     let text = (!text.is_empty()).then(|| text.clone());
     LabeledSpan::new(text, range.start, range.len())
-}
-
-/// A finding in the form that miette draws.
-#[derive(Debug)]
-struct Excerpt {
-    message: String,
-    help: Option<String>,
-    labels: Vec<LabeledSpan>,
-    source: NamedSource<Arc<String>>,
-}
-
-impl fmt::Display for Excerpt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Excerpt {}
-
-impl Diagnostic for Excerpt {
-    fn severity(&self) -> Option<Severity> {
-        Some(Severity::Warning)
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help
-            .as_ref()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        (!self.labels.is_empty()).then_some(&self.source as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.labels.iter().cloned()))
-    }
 }

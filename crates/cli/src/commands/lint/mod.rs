@@ -5,7 +5,7 @@ mod finding;
 mod summary;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use regreen_documents::TaskFile;
@@ -23,7 +23,7 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
     let here = here()?;
     let root = workspace_root(&RealDisk, &here);
     let spec = find_spec(&RealDisk, &root, &here, arguments.spec.as_deref())?;
-    let name = shown(&spec.tasks, &here);
+    let name = output::path_from(&here, &spec.tasks);
     let text = read_text(&RealDisk, &spec.tasks)?.text;
     let file = TaskFile::read(text.as_str());
     let programs = Programs::new(&path_variable(), &root);
@@ -54,11 +54,6 @@ pub fn here() -> Result<PathBuf, Problem> {
     })
 }
 
-fn path_variable() -> OsString {
+pub fn path_variable() -> OsString {
     std::env::var_os("PATH").unwrap_or_default()
-}
-
-fn shown(path: &Path, here: &Path) -> String {
-    let path = path.strip_prefix(here).unwrap_or(path);
-    output::printable(&path.display().to_string())
 }

@@ -1,0 +1,90 @@
+//! The settings that can be said for one run.
+
+use clap::Args;
+
+use crate::config::{
+    AskedAgent, CommitMode, Count, Gate, IdleLimit, Layer, Origin, Sourced, TimeLimit, TimeSpan,
+};
+
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Settings")]
+pub struct SettingFlags {
+    /// Who works on the tasks: auto, shell or 'command:PROGRAM ARGS' [default: auto]
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<AskedAgent>,
+    /// Checks the whole workspace where a task has no Verify of its own; '' for none
+    #[arg(long, value_name = "CMD")]
+    pub gate: Option<Gate>,
+    /// How long one attempt may take: 2s, 0.5s, 30m, 1h30m [default: 30m]
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<TimeLimit>,
+    /// How long one Verify may take [default: 10m]
+    #[arg(long, value_name = "TIME")]
+    pub verify_timeout: Option<TimeLimit>,
+    /// How long an attempt may show no sign of life, or off [default: off]
+    #[arg(long, value_name = "TIME|off")]
+    pub idle_timeout: Option<IdleLimit>,
+    /// How long a run may wait altogether for an agent's service [default: 6h]
+    #[arg(long, value_name = "TIME")]
+    pub max_wait: Option<TimeSpan>,
+    /// Attempts of one task [default: 5]
+    #[arg(long, value_name = "N")]
+    pub max_task_iterations: Option<Count>,
+    /// Attempts of the whole run [default: 100, or twice the tasks if that is more]
+    #[arg(long, value_name = "N")]
+    pub max_global_iterations: Option<Count>,
+    /// Run optional tasks as well
+    #[arg(
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub include_optional: Option<bool>,
+    /// Whether finished tasks are committed [default: auto]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "auto|never",
+        hide_possible_values = true
+    )]
+    pub commit: Option<CommitMode>,
+    /// Keep the state file when all is done
+    #[arg(
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub keep_state: Option<bool>,
+}
+
+impl SettingFlags {
+    /// What the flags say.
+    #[must_use]
+    pub fn layer(&self) -> Layer {
+        Layer {
+            agent: said(&self.agent),
+            gate: said(&self.gate),
+            timeout: said(&self.timeout),
+            verify_timeout: said(&self.verify_timeout),
+            idle_timeout: said(&self.idle_timeout),
+            max_wait: said(&self.max_wait),
+            max_task_iterations: said(&self.max_task_iterations),
+            max_global_iterations: said(&self.max_global_iterations),
+            include_optional: said(&self.include_optional),
+            commit: said(&self.commit),
+            keep_state: said(&self.keep_state),
+            // Both are for more than one run.
+            prompts: None,
+            on_end: None,
+        }
+    }
+}
+
+fn said<T: Clone>(value: &Option<T>) -> Option<Sourced<T>> {
+    let value = value.clone()?;
+    Some(Sourced::new(value, Origin::Flag))
+}

@@ -1,0 +1,45 @@
+//! One setting, ready to be shown.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::config::{Key, Origin, Settings, Sourced};
+
+pub struct Row<'s> {
+    pub key: Key,
+    pub text: String,
+    pub json: Value,
+    pub origin: &'s Origin,
+}
+
+impl<'s> Row<'s> {
+    pub fn of(key: Key, settings: &'s Settings) -> Self {
+        match key {
+            Key::Agent => Self::new(key, &settings.agent),
+            Key::Gate => Self::new(key, &settings.gate),
+            Key::Timeout => Self::new(key, &settings.timeout),
+            Key::VerifyTimeout => Self::new(key, &settings.verify_timeout),
+            Key::IdleTimeout => Self::new(key, &settings.idle_timeout),
+            Key::MaxWait => Self::new(key, &settings.max_wait),
+            Key::MaxTaskIterations => Self::new(key, &settings.max_task_iterations),
+            Key::MaxGlobalIterations => Self::new(key, &settings.max_global_iterations),
+            Key::IncludeOptional => Self::new(key, &settings.include_optional),
+            Key::Commit => Self::new(key, &settings.commit),
+            Key::KeepState => Self::new(key, &settings.keep_state),
+            Key::Prompts => Self::new(key, &settings.prompts),
+            Key::OnEnd => Self::new(key, &settings.on_end),
+        }
+    }
+
+    fn new<T: fmt::Display + Serialize>(key: Key, setting: &'s Sourced<T>) -> Self {
+        Self {
+            key,
+            text: setting.value.to_string(),
+            // Texts, numbers and lists: there is nothing that JSON could refuse.
+            json: serde_json::to_value(&setting.value).unwrap_or_default(),
+            origin: &setting.origin,
+        }
+    }
+}

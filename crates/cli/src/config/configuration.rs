@@ -1,0 +1,94 @@
+//! The configuration files, found and read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use regreen_workspace::{ReadError, RealDisk, read_text};
+
+use super::config_error::ConfigError;
+use super::layer::Layer;
+use super::owner::Owner;
+use super::read_layer::read_layer;
+use super::settings::{Settings, resolve};
+use super::source::Source;
+use super::stored_limits::StoredLimits;
+use super::user_file::user_file;
+use crate::arguments::SettingFlags;
+use crate::output;
+use crate::problem::Problem;
+
+/// The workspace's file.
+const WORKSPACE_FILE: &str = "regreen.toml";
+
+/// What the files say, and which they are. Read once.
+#[derive(Debug)]
+pub struct Configuration {
+    pub workspace_file: PathBuf,
+    /// `None` where there is no home folder to look in.
+    pub user_file: Option<PathBuf>,
+    /// `None` if there is no such file.
+    pub workspace: Option<Layer>,
+    pub user: Option<Layer>,
+}
+
+impl Configuration {
+    /// Reads the files for a workspace. Messages name them as seen from `here`.
+    pub fn load(root: &Path, here: &Path) -> Result<Self, Problem> {
+        let xdg = std::env::var_os("XDG_CONFIG_HOME");
+        let home = std::env::home_dir();
+        let user_file = user_file(xdg.as_deref(), home.as_deref());
+        let workspace_file = root.join(WORKSPACE_FILE);
+        let users_file = name_of(user_file.as_deref(), home.as_deref());
+        let read = |owner, file: &Path| {
+            let source = Source {
+                owner,
+                file: Arc::from(file),
+                users_file: users_file.clone(),
+            };
+            read(&source, here)
+        };
+        Ok(Self {
+            workspace: read(Owner::Workspace, &workspace_file)?,
+            user: match &user_file {
+                Some(file) => read(Owner::User, file)?,
+                None => None,
+            },
+            workspace_file,
+            user_file,
+        })
+    }
+
+    #[must_use]
+    pub fn resolve(&self, flags: &SettingFlags, stored: &StoredLimits) -> Settings {
+        resolve(flags, self.workspace.as_ref(), self.user.as_ref(), stored)
+    }
+}
+
+/// What to call the user's file in messages.
+fn name_of(user_file: Option<&Path>, home: Option<&Path>) -> String {
+    let Some(file) = user_file else {
+        return "$XDG_CONFIG_HOME/regreen/config.toml".to_owned();
+    };
+    match home.and_then(|home| file.strip_prefix(home).ok()) {
+        Some(inside) => format!("~/{}", inside.display()),
+        None => file.display().to_string(),
+    }
+}
+
+fn read(source: &Source, here: &Path) -> Result<Option<Layer>, Problem> {
+    // Named as people see it, for the message; `here` is where we are.
+    let file = source.file.strip_prefix(here).unwrap_or(&source.file);
+    let text = match read_text(&RealDisk, file) {
+        Ok(file) => file.text,
+        Err(ReadError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(Problem::ReadConfig(error)),
+    };
+    match read_layer(&text, source) {
+        Ok(layer) => Ok(Some(layer)),
+        Err(faults) => Err(Problem::Config(ConfigError {
+            file: output::path_from(here, &source.file),
+            text,
+            faults,
+        })),
+    }
+}

@@ -1,0 +1,50 @@
+use super::asked_agent::AskedAgent;
+use super::commit_mode::CommitMode;
+use super::count::Count;
+use super::gate::Gate;
+use super::idle_limit::IdleLimit;
+use super::on_end::OnEnd;
+use super::prompt_folder::PromptFolder;
+use super::sourced::Sourced;
+use super::time_limit::TimeLimit;
+use super::time_span::TimeSpan;
+
+/// What one place says: the flags, a file, or the state. Most say little.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    pub agent: Option<Sourced<AskedAgent>>,
+    pub gate: Option<Sourced<Gate>>,
+    pub timeout: Option<Sourced<TimeLimit>>,
+    pub verify_timeout: Option<Sourced<TimeLimit>>,
+    pub idle_timeout: Option<Sourced<IdleLimit>>,
+    pub max_wait: Option<Sourced<TimeSpan>>,
+    pub max_task_iterations: Option<Sourced<Count>>,
+    pub max_global_iterations: Option<Sourced<Count>>,
+    pub include_optional: Option<Sourced<bool>>,
+    pub commit: Option<Sourced<CommitMode>>,
+    pub keep_state: Option<Sourced<bool>>,
+    pub prompts: Option<Sourced<PromptFolder>>,
+    pub on_end: Option<Sourced<OnEnd>>,
+}
+
+impl Layer {
+    /// This layer, and below it another: what is not said here is looked for there.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            agent: self.agent.or(below.agent),
+            gate: self.gate.or(below.gate),
+            timeout: self.timeout.or(below.timeout),
+            verify_timeout: self.verify_timeout.or(below.verify_timeout),
+            idle_timeout: self.idle_timeout.or(below.idle_timeout),
+            max_wait: self.max_wait.or(below.max_wait),
+            max_task_iterations: self.max_task_iterations.or(below.max_task_iterations),
+            max_global_iterations: self.max_global_iterations.or(below.max_global_iterations),
+            include_optional: self.include_optional.or(below.include_optional),
+            commit: self.commit.or(below.commit),
+            keep_state: self.keep_state.or(below.keep_state),
+            prompts: self.prompts.or(below.prompts),
+            on_end: self.on_end.or(below.on_end),
+        }
+    }
+}

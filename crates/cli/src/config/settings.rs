@@ -1,0 +1,115 @@
+//! Everything that is settled before a run starts.
+
+use regreen_model::{Limits, RunConfig, TaskId};
+
+use super::asked_agent::AskedAgent;
+use super::commit_mode::CommitMode;
+use super::count::Count;
+use super::gate::Gate;
+use super::idle_limit::IdleLimit;
+use super::layer::Layer;
+use super::on_end::OnEnd;
+use super::origin::Origin;
+use super::prompt_folder::PromptFolder;
+use super::sourced::Sourced;
+use super::stored_limits::StoredLimits;
+use super::time_limit::TimeLimit;
+use super::time_span::TimeSpan;
+use crate::arguments::SettingFlags;
+
+/// Every setting with its value and where that comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub agent: Sourced<AskedAgent>,
+    pub gate: Sourced<Gate>,
+    pub timeout: Sourced<TimeLimit>,
+    pub verify_timeout: Sourced<TimeLimit>,
+    pub idle_timeout: Sourced<IdleLimit>,
+    pub max_wait: Sourced<TimeSpan>,
+    pub max_task_iterations: Sourced<Count>,
+    pub max_global_iterations: Sourced<Count>,
+    pub include_optional: Sourced<bool>,
+    pub commit: Sourced<CommitMode>,
+    pub keep_state: Sourced<bool>,
+    pub prompts: Sourced<PromptFolder>,
+    pub on_end: Sourced<OnEnd>,
+}
+
+/// What holds: flags before the workspace's file, that before the user's, that before what
+/// the state file asks for, that before the defaults.
+#[must_use]
+pub fn resolve(
+    flags: &SettingFlags,
+    workspace: Option<&Layer>,
+    user: Option<&Layer>,
+    stored: &StoredLimits,
+) -> Settings {
+    let file = |layer: Option<&Layer>| layer.cloned().unwrap_or_default();
+    let said = flags
+        .layer()
+        .over(file(workspace))
+        .over(file(user))
+        .over(stored.layer());
+    Settings::from(said)
+}
+
+impl Settings {
+    /// What the engine has to know of them. `only` runs one task and no other.
+    #[must_use]
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the run command"))]
+    pub fn run_config(&self, spec: &str, only: Option<TaskId>) -> RunConfig {
+        RunConfig {
+            spec: spec.to_owned(),
+            agent: self.agent.value.to_string(),
+            limits: Limits {
+                task_iterations: self.max_task_iterations.value.get(),
+                global_iterations: self.max_global_iterations.value.get(),
+                ..Limits::default()
+            },
+            attempt_timeout_ms: self.timeout.value.ms(),
+            verify_timeout_ms: self.verify_timeout.value.ms(),
+            idle_timeout_ms: self.idle_timeout.value.ms(),
+            max_wait_ms: self.max_wait.value.ms(),
+            include_optional: self.include_optional.value,
+            commits: self.commit.value == CommitMode::Auto,
+            keep_state: self.keep_state.value,
+            only,
+            gate: self.gate.value.command().map(str::to_owned),
+        }
+    }
+}
+
+impl From<Layer> for Settings {
+    /// What nobody says is as the engine has it by default.
+    fn from(said: Layer) -> Self {
+        let default = RunConfig::default();
+        let limits = default.limits;
+        let attempt = TimeLimit::at_least_1_ms(default.attempt_timeout_ms);
+        let verify = TimeLimit::at_least_1_ms(default.verify_timeout_ms);
+        let max_wait = TimeSpan::from_ms(default.max_wait_ms);
+        let per_task = Count::at_least_1(limits.task_iterations);
+        let per_run = Count::at_least_1(limits.global_iterations);
+        Self {
+            agent: or_default(said.agent, AskedAgent::default()),
+            gate: or_default(said.gate, Gate::default()),
+            timeout: or_default(said.timeout, attempt),
+            verify_timeout: or_default(said.verify_timeout, verify),
+            idle_timeout: or_default(said.idle_timeout, IdleLimit::default()),
+            max_wait: or_default(said.max_wait, max_wait),
+            max_task_iterations: or_default(said.max_task_iterations, per_task),
+            max_global_iterations: or_default(said.max_global_iterations, per_run),
+            include_optional: or_default(said.include_optional, default.include_optional),
+            commit: or_default(said.commit, CommitMode::default()),
+            keep_state: or_default(said.keep_state, default.keep_state),
+            prompts: or_default(said.prompts, PromptFolder::default()),
+            on_end: or_default(said.on_end, OnEnd::default()),
+        }
+    }
+}
+
+fn or_default<T>(said: Option<Sourced<T>>, default: T) -> Sourced<T> {
+    said.unwrap_or(Sourced::new(default, Origin::Default))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args as _;
+
+use super::*;
+use crate::arguments::run::Run;
+use crate::config::owner::Owner;
+use crate::config::read_layer::read_layer;
+use crate::config::source::Source;
+
+fn layer(owner: Owner, text: &str) -> Layer {
+    let source = Source {
+        owner,
+        file: Arc::from(Path::new("/w/regreen.toml")),
+        users_file: "config.toml".to_owned(),
+    };
+    read_layer(text, &source).unwrap()
+}
+
+fn resolved(flags: &SettingFlags, workspace: &str, user: &str, stored: StoredLimits) -> Settings {
+    let workspace = layer(Owner::Workspace, workspace);
+    let user = layer(Owner::User, user);
+    resolve(flags, Some(&workspace), Some(&user), &stored)
+}
+
+#[test]
+fn without_a_word_the_engines_defaults_hold() {
+    let settings = resolve(
+        &SettingFlags::default(),
+        None,
+        None,
+        &StoredLimits::default(),
+    );
+    let config = settings.run_config("login", None);
+    let default = RunConfig {
+        spec: "login".to_owned(),
+        agent: "auto".to_owned(),
+        ..RunConfig::default()
+    };
+    assert_eq!(config, default);
+    assert_eq!(settings.timeout.origin, Origin::Default);
+}
+
+/// Each place is taken away in turn, and the next one speaks.
+#[test]
+fn flags_beat_the_workspace_beats_the_user_beats_the_state_beats_the_default() {
+    let line = |n: u32| format!("max_task_iterations = {n}");
+    let flag = SettingFlags {
+        max_task_iterations: Count::new(1),
+        ..SettingFlags::default()
+    };
+    let stored = StoredLimits {
+        task_iterations: Count::new(4),
+        global_iterations: None,
+    };
+    let no_flag = SettingFlags::default();
+    let no_state = StoredLimits::default();
+    for (flags, workspace, user, stored, value, origin) in [
+        (&flag, line(2), line(3), stored, 1, "flag"),
+        (&no_flag, line(2), line(3), stored, 2, "workspace"),
+        (&no_flag, String::new(), line(3), stored, 3, "user"),
+        (&no_flag, String::new(), String::new(), stored, 4, "state"),
+        (
+            &no_flag,
+            String::new(),
+            String::new(),
+            no_state,
+            5,
+            "default",
+        ),
+    ] {
+        let limit = resolved(flags, &workspace, &user, stored).max_task_iterations;
+        assert_eq!(limit.value.get(), value);
+        assert_eq!(limit.origin.name(), origin);
+    }
+}
+
+#[test]
+fn what_is_said_below_can_be_undone_above() {
+    let flags = SettingFlags {
+        gate: "".parse().ok(),
+        include_optional: Some(false),
+        ..SettingFlags::default()
+    };
+    let workspace = "gate = 'make'\ninclude_optional = true\nidle_timeout = 'off'";
+    let user = "idle_timeout = '5m'";
+    let settings = resolved(&flags, workspace, user, StoredLimits::default());
+    let config = settings.run_config("login", None);
+    assert_eq!(config.gate, None);
+    assert!(!config.include_optional);
+    assert_eq!(config.idle_timeout_ms, None);
+}
+
+#[test]
+fn every_setting_reaches_the_run() {
+    let workspace = r#"
+        gate = "make check"
+        timeout = "2s"
+        verify_timeout = "0.5s"
+        idle_timeout = "1m"
+        max_wait = "0s"
+        max_task_iterations = 0x3
+        max_global_iterations = 1_000
+        include_optional = true
+        commit = "never"
+        keep_state = true
+    "#;
+    let user = "agent = 'command:my-agent'\non_end = ['say', 'done']\nprompts = 'p'";
+    let settings = resolved(
+        &SettingFlags::default(),
+        workspace,
+        user,
+        StoredLimits::default(),
+    );
+    let only = TaskId::parse("1.3");
+    let config = settings.run_config("login", only.clone());
+    let expected = RunConfig {
+        spec: "login".to_owned(),
+        agent: "command:my-agent".to_owned(),
+        limits: Limits {
+            task_iterations: 3,
+            global_iterations: 1000,
+            ..Limits::default()
+        },
+        attempt_timeout_ms: 2000,
+        verify_timeout_ms: 500,
+        idle_timeout_ms: Some(60_000),
+        max_wait_ms: 0,
+        include_optional: true,
+        commits: false,
+        keep_state: true,
+        only,
+        gate: Some("make check".to_owned()),
+    };
+    assert_eq!(config, expected);
+    assert_eq!(
+        settings.on_end.value.argv(),
+        Some(&["say".to_owned(), "done".to_owned()][..])
+    );
+    assert_eq!(settings.prompts.value.path(), Some(Path::new("/w/p")));
+}
+
+#[test]
+fn the_help_tells_the_truth_about_defaults() {
+    let settings = Settings::from(Layer::default());
+    let run = Run::augment_args(clap::Command::new("run"));
+    for (flag, default) in [
+        ("agent", settings.agent.value.to_string()),
+        ("timeout", settings.timeout.value.to_string()),
+        ("verify_timeout", settings.verify_timeout.value.to_string()),
+        ("idle_timeout", settings.idle_timeout.value.to_string()),
+        ("max_wait", settings.max_wait.value.to_string()),
+        (
+            "max_task_iterations",
+            settings.max_task_iterations.value.to_string(),
+        ),
+        (
+            "max_global_iterations",
+            settings.max_global_iterations.value.to_string(),
+        ),
+        ("commit", settings.commit.value.to_string()),
+    ] {
+        let argument = run.get_arguments().find(|a| a.get_id() == flag);
+        let help = argument.unwrap().get_help().unwrap().to_string();
+        assert!(help.contains(&format!("[default: {default}")), "{help}");
+    }
+}

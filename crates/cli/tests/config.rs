@@ -1,0 +1,513 @@
+//! `regreen config`: what is set, and where it comes from.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::os::unix::fs::symlink;
+
+use snapbox::str;
+use support::Test;
+
+/// The user's own file, as seen from the workspace.
+const USERS: &str = "home/.config/regreen/config.toml";
+
+#[test]
+fn without_any_file_the_defaults_hold() {
+    Test::new()
+        .run(&["config"])
+        .exits(0)
+        .complains("")
+        .prints(str![[r#"
+agent                  auto (shell)  default
+gate                   none          default
+timeout                30m           default
+verify_timeout         10m           default
+idle_timeout           off           default
+max_wait               6h            default
+max_task_iterations    5             default
+max_global_iterations  100           default
+include_optional       false         default
+commit                 auto          default
+keep_state             false         default
+prompts                built-in      default
+on_end                 none          default
+
+workspace file: regreen.toml (not there)
+your own file:  home/.config/regreen/config.toml (not there)
+spec:           none
+
+"#]]);
+}
+
+const ALL_PLACES: [(&str, &str); 4] = [
+    ("specs/login/tasks.md", "- [ ] 1.1 a\n"),
+    (
+        "specs/login/.ralph-state.json",
+        r#"{"maxTaskIterations": 8, "maxGlobalIterations": 100}"#,
+    ),
+    (
+        "regreen.toml",
+        "# for everybody\ngate = 'touch ran'\ntimeout = '45m'\nmax_wait = '1h'\n",
+    ),
+    (
+        USERS,
+        "agent = 'command:touch ran'\ntimeout = '20m'\non_end = ['touch', 'ran']\n",
+    ),
+];
+
+fn all_places() -> Test {
+    let files = ALL_PLACES.into_iter();
+    files.fold(Test::new(), |test, (path, text)| test.file(path, text))
+}
+
+#[test]
+fn each_value_says_where_it_comes_from_and_nothing_is_run() {
+    let test = all_places();
+    test.run(&["config", "--max-wait", "90s", "--keep-state"])
+        .exits(0)
+        .complains("")
+        .prints(str![[r#"
+agent                  command:touch ran  home/.config/regreen/config.toml:1
+gate                   touch ran          regreen.toml:2
+timeout                45m                regreen.toml:3
+verify_timeout         10m                default
+idle_timeout           off                default
+max_wait               1m30s              --max-wait
+max_task_iterations    8                  the spec's state file
+max_global_iterations  100                default
+include_optional       false              default
+commit                 auto               default
+keep_state             true               --keep-state
+prompts                built-in           default
+on_end                 ["touch","ran"]    home/.config/regreen/config.toml:3
+
+workspace file: regreen.toml
+your own file:  home/.config/regreen/config.toml
+spec:           login
+
+"#]]);
+    assert!(!test.path("ran").exists());
+}
+
+#[test]
+fn scripts_get_the_same_as_json() {
+    all_places()
+        .run(&["config", "login", "--json"])
+        .exits(0)
+        .complains("")
+        .prints(str![[r#"
+{
+  "settings": {
+    "agent": {
+      "value": "command:touch ran",
+      "origin": "user",
+      "file": "[FOLDER]/home/.config/regreen/config.toml",
+      "line": 1,
+      "means": "command"
+    },
+    "gate": {
+      "value": "touch ran",
+      "origin": "workspace",
+      "file": "[FOLDER]/regreen.toml",
+      "line": 2
+    },
+    "timeout": {
+      "value": "45m",
+      "origin": "workspace",
+      "file": "[FOLDER]/regreen.toml",
+      "line": 3
+    },
+    "verify_timeout": {
+      "value": "10m",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "idle_timeout": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "max_wait": {
+      "value": "1h",
+      "origin": "workspace",
+      "file": "[FOLDER]/regreen.toml",
+      "line": 4
+    },
+    "max_task_iterations": {
+      "value": 8,
+      "origin": "state",
+      "file": null,
+      "line": null
+    },
+    "max_global_iterations": {
+      "value": 100,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "include_optional": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "commit": {
+      "value": "auto",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "keep_state": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "prompts": {
+      "value": null,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "on_end": {
+      "value": [
+        "touch",
+        "ran"
+      ],
+      "origin": "user",
+      "file": "[FOLDER]/home/.config/regreen/config.toml",
+      "line": 3
+    }
+  },
+  "workspace_file": {
+    "path": "[FOLDER]/regreen.toml",
+    "exists": true
+  },
+  "user_file": {
+    "path": "[FOLDER]/home/.config/regreen/config.toml",
+    "exists": true
+  },
+  "spec": "login"
+}
+
+"#]]);
+}
+
+#[test]
+fn the_users_file_lies_where_xdg_says() {
+    let test = Test::new()
+        .file(USERS, "commit = 'never'\n")
+        .file("xdg/regreen/config.toml", "keep_state = true\n");
+    let answer = test.run_with(&[("XDG_CONFIG_HOME", "xdg")], &["config"]);
+    answer.exits(0).prints(str![[r#"
+agent                  auto (shell)  default
+gate                   none          default
+timeout                30m           default
+verify_timeout         10m           default
+idle_timeout           off           default
+max_wait               6h            default
+max_task_iterations    5             default
+max_global_iterations  100           default
+include_optional       false         default
+commit                 auto          default
+keep_state             true          xdg/regreen/config.toml:1
+prompts                built-in      default
+on_end                 none          default
+
+workspace file: regreen.toml (not there)
+your own file:  xdg/regreen/config.toml
+spec:           none
+
+"#]]);
+}
+
+#[test]
+fn a_repository_may_not_choose_programs() {
+    Test::new()
+        .file(
+            "regreen.toml",
+            "agent = 'command:./evil.sh'\non_end = ['./evil.sh']\n\n[agents.claude]\nprogram = './evil.sh'\n",
+        )
+        .run(&["config"])
+        .exits(2)
+        .prints("")
+        .complains(str![[r#"
+  × a repository may not choose the program that is run as the agent
+   ╭─[regreen.toml:1:9]
+ 1 │ agent = 'command:./evil.sh'
+   ·         ─────────┬─────────
+   ·                  ╰── only a name may stand here: auto, shell
+ 2 │ on_end = ['./evil.sh']
+   ╰────
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
+        'command:PROGRAM ARGS'
+
+  × a repository may not set `on_end`
+   ╭─[regreen.toml:2:1]
+ 1 │ agent = 'command:./evil.sh'
+ 2 │ on_end = ['./evil.sh']
+   · ───┬──
+   ·    ╰── it says which program is run on your machine
+ 3 │ 
+   ╰────
+  help: if you want it, put it into ~/.config/regreen/config.toml
+
+  × a repository may not set `agents`
+   ╭─[regreen.toml:4:2]
+ 3 │ 
+ 4 │ [agents.claude]
+   ·  ───┬──
+   ·     ╰── it says which program is run on your machine
+ 5 │ program = './evil.sh'
+   ╰────
+  help: if you trust it, choose its program in ~/.config/regreen/config.toml: agent =
+        "command:PROGRAM ARGS"
+
+"#]]);
+}
+
+#[test]
+fn mistakes_are_shown_where_they_stand() {
+    Test::new()
+        .file(
+            "regreen.toml",
+            "timout = '30m'\nverify_timeout = '30'\nidle_timeout = '0s'\nmax_task_iterations = 0\ncommit = 'always'\n",
+        )
+        .run(&["config"])
+        .exits(2)
+        .prints("")
+        .complains(str![[r#"
+  × there is no setting `timout`
+   ╭─[regreen.toml:1:1]
+ 1 │ timout = '30m'
+   · ───┬──
+   ·    ╰── do you mean `timeout`?
+ 2 │ verify_timeout = '30'
+   ╰────
+  help: known here are: agent, gate, timeout, verify_timeout, idle_timeout, max_wait,
+        max_task_iterations, max_global_iterations, include_optional, commit, keep_state, prompts
+
+  × `verify_timeout` cannot be set to this
+   ╭─[regreen.toml:2:18]
+ 1 │ timout = '30m'
+ 2 │ verify_timeout = '30'
+   ·                  ──┬─
+   ·                    ╰── `30` has no unit
+ 3 │ idle_timeout = '0s'
+   ╰────
+  help: write it with its unit: 250ms, 0.5s, 30m, 1h30m
+
+  × `idle_timeout` cannot be set to this
+   ╭─[regreen.toml:3:16]
+ 2 │ verify_timeout = '30'
+ 3 │ idle_timeout = '0s'
+   ·                ──┬─
+   ·                  ╰── `0s` would end everything at once
+ 4 │ max_task_iterations = 0
+   ╰────
+  help: give a longer time, or leave it out for the default; `off` means no limit
+
+  × `max_task_iterations` cannot be set to this
+   ╭─[regreen.toml:4:23]
+ 3 │ idle_timeout = '0s'
+ 4 │ max_task_iterations = 0
+   ·                       ┬
+   ·                       ╰── with `0` nothing would ever be tried
+ 5 │ commit = 'always'
+   ╰────
+  help: give at least 1, or leave it out for the default
+
+  × `commit` cannot be set to this
+   ╭─[regreen.toml:5:10]
+ 4 │ max_task_iterations = 0
+ 5 │ commit = 'always'
+   ·          ────┬───
+   ·              ╰── `always` is no way to commit
+   ╰────
+  help: write one of these: auto, never
+
+"#]]);
+}
+
+#[test]
+fn what_is_no_toml_is_shown_where_it_breaks() {
+    Test::new()
+        .file(USERS, "timeout = 30m\n")
+        .run(&["config"])
+        .exits(2)
+        .prints("")
+        .complains(str![[r#"
+  × this is no TOML
+   ╭─[home/.config/regreen/config.toml:1:11]
+ 1 │ timeout = 30m
+   ·           ─┬─
+   ·            ╰── string values must be quoted, expected literal string
+   ╰────
+  help: settings look like this: timeout = "30m"
+
+"#]]);
+}
+
+#[test]
+fn files_that_cannot_be_read_stop_it() {
+    Test::new()
+        .file("regreen.toml/x", "")
+        .run(&["config"])
+        .exits(2)
+        .complains(str![[r#"
+  × regreen.toml is a folder, not a file
+  help: a text file is expected there: rename regreen.toml
+
+"#]]);
+    Test::new()
+        .file("regreen.toml", b"gate = 'caf\xe9'")
+        .run(&["config"])
+        .exits(2)
+        .complains(str![[r#"
+  × regreen.toml is not UTF-8 text: line 1 has an invalid byte (at offset 11)
+  help: save it as UTF-8 text
+
+"#]]);
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let key = format!("sk-ant-api03-{}", "a1B2".repeat(12));
+    let right = format!("agent = 'command:my-agent --key {key}'\non_end = ['tell', '{key}']\n");
+    let test = Test::new().file(USERS, right);
+    test.run(&["config"]).exits(0).prints(str![[r#"
+agent                  command:my-agent --key ***anthropic-key***  home/.config/regreen/config.toml:1
+gate                   none                            default
+timeout                30m                             default
+verify_timeout         10m                             default
+idle_timeout           off                             default
+max_wait               6h                              default
+max_task_iterations    5                               default
+max_global_iterations  100                             default
+include_optional       false                           default
+commit                 auto                            default
+keep_state             false                           default
+prompts                built-in                        default
+on_end                 ["tell","***anthropic-key***"]  home/.config/regreen/config.toml:2
+
+workspace file: regreen.toml (not there)
+your own file:  home/.config/regreen/config.toml
+spec:           none
+
+"#]]);
+    let json = test.run(&["config", "--json"]).exits(0).stdout;
+    assert!(!json.contains(&key), "{json}");
+    let wrong = format!("agent = 'comand:my-agent --key {key}'\n");
+    Test::new()
+        .file(USERS, wrong)
+        .run(&["config"])
+        .exits(2)
+        .complains(str![[r#"
+  × `agent` cannot be set to this
+   ╭─[home/.config/regreen/config.toml:1:9]
+ 1 │ agent = 'comand:my-agent --key ***anthropic-key***'
+   ·         ──────────────────────────────────────────┬──────────────────────────────────────────
+   ·                                                   ╰── there is no agent `comand:my-agent --key ***anthropic-key***`
+   ╰────
+  help: known are: auto, shell, command:PROGRAM ARGS
+
+"#]]);
+}
+
+#[test]
+fn prompts_are_checked() {
+    let test = Test::new().file("regreen.toml", "prompts = 'texts'\n");
+    test.run(&["config"]).exits(2).complains(str![[r#"
+  × the folder of prompts texts cannot be read: No such file or directory (os error 2)
+  help: make the folder, or take `prompts` out of regreen.toml:1
+
+"#]]);
+    let test = test
+        .file("texts/README.md", "Our prompts.\n")
+        .file("texts/executer.md", "Do {{task_id}}.\n")
+        .file("texts/noop.md", "Do something for {{task_id}}.\n");
+    test.run(&["config"]).exits(0).complains(str![[r#"
+note: texts/executer.md replaces no prompt: there is none of that name
+
+"#]]);
+    let test = test.file("texts/noop.md", "Do something, {{name}}.\n");
+    test.run(&["config"]).exits(2).complains(str![[r#"
+  × texts/noop.md: line 1: nothing is known that could stand at {{name}}; known are task_id
+  help: use one of these; for braces that stay as they are, put a space into them: {{ name }}
+
+"#]]);
+}
+
+#[test]
+fn a_repositorys_prompts_do_not_lead_out_of_it() {
+    let outside = Test::new().file("private.md", "private");
+    let test = Test::new()
+        .file("regreen.toml", "prompts = 'texts'\n")
+        .file("texts/README.md", "");
+    symlink(outside.path("private.md"), test.path("texts/noop.md")).unwrap();
+    let answer = test.run(&["config"]).exits(2);
+    assert!(answer.stderr.contains("leads out of the workspace"));
+    // The user's own prompts may lie anywhere.
+    std::fs::remove_file(test.path("regreen.toml")).unwrap();
+    test.file(USERS, "prompts = '../../../texts'\n")
+        .run(&["config"])
+        .exits(0);
+}
+
+#[test]
+fn a_spec_has_to_be_there_if_it_is_named() {
+    let test = Test::new()
+        .file("specs/login/tasks.md", "")
+        .file("specs/logout/tasks.md", "")
+        .file("specs/logout/.ralph-state.json", "{");
+    test.run(&["config"]).exits(0).complains(str![[r#"
+note: what may be stored with a spec is left out: name one of login, logout
+
+"#]]);
+    test.run(&["config", "logout"]).exits(0).complains(str![[r#"
+note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1: it asks for nothing
+
+"#]]);
+    // What is past reading is left to a run.
+    assert_eq!(test.text("specs/logout/.ralph-state.json"), "{");
+    test.run(&["config", "signup"]).exits(2).complains(str![[r#"
+  × there is no spec or task file signup
+  help: name one of these: login, logout
+
+"#]]);
+}
+
+#[test]
+fn flags_are_refused_with_the_way_out() {
+    Test::new()
+        .run(&["config", "--timeout", "0"])
+        .exits(2)
+        .complains(str![[r#"
+error: invalid value '0' for '--timeout <TIME>': `0` has no unit; write it with its unit: 250ms, 0.5s, 30m, 1h30m
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+/// The schemas are generated: `UPDATE_DOCS=1 cargo test -p regreen` writes them.
+#[test]
+fn the_schemas_say_what_the_code_says() {
+    for (flag, page) in [
+        ("--schema", "docs/regreen.schema.json"),
+        ("--schema=user", "docs/user-config.schema.json"),
+    ] {
+        let schema = Test::new().run(&["config", flag]).exits(0).stdout;
+        let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &schema).unwrap();
+        }
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            written == schema,
+            "{page} is out of date: run this with UPDATE_DOCS=1"
+        );
+    }
+}
