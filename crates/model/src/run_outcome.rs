@@ -45,6 +45,19 @@ impl RunOutcome {
             | Self::Stopped { .. } => true,
         }
     }
+
+    /// What the process says about it when it ends. Scripts rely on the numbers.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::AllGreen => 0,
+            Self::Skipped | Self::Limit { .. } => 1,
+            Self::NeedsPerson { .. } => 3,
+            Self::TryLater { .. } => 75,
+            Self::SetUp { .. } => 78,
+            Self::Stopped { signal } => signal.exit_code(),
+        }
+    }
 }
 
 /// How somebody asked regreen to stop.
@@ -53,4 +66,41 @@ impl RunOutcome {
 pub enum StopSignal {
     Interrupt,
     Terminate,
+}
+
+impl StopSignal {
+    /// 128 and the number of the signal, as shells have it.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_that_scripts_rely_on() {
+        let (message, why) = (String::new(), String::new());
+        let outcomes = [
+            RunOutcome::AllGreen,
+            RunOutcome::Skipped,
+            RunOutcome::Limit { message },
+            RunOutcome::NeedsPerson { why: why.clone() },
+            RunOutcome::TryLater { why: why.clone() },
+            RunOutcome::SetUp { why },
+            RunOutcome::Stopped {
+                signal: StopSignal::Interrupt,
+            },
+            RunOutcome::Stopped {
+                signal: StopSignal::Terminate,
+            },
+        ];
+        let codes = outcomes.each_ref().map(RunOutcome::exit_code);
+        assert_eq!(codes, [0, 1, 1, 3, 75, 78, 130, 143]);
+    }
 }
