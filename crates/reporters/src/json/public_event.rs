@@ -1,0 +1,374 @@
+use std::collections::BTreeSet;
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, Mark, OutlineKind, OutlineRow, PickedTask, PlanChanges,
+    PromptKind, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+};
+use serde::Serialize;
+
+use crate::public_task::PublicTask;
+use crate::summary::Figures;
+use crate::tally::Tally;
+
+/// What programs get to know of a run. Names and fields are public: `docs/json-events.md`
+/// has them all, and a test compares.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum PublicEvent<'e> {
+    RunStarted {
+        spec: &'e str,
+        agent: &'e str,
+        only: Option<&'e str>,
+        gate: Option<&'e str>,
+        include_optional: bool,
+        commits: bool,
+        attempts_per_task: u32,
+        attempts_per_run: u32,
+        attempt_timeout_ms: u64,
+        verify_timeout_ms: u64,
+        idle_timeout_ms: Option<u64>,
+        max_wait_ms: u64,
+    },
+    RunResumed,
+    Plan {
+        rows: Vec<PublicRow>,
+    },
+    LimitSettled {
+        attempts_per_run: u32,
+    },
+    TaskPicked {
+        task: PublicTask,
+        root: PublicTask,
+        index: u32,
+        total: u32,
+        group: bool,
+        verify: Vec<&'e str>,
+    },
+    AttemptStarted {
+        task: PublicTask,
+        attempt: u32,
+        number: u32,
+        limit: u32,
+        prompt: PromptKind,
+        timeout_ms: u64,
+    },
+    AttemptEnded {
+        task: PublicTask,
+        attempt: u32,
+        charged: bool,
+        class: &'static str,
+        why: Option<&'e str>,
+        until: Option<String>,
+        error: &'e str,
+        signalled: bool,
+        contradiction: Option<&'e str>,
+        timed_out: bool,
+        exit_code: Option<i32>,
+        signal: Option<i32>,
+        duration_ms: u64,
+        files_changed: u32,
+        plan: PublicChanges,
+    },
+    ClaimsJudged {
+        task: PublicTask,
+        kept: Vec<PublicTask>,
+        taken_back: Vec<PublicTask>,
+    },
+    VerifyStarted {
+        task: PublicTask,
+        attempt: u32,
+        again: bool,
+    },
+    VerifyEnded {
+        task: PublicTask,
+        attempt: u32,
+        verdict: &'static str,
+        error: Option<&'e str>,
+    },
+    TaskFailed {
+        task: PublicTask,
+        attempt: u32,
+        error: &'e str,
+        attempted_fix: &'e str,
+    },
+    CommitRefused {
+        task: PublicTask,
+        output: &'e str,
+    },
+    Committed {
+        task: PublicTask,
+        hash: Option<&'e str>,
+    },
+    TaskDone {
+        task: PublicTask,
+        marks: &'e BTreeSet<Mark>,
+        hash: Option<&'e str>,
+    },
+    TaskSkipped {
+        task: PublicTask,
+    },
+    WaitStarted {
+        task: PublicTask,
+        since: String,
+        until: String,
+        why: &'e str,
+    },
+    WaitEnded {
+        task: PublicTask,
+        waited_ms: u64,
+    },
+    Warned {
+        message: &'e str,
+    },
+    StopAsked {
+        signal: StopSignal,
+    },
+    RunEnded {
+        summary: Box<Figures>,
+    },
+}
+
+/// One row of the plan.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PublicRow {
+    task: PublicTask,
+    depth: u16,
+    kind: OutlineKind,
+    done: bool,
+    optional: bool,
+}
+
+/// What an agent did to the plan during an attempt.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PublicChanges {
+    claimed: Vec<PublicTask>,
+    skipped: Vec<PublicTask>,
+    put_back: Vec<PublicTask>,
+    added: Vec<PublicTask>,
+    edited: Vec<PublicTask>,
+}
+
+impl<'e> PublicEvent<'e> {
+    pub(super) fn plan(rows: &[OutlineRow]) -> Self {
+        let rows = rows.iter().map(PublicRow::from);
+        Self::Plan {
+            rows: rows.collect(),
+        }
+    }
+
+    /// `None` for what regreen only notes for itself.
+    pub(super) fn of(
+        event: &'e Event,
+        tally: &Tally,
+        figures: impl FnOnce() -> Figures,
+    ) -> Option<Self> {
+        Some(match event {
+            Event::RunStarted { config, .. } => Self::started(config),
+            Event::RunResumed => Self::RunResumed,
+            Event::LimitSettled { max_iterations } => Self::LimitSettled {
+                attempts_per_run: *max_iterations,
+            },
+            Event::TaskPicked { task } => Self::picked(task),
+            Event::AttemptStarted {
+                task,
+                attempt,
+                prompt,
+                timeout_ms,
+                ..
+            } => Self::AttemptStarted {
+                task: task.into(),
+                attempt: *attempt,
+                number: tally.number_of(task, *prompt),
+                limit: tally.limit_of_task(),
+                prompt: *prompt,
+                timeout_ms: *timeout_ms,
+            },
+            Event::AttemptEnded {
+                task,
+                attempt,
+                charged,
+                report,
+            } => Self::attempt_ended(task, *attempt, *charged, report),
+            Event::ClaimsJudged {
+                task,
+                kept,
+                taken_back,
+            } => Self::ClaimsJudged {
+                task: task.into(),
+                kept: PublicTask::all(kept),
+                taken_back: PublicTask::all(taken_back),
+            },
+            Event::VerifyStarted {
+                task,
+                attempt,
+                again,
+                ..
+            } => Self::VerifyStarted {
+                task: task.into(),
+                attempt: *attempt,
+                again: *again,
+            },
+            Event::VerifyEnded {
+                task,
+                attempt,
+                verdict,
+            } => Self::verified(task, *attempt, verdict),
+            Event::TaskFailed {
+                task,
+                attempt,
+                failure,
+            } => Self::TaskFailed {
+                task: task.into(),
+                attempt: *attempt,
+                error: &failure.error,
+                attempted_fix: &failure.attempted_fix,
+            },
+            Event::CommitRefused { task, output } => Self::CommitRefused {
+                task: task.into(),
+                output,
+            },
+            Event::Committed { task, hash } => Self::Committed {
+                task: task.into(),
+                hash: hash.as_deref(),
+            },
+            Event::TaskDone { task, marks, hash } => Self::TaskDone {
+                task: task.into(),
+                marks,
+                hash: hash.as_deref(),
+            },
+            Event::TaskSkipped { task } => Self::TaskSkipped { task: task.into() },
+            Event::WaitStarted {
+                task,
+                since,
+                until,
+                why,
+                ..
+            } => Self::WaitStarted {
+                task: task.into(),
+                since: since.iso8601(),
+                until: until.iso8601(),
+                why,
+            },
+            Event::WaitEnded { task, waited_ms } => Self::WaitEnded {
+                task: task.into(),
+                waited_ms: *waited_ms,
+            },
+            Event::Warned { message } => Self::Warned { message },
+            Event::StopAsked { signal } => Self::StopAsked { signal: *signal },
+            Event::RunEnded { .. } => Self::RunEnded {
+                summary: Box::new(figures()),
+            },
+            Event::PlanAsked { .. }
+            | Event::AttemptPostponed { .. }
+            | Event::ClaimsAsked { .. }
+            | Event::TickAsked { .. }
+            | Event::CommitAsked { .. }
+            | Event::Marked { .. }
+            | Event::RecordAsked { .. } => return None,
+        })
+    }
+
+    fn started(config: &'e RunConfig) -> Self {
+        Self::RunStarted {
+            spec: &config.spec,
+            agent: &config.agent,
+            only: config.only.as_ref().map(TaskId::as_str),
+            gate: config.gate.as_deref(),
+            include_optional: config.include_optional,
+            commits: config.commits,
+            attempts_per_task: config.limits.task_iterations,
+            attempts_per_run: config.limits.global_iterations,
+            attempt_timeout_ms: config.attempt_timeout_ms,
+            verify_timeout_ms: config.verify_timeout_ms,
+            idle_timeout_ms: config.idle_timeout_ms,
+            max_wait_ms: config.max_wait_ms,
+        }
+    }
+
+    fn picked(picked: &'e PickedTask) -> Self {
+        let verify = picked.verify.iter();
+        Self::TaskPicked {
+            task: (&picked.task).into(),
+            root: (&picked.root).into(),
+            index: picked.index,
+            total: picked.total,
+            group: picked.is_group,
+            verify: verify.map(|verify| verify.command.as_str()).collect(),
+        }
+    }
+
+    fn attempt_ended(
+        task: &TaskKey,
+        attempt: u32,
+        charged: bool,
+        report: &'e AttemptReport,
+    ) -> Self {
+        let (class, why, until) = class(&report.class);
+        Self::AttemptEnded {
+            task: task.into(),
+            attempt,
+            charged,
+            class,
+            why,
+            until: until.map(Timestamp::iso8601),
+            error: &report.error,
+            signalled: report.signalled,
+            contradiction: report.contradiction.as_deref(),
+            timed_out: report.ending.timed_out,
+            exit_code: report.ending.exit_code,
+            signal: report.ending.signal,
+            duration_ms: report.ending.duration_ms,
+            files_changed: report.files_changed,
+            plan: (&report.plan).into(),
+        }
+    }
+
+    fn verified(task: &TaskKey, attempt: u32, verdict: &'e Verdict) -> Self {
+        let (verdict, error) = match verdict {
+            Verdict::Green => ("green", None),
+            Verdict::Red { error } => ("red", Some(error.as_str())),
+            Verdict::Unverified => ("unverified", None),
+        };
+        Self::VerifyEnded {
+            task: task.into(),
+            attempt,
+            verdict,
+            error,
+        }
+    }
+}
+
+fn class(class: &AttemptClass) -> (&'static str, Option<&str>, Option<Timestamp>) {
+    match class {
+        AttemptClass::Ordinary => ("ordinary", None, None),
+        AttemptClass::Transient { why, until } => ("transient", Some(why), *until),
+        AttemptClass::Fatal { why } => ("fatal", Some(why), None),
+        AttemptClass::Session { why } => ("session", Some(why), None),
+        AttemptClass::Interrupted => ("interrupted", None, None),
+    }
+}
+
+impl From<&OutlineRow> for PublicRow {
+    fn from(row: &OutlineRow) -> Self {
+        Self {
+            task: (&row.key).into(),
+            depth: row.depth,
+            kind: row.kind,
+            done: row.done,
+            optional: row.optional,
+        }
+    }
+}
+
+impl From<&PlanChanges> for PublicChanges {
+    fn from(changes: &PlanChanges) -> Self {
+        let claims = changes.claims.iter();
+        Self {
+            claimed: claims.map(|claim| (&claim.task).into()).collect(),
+            skipped: PublicTask::all(&changes.skipped),
+            put_back: PublicTask::all(&changes.put_back),
+            added: PublicTask::all(&changes.added),
+            edited: PublicTask::all(&changes.edited),
+        }
+    }
+}

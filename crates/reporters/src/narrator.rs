@@ -1,0 +1,272 @@
+//! What happened, told in lines: short, and only what is worth telling.
+
+use std::collections::BTreeMap;
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, FailureNote, Mark, PlainLine, PromptKind, RunOutcome,
+    StopSignal, TaskKey, Timestamp, Verdict,
+};
+
+use crate::line::Line;
+use crate::palette::Tone;
+use crate::shown::{self, named, reason, shown};
+use crate::span::Span;
+use crate::tally::Tally;
+use crate::telling_line::telling_line;
+
+const NAME_CHARS: usize = 100;
+const COMMAND_CHARS: usize = 100;
+
+/// Tells a run, one event after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Narrator {
+    tally: Tally,
+    /// When the run began to work in this process.
+    since: Option<Timestamp>,
+    /// When each task that is open was picked, and its attempt started.
+    picked: BTreeMap<TaskKey, Timestamp>,
+    started: BTreeMap<TaskKey, Timestamp>,
+    /// The verification that runs is the second one.
+    again: bool,
+}
+
+impl Narrator {
+    /// Takes note of an event without telling it.
+    pub(crate) fn recall(&mut self, event: &Event) {
+        self.tally.apply(event);
+    }
+
+    pub(crate) fn tell(&mut self, now: Timestamp, event: &Event) -> Vec<Line> {
+        self.tally.apply(event);
+        self.note(now, event);
+        match event {
+            Event::AttemptEnded { task, report, .. } => attempt_end(task, report),
+            event => self.line(now, event).into_iter().collect(),
+        }
+    }
+
+    /// Remembers when things began.
+    fn note(&mut self, now: Timestamp, event: &Event) {
+        match event {
+            Event::RunStarted { .. } | Event::RunResumed => self.since = Some(now),
+            Event::TaskPicked { task } => {
+                self.picked.insert(task.task.clone(), now);
+            }
+            Event::AttemptStarted { task, .. } => {
+                self.started.insert(task.clone(), now);
+            }
+            Event::VerifyStarted { again, .. } => self.again = *again,
+            _ => {}
+        }
+    }
+
+    fn line(&self, now: Timestamp, event: &Event) -> Option<Line> {
+        match event {
+            Event::RunStarted { .. } => Some(self.heading("")),
+            Event::RunResumed => Some(self.heading(" goes on")),
+            Event::AttemptStarted { task, prompt, .. } => Some(self.attempt_start(task, *prompt)),
+            Event::VerifyStarted {
+                task, again: false, ..
+            } => self.verify_start(task),
+            Event::VerifyEnded { task, verdict, .. } => self.verify_end(task, verdict),
+            Event::TaskFailed { task, failure, .. } => Some(self.failure(now, task, failure)),
+            Event::CommitRefused { task, .. } => Some(Line::happened(
+                Tone::Bad,
+                format!("{}: a commit hook refused it", task.id),
+            )),
+            Event::TaskDone { task, marks, hash } => {
+                Some(self.done(now, task, marks.iter().copied(), hash.as_deref()))
+            }
+            Event::TaskSkipped { task } => Some(Line::happened(
+                Tone::Warning,
+                format!("{}: skipped", named(task)),
+            )),
+            Event::WaitStarted {
+                task, until, why, ..
+            } => Some(wait(now, task, *until, why)),
+            Event::Warned { message } => Some(Line::happened(
+                Tone::Warning,
+                format!("warning: {}", shown::message(message)),
+            )),
+            Event::StopAsked { signal } => Some(stop(*signal)),
+            Event::RunEnded { outcome } => Some(self.end(now, outcome)),
+            // Told with another event, or of no interest to people.
+            Event::PlanAsked { .. }
+            | Event::LimitSettled { .. }
+            | Event::TaskPicked { .. }
+            | Event::AttemptPostponed { .. }
+            | Event::AttemptEnded { .. }
+            | Event::ClaimsAsked { .. }
+            | Event::ClaimsJudged { .. }
+            | Event::VerifyStarted { again: true, .. }
+            | Event::TickAsked { .. }
+            | Event::CommitAsked { .. }
+            | Event::Marked { .. }
+            | Event::Committed { .. }
+            | Event::RecordAsked { .. }
+            | Event::WaitEnded { .. } => None,
+        }
+    }
+
+    fn heading(&self, addition: &str) -> Line {
+        let config = &self.tally.config;
+        let run = shown(&self.tally.run, NAME_CHARS);
+        let spec = shown(&config.spec, NAME_CHARS);
+        let agent = shown(&config.agent, NAME_CHARS);
+        let text = format!("run {run}{addition}: spec {spec}, agent {agent}");
+        Line::happened(Tone::Heading, text)
+    }
+
+    fn attempt_start(&self, task: &TaskKey, prompt: PromptKind) -> Line {
+        let number = self.tally.number_of(task, prompt);
+        let attempt = format!("attempt {number} of {}", self.tally.limit_of_task());
+        let what = match prompt {
+            PromptKind::First | PromptKind::Retry => attempt,
+            PromptKind::Reminder => "only the signal is missing, the agent is reminded".to_owned(),
+            PromptKind::NoOp => format!("{attempt}, the last one changed nothing"),
+            PromptKind::Interrupted => format!("{attempt}, the last one was cut off"),
+            PromptKind::NewSession => format!("{attempt}, in a new session"),
+        };
+        Line::begins(Tone::Plain, format!("{}: {what}", named(task)))
+    }
+
+    fn verify_start(&self, task: &TaskKey) -> Option<Line> {
+        let commands = self.tally.verified_with(task);
+        if commands.is_empty() {
+            return None;
+        }
+        let commands = shown(&commands.join("; "), COMMAND_CHARS);
+        let text = format!("{}: verifying: {commands}", task.id);
+        Some(Line::begins(Tone::Plain, text))
+    }
+
+    /// A second red is told as the failure that follows from it.
+    fn verify_end(&self, task: &TaskKey, verdict: &Verdict) -> Option<Line> {
+        let id = &task.id;
+        let (tone, text) = match verdict {
+            Verdict::Red { error } if !self.again => (
+                Tone::Warning,
+                format!(
+                    "{id}: Verify is red, it runs once more: {}",
+                    telling_line(error)
+                ),
+            ),
+            Verdict::Green if self.again => (
+                Tone::Warning,
+                format!("{id}: Verify is green the second time: flaky"),
+            ),
+            Verdict::Red { .. } | Verdict::Green | Verdict::Unverified => return None,
+        };
+        Some(Line::happened(tone, text))
+    }
+
+    fn failure(&self, now: Timestamp, task: &TaskKey, failure: &FailureNote) -> Line {
+        let limit = self.tally.limit_of_task();
+        let what = match self.tally.used_by(task) {
+            // A group has no attempts of its own.
+            0 => "failed".to_owned(),
+            used => format!("attempt {used} of {limit} failed"),
+        };
+        let after = after(now, self.started.get(task));
+        let why = telling_line(&failure.error);
+        let text = format!("{}: {what}{after}: {why}", named(task));
+        Line::happened(Tone::Bad, text)
+    }
+
+    fn done(
+        &self,
+        now: Timestamp,
+        task: &TaskKey,
+        marks: impl Iterator<Item = Mark>,
+        hash: Option<&str>,
+    ) -> Line {
+        let after = after(now, self.picked.get(task));
+        let mut text = format!("{}: done{after}", named(task));
+        if let Some(hash) = hash {
+            text.push_str(&format!(", commit {}", shown(hash, 12)));
+        }
+        for mark in marks {
+            text.push_str(&format!(", {mark}"));
+        }
+        Line::happened(Tone::Good, text)
+    }
+
+    fn end(&self, now: Timestamp, outcome: &RunOutcome) -> Line {
+        let (tone, what) = match outcome {
+            RunOutcome::AllGreen => (Tone::Good, "all tasks are done"),
+            RunOutcome::Skipped => (Tone::Warning, "open tasks were left out"),
+            RunOutcome::Limit { .. } => (Tone::Bad, "a limit was reached"),
+            RunOutcome::NeedsPerson { .. } => (Tone::Warning, "a person must decide"),
+            RunOutcome::TryLater { .. } => (Tone::Warning, "try again later"),
+            RunOutcome::SetUp { .. } => (Tone::Bad, "the set-up must be fixed"),
+            RunOutcome::Stopped { .. } => (Tone::Warning, "stopped, everything is saved"),
+        };
+        let run = shown(&self.tally.run, NAME_CHARS);
+        let (after, code) = (after(now, self.since.as_ref()), outcome.exit_code());
+        let text = format!("run {run} ended{after}: {what} (exit code {code})");
+        Line::happened(tone, text)
+    }
+}
+
+/// How the agent's run ended, where no other event tells it.
+fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<Line> {
+    let id = &task.id;
+    let ended = match &report.class {
+        AttemptClass::Session { why } => {
+            let why = reason(why);
+            Some(format!(
+                "{id}: the agent's session is of no more use: {why}"
+            ))
+        }
+        AttemptClass::Interrupted => {
+            let why = PlainLine::flatten(&reason(&report.error), usize::MAX);
+            Some(format!(
+                "{id}: the attempt was cut off: {}",
+                why.or("somebody asked to stop")
+            ))
+        }
+        AttemptClass::Ordinary | AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => {
+            None
+        }
+    };
+    let added = report
+        .plan
+        .added
+        .iter()
+        .map(|row| format!("plan: the agent added {}", named(row)));
+    let edited = report.plan.edited.iter();
+    let edited = edited.map(|row| format!("plan: the agent changed {}", named(row)));
+    let lines = ended.into_iter().chain(added).chain(edited);
+    lines
+        .map(|text| Line::happened(Tone::Warning, text))
+        .collect()
+}
+
+fn wait(now: Timestamp, task: &TaskKey, until: Timestamp, why: &str) -> Line {
+    let length = Span::from_millis(until.since(now));
+    let date = match until.utc_date() {
+        date if date == now.utc_date() => String::new(),
+        date => format!("{date} "),
+    };
+    let time = until.utc_time();
+    let why = reason(why);
+    let text = format!(
+        "{}: waiting {length}, until {date}{time} UTC: {why}",
+        task.id
+    );
+    Line::happened(Tone::Warning, text)
+}
+
+fn stop(signal: StopSignal) -> Line {
+    let text = match signal {
+        StopSignal::Interrupt => "stopping: what runs is being ended; once more ends at once",
+        StopSignal::Terminate => "stopping on request: what runs is being ended",
+    };
+    Line::happened(Tone::Warning, text.to_owned())
+}
+
+/// ` after 12s`, if it is known when it began.
+fn after(now: Timestamp, began: Option<&Timestamp>) -> String {
+    let text = began.map(|began| format!(" after {}", Span::from_millis(now.since(*began))));
+    text.unwrap_or_default()
+}

@@ -1,0 +1,191 @@
+//! The summary for people.
+
+use regreen_model::{RunOutcome, is_format_control};
+
+use super::Summary;
+use super::figures::{Attempts, Figures, PlanFigures};
+use crate::public_task::PublicTask;
+use crate::shown;
+use crate::span::Span;
+
+/// What other programs wait for; it stands alone on its line, and for nothing else.
+const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
+
+impl Summary {
+    /// What it comes to, in a line or a few; `None` if the run has not ended.
+    #[must_use]
+    pub fn headline(&self) -> Option<String> {
+        let text = match self.outcome.as_ref()? {
+            RunOutcome::AllGreen => ALL_GREEN.to_owned(),
+            RunOutcome::Limit { message } => printable(message),
+            RunOutcome::Skipped => self.left_out(),
+            RunOutcome::NeedsPerson { why } => {
+                format!("A person must decide: {}", shown::message(why))
+            }
+            RunOutcome::TryLater { why } => format!("Try again later: {}", shown::message(why)),
+            RunOutcome::SetUp { why } => {
+                format!("The set-up must be fixed first: {}", shown::message(why))
+            }
+            RunOutcome::Stopped { .. } => "Stopped. Everything is saved.".to_owned(),
+        };
+        Some(text)
+    }
+
+    /// The numbers, and what to do next: a line each.
+    #[must_use]
+    pub fn details(&self) -> Vec<String> {
+        let figures = self.figures();
+        let numbers = numbers(&figures);
+        let next = self.next_steps(&figures);
+        let next = next.into_iter().map(|step| ("Next", Some(step)));
+        let entries = numbers.into_iter().chain(next);
+        entries
+            .filter_map(|(label, value)| Some(entry(label, &value?)))
+            .collect()
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lines = self.headline().into_iter().chain(self.details());
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    fn left_out(&self) -> String {
+        let originals = self.outline.originals(self.tally.config.include_optional);
+        match originals.open() {
+            0 => "Not everything was run.".to_owned(),
+            1 => "Not everything was run: 1 task is still open.".to_owned(),
+            open => format!("Not everything was run: {open} tasks are still open."),
+        }
+    }
+
+    fn next_steps(&self, figures: &Figures) -> Vec<String> {
+        let Some(outcome) = &self.outcome else {
+            return Vec::new();
+        };
+        let mut steps = Vec::new();
+        if let Some(failed) = &figures.failed {
+            steps.push(format!("`regreen why {}` tells how it failed", failed.id));
+        }
+        steps.extend(way_on(outcome, figures));
+        steps
+    }
+}
+
+fn way_on(outcome: &RunOutcome, figures: &Figures) -> Option<String> {
+    let text = match outcome {
+        RunOutcome::AllGreen => {
+            let first = figures.unverified.first()?;
+            return Some(format!(
+                "`regreen diff {}` shows what nothing has verified",
+                first.id
+            ));
+        }
+        RunOutcome::Skipped => match figures.skipped.first() {
+            Some(first) => {
+                return Some(format!(
+                    "`regreen why {}` tells why it was skipped",
+                    first.id
+                ));
+            }
+            None => "`regreen run` goes on with what is open",
+        },
+        RunOutcome::Limit { .. } => "`regreen run` tries once more",
+        RunOutcome::NeedsPerson { .. } => "decide, then `regreen run` goes on",
+        RunOutcome::TryLater { .. } => "`regreen run` goes on, once the service is back",
+        RunOutcome::SetUp { .. } => "mend it, then `regreen run` goes on",
+        RunOutcome::Stopped { .. } => "`regreen run` goes on",
+    };
+    Some(text.to_owned())
+}
+
+fn numbers(figures: &Figures) -> Vec<(&'static str, Option<String>)> {
+    let originals = figures.originals;
+    let fixes = figures.fixes;
+    let waits = figures.waits;
+    vec![
+        (
+            "Originals",
+            (originals.total > 0)
+                .then(|| format!("{} of {} done", originals.done, originals.total)),
+        ),
+        (
+            "Fixes",
+            (fixes.made > 0).then(|| format!("{} done of {} made", fixes.done, fixes.made)),
+        ),
+        ("Attempts", Some(attempts(figures.attempts))),
+        (
+            "Waits",
+            (waits.count > 0).then(|| format!("{} ({})", waits.count, Span::from_millis(waits.ms))),
+        ),
+        ("Time", Some(Span::from_millis(figures.time_ms).to_string())),
+        ("Cost", figures.cost_micro_usd.map(dollars)),
+        ("Unverified", ids(&figures.unverified)),
+        ("Flaky", ids(&figures.flaky)),
+        ("Nothing changed", ids(&figures.nothing_changed)),
+        ("Claimed", ids(&figures.claimed)),
+        ("Skipped", ids(&figures.skipped)),
+        ("Plan", plan(&figures.plan_changes)),
+        (
+            "Warnings",
+            (figures.warnings > 0).then(|| figures.warnings.to_string()),
+        ),
+    ]
+}
+
+fn entry(label: &str, value: &str) -> String {
+    format!("{:<17}{value}", format!("{label}:"))
+}
+
+fn attempts(attempts: Attempts) -> String {
+    let Attempts {
+        made,
+        charged,
+        limit,
+    } = attempts;
+    if made == charged {
+        format!("{made} (limit {limit})")
+    } else {
+        format!("{made}, of which {charged} count (limit {limit})")
+    }
+}
+
+/// To the cent; what costs anything is never shown as nothing.
+fn dollars(micro_usd: u64) -> String {
+    let cents = micro_usd.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+fn ids(tasks: &[PublicTask]) -> Option<String> {
+    let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+    (!ids.is_empty()).then(|| ids.join(", "))
+}
+
+fn plan(changes: &PlanFigures) -> Option<String> {
+    let kinds = [
+        ("added", &changes.added),
+        ("edited", &changes.edited),
+        ("put back", &changes.put_back),
+        ("ticks taken back", &changes.taken_back),
+    ];
+    let told = kinds.into_iter();
+    let told = told.filter_map(|(what, tasks)| Some(format!("{what} {}", ids(tasks)?)));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// The text exactly, but for what could command a terminal.
+fn printable(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(printable_line).collect();
+    lines.join("\n")
+}
+
+fn printable_line(line: &str) -> String {
+    let is_harmless = |c: &char| !c.is_control() && !is_format_control(*c);
+    let visible = line.chars().filter(is_harmless);
+    // Some spaces are separators of lines.
+    visible
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .collect()
+}

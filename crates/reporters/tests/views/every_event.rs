@@ -1,0 +1,308 @@
+//! One of each event, with the same text wherever an event has text.
+
+use std::collections::BTreeSet;
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Claim, Event, FailureNote, Mark, OutlineKind, OutlineRow,
+    PickedTask, PlanChanges, PromptKind, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
+    Timestamp, Verdict, VerifyCommand,
+};
+
+use crate::run::key;
+
+/// A new event does not compile until it is named here, and counted below.
+pub(crate) fn name(event: &Event) -> &'static str {
+    match event {
+        Event::RunStarted { .. } => "RunStarted",
+        Event::RunResumed => "RunResumed",
+        Event::PlanAsked { .. } => "PlanAsked",
+        Event::LimitSettled { .. } => "LimitSettled",
+        Event::TaskPicked { .. } => "TaskPicked",
+        Event::AttemptStarted { .. } => "AttemptStarted",
+        Event::AttemptPostponed { .. } => "AttemptPostponed",
+        Event::AttemptEnded { .. } => "AttemptEnded",
+        Event::ClaimsAsked { .. } => "ClaimsAsked",
+        Event::ClaimsJudged { .. } => "ClaimsJudged",
+        Event::VerifyStarted { .. } => "VerifyStarted",
+        Event::VerifyEnded { .. } => "VerifyEnded",
+        Event::TaskFailed { .. } => "TaskFailed",
+        Event::TickAsked { .. } => "TickAsked",
+        Event::CommitAsked { .. } => "CommitAsked",
+        Event::CommitRefused { .. } => "CommitRefused",
+        Event::Marked { .. } => "Marked",
+        Event::Committed { .. } => "Committed",
+        Event::RecordAsked { .. } => "RecordAsked",
+        Event::TaskDone { .. } => "TaskDone",
+        Event::TaskSkipped { .. } => "TaskSkipped",
+        Event::WaitStarted { .. } => "WaitStarted",
+        Event::WaitEnded { .. } => "WaitEnded",
+        Event::Warned { .. } => "Warned",
+        Event::StopAsked { .. } => "StopAsked",
+        Event::RunEnded { .. } => "RunEnded",
+    }
+}
+
+const EVENTS: usize = 26;
+
+pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
+    let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
+    let rows = kinds.into_iter().zip(["1", "1.1", "2"]);
+    rows.map(|(kind, id)| OutlineRow {
+        key: key(id, text),
+        depth: u16::from(kind == OutlineKind::Fix),
+        kind,
+        done: false,
+        optional: false,
+    })
+    .collect()
+}
+
+/// In an order in which they could happen, more or less.
+pub(crate) fn every_event(text: &str) -> Vec<Event> {
+    let mut events = vec![started(text)];
+    events.extend(before_an_attempt(text));
+    events.extend(attempts(text));
+    events.extend(verification(text));
+    events.extend(ends_of_tasks(text));
+    events.extend(waits(text));
+    events.extend(ends(text));
+    events
+}
+
+fn started(text: &str) -> Event {
+    Event::RunStarted {
+        run: text.to_owned(),
+        config: RunConfig {
+            spec: text.to_owned(),
+            agent: text.to_owned(),
+            gate: Some(text.to_owned()),
+            only: TaskId::parse("1.1"),
+            ..RunConfig::default()
+        },
+    }
+}
+
+fn task(text: &str) -> TaskKey {
+    key("1", text)
+}
+
+fn before_an_attempt(text: &str) -> Vec<Event> {
+    let picked = PickedTask {
+        task: task(text),
+        root: task(text),
+        index: 0,
+        total: 3,
+        is_verify: false,
+        is_group: false,
+        verify: vec![VerifyCommand::always(text)],
+        commit: Some(text.to_owned()),
+    };
+    vec![
+        Event::RunResumed,
+        Event::PlanAsked { seq: 1 },
+        Event::LimitSettled { max_iterations: 9 },
+        Event::TaskPicked {
+            task: Box::new(picked),
+        },
+        Event::AttemptPostponed {
+            task: task(text),
+            prompt: PromptKind::First,
+        },
+    ]
+}
+
+fn attempts(text: &str) -> Vec<Event> {
+    let prompts = [
+        PromptKind::First,
+        PromptKind::Retry,
+        PromptKind::Reminder,
+        PromptKind::NoOp,
+        PromptKind::Interrupted,
+        PromptKind::NewSession,
+    ];
+    let starts = prompts.into_iter().map(|prompt| Event::AttemptStarted {
+        seq: 2,
+        task: task(text),
+        attempt: 1,
+        prompt,
+        timeout_ms: 1000,
+    });
+    let ends = classes(text).into_iter().map(|class| Event::AttemptEnded {
+        task: task(text),
+        attempt: 1,
+        charged: true,
+        report: Box::new(report(text, class)),
+    });
+    let claims = [
+        Event::ClaimsAsked {
+            seq: 3,
+            task: task(text),
+        },
+        Event::ClaimsJudged {
+            task: task(text),
+            kept: vec![key("2", text)],
+            taken_back: vec![key("3", text)],
+        },
+    ];
+    starts.chain(ends).chain(claims).collect()
+}
+
+fn classes(text: &str) -> [AttemptClass; 5] {
+    let why = text.to_owned();
+    [
+        AttemptClass::Ordinary,
+        AttemptClass::Transient {
+            why: why.clone(),
+            until: Some(Timestamp::from_millis(5000)),
+        },
+        AttemptClass::Fatal { why: why.clone() },
+        AttemptClass::Session { why },
+        AttemptClass::Interrupted,
+    ]
+}
+
+fn report(text: &str, class: AttemptClass) -> AttemptReport {
+    let tasks = |id: &str| vec![key(id, text)];
+    AttemptReport {
+        class,
+        contradiction: Some(text.to_owned()),
+        error: text.to_owned(),
+        attempted_fix: text.to_owned(),
+        session: Some(text.to_owned()),
+        plan: PlanChanges {
+            claims: vec![Claim {
+                task: key("2", text),
+                verify: vec![VerifyCommand::always(text)],
+            }],
+            skipped: tasks("4"),
+            put_back: tasks("5"),
+            added: tasks("6"),
+            edited: tasks("7"),
+            warnings: vec![text.to_owned()],
+        },
+        ..AttemptReport::default()
+    }
+}
+
+fn verification(text: &str) -> Vec<Event> {
+    let error = text.to_owned();
+    let verdicts = [Verdict::Green, Verdict::Unverified, Verdict::Red { error }];
+    let both = [false, true].into_iter().flat_map(|again| {
+        let start = Event::VerifyStarted {
+            seq: 4,
+            task: task(text),
+            attempt: 1,
+            again,
+        };
+        let ends = verdicts.iter().map(|verdict| Event::VerifyEnded {
+            task: task(text),
+            attempt: 1,
+            verdict: verdict.clone(),
+        });
+        std::iter::once(start).chain(ends).collect::<Vec<_>>()
+    });
+    both.collect()
+}
+
+fn ends_of_tasks(text: &str) -> Vec<Event> {
+    let hash = Some(text.to_owned());
+    vec![
+        Event::TaskFailed {
+            task: task(text),
+            attempt: 1,
+            failure: FailureNote {
+                error: text.to_owned(),
+                attempted_fix: text.to_owned(),
+            },
+        },
+        Event::TickAsked {
+            seq: 5,
+            task: task(text),
+            done: true,
+        },
+        Event::CommitAsked {
+            seq: 6,
+            task: task(text),
+        },
+        Event::CommitRefused {
+            task: task(text),
+            output: text.to_owned(),
+        },
+        Event::Marked {
+            task: task(text),
+            mark: Mark::NothingChanged,
+        },
+        Event::Committed {
+            task: task(text),
+            hash: hash.clone(),
+        },
+        Event::RecordAsked {
+            seq: 7,
+            task: task(text),
+        },
+        Event::TaskDone {
+            task: key("1.1", text),
+            marks: BTreeSet::from([
+                Mark::Unverified,
+                Mark::Flaky,
+                Mark::NothingChanged,
+                Mark::Claimed,
+            ]),
+            hash,
+        },
+        Event::TaskSkipped {
+            task: key("2", text),
+        },
+    ]
+}
+
+fn waits(text: &str) -> Vec<Event> {
+    vec![
+        Event::WaitStarted {
+            seq: 8,
+            task: task(text),
+            since: Timestamp::from_millis(0),
+            until: Timestamp::from_millis(90_000_000),
+            why: text.to_owned(),
+        },
+        Event::WaitEnded {
+            task: task(text),
+            waited_ms: 90_000_000,
+        },
+    ]
+}
+
+fn ends(text: &str) -> Vec<Event> {
+    let said = text.to_owned();
+    let signals = [StopSignal::Interrupt, StopSignal::Terminate];
+    let mut events = vec![Event::Warned {
+        message: said.clone(),
+    }];
+    events.extend(signals.map(|signal| Event::StopAsked { signal }));
+    events.extend(outcomes(&said).map(|outcome| Event::RunEnded { outcome }));
+    events
+}
+
+pub(crate) fn outcomes(text: &str) -> [RunOutcome; 7] {
+    let why = text.to_owned();
+    [
+        RunOutcome::AllGreen,
+        RunOutcome::Skipped,
+        RunOutcome::Limit {
+            message: why.clone(),
+        },
+        RunOutcome::NeedsPerson { why: why.clone() },
+        RunOutcome::TryLater { why: why.clone() },
+        RunOutcome::SetUp { why },
+        RunOutcome::Stopped {
+            signal: StopSignal::Terminate,
+        },
+    ]
+}
+
+#[test]
+fn there_is_one_of_each() {
+    let events = every_event("text");
+    let names: BTreeSet<&str> = events.iter().map(name).collect();
+    assert_eq!(names.len(), EVENTS);
+}

@@ -1,0 +1,18 @@
+//! Whole runs through all views, with everything that is to be seen.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a script that cannot go on fails the test, in helpers as well"
+)]
+
+mod every_event;
+mod hostile;
+mod json;
+mod json_page;
+mod lines;
+mod live;
+mod recorder;
+mod run;
+mod scripts;
+mod summary;
+mod writers;

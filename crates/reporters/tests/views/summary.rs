@@ -1,0 +1,246 @@
+use regreen_model::{Event, RunOutcome, StopSignal, Timestamp};
+use regreen_reporters::{Lines, Palette, Reporter, Summary};
+use snapbox::{IntoData, assert_data_eq, str};
+
+use crate::run::{Run, key, picked, row};
+use crate::scripts;
+
+#[test]
+fn a_green_run_is_summed_up() {
+    let summary = scripts::well_in_the_end(Summary::default()).finish();
+    assert_eq!(summary.headline().as_deref(), Some("ALL_TASKS_COMPLETE"));
+    assert_data_eq!(
+        summary.text(),
+        str![[r#"
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        6, of which 4 count (limit 100)
+Waits:           1 (5m 16s)
+Time:            7m 18s
+Unverified:      1.4
+Flaky:           1.2
+Plan:            added 1.5; put back 1.3; ticks taken back 1.4
+Warnings:        2
+Next:            `regreen diff 1.4` shows what nothing has verified
+
+"#]]
+    );
+}
+
+#[test]
+fn a_limit_says_what_was_reached_and_where_to_look() {
+    let summary = scripts::limit_reached(Summary::default()).finish();
+    assert_data_eq!(
+        summary.text(),
+        str![[r#"
+ERROR: Max retries reached for task 1.2 after 2 attempts
+Originals:       1 of 2 done
+Fixes:           1 done of 2 made
+Attempts:        2 (limit 100)
+Time:            7s
+Warnings:        1
+Next:            `regreen why 1.2` tells how it failed
+Next:            `regreen run` tries once more
+
+"#]]
+    );
+}
+
+/// Pauses are no time that the run took.
+#[test]
+fn a_run_that_went_on_is_summed_up_as_one() {
+    let stopped = scripts::stopped(Summary::default());
+    let summary = scripts::goes_on(stopped, Summary::default()).finish();
+    assert_data_eq!(
+        summary.text(),
+        str![[r#"
+A person must decide: somebody saves tasks.md again and again
+Originals:       1 of 2 done
+Attempts:        2, of which 1 count (limit 100)
+Time:            5s
+Next:            decide, then `regreen run` goes on
+
+"#]]
+    );
+}
+
+#[test]
+fn a_run_that_has_not_ended_has_no_headline() {
+    let mut summary = Summary::default();
+    summary.outline(&[row("1.1", "Parse the file")]);
+    assert_eq!(summary.headline(), None);
+    assert_data_eq!(
+        summary.text(),
+        str![[r#"
+Originals:       0 of 1 done
+Attempts:        0 (limit 100)
+Time:            0s
+
+"#]]
+    );
+}
+
+#[track_caller]
+fn check(outcome: RunOutcome, expected: impl IntoData) {
+    let mut summary = Summary::default();
+    summary.outline(&[row("1.1", "Parse the file"), row("1.2", "Print it again")]);
+    let now = Timestamp::from_millis(1000);
+    summary.event(now, &Event::RunResumed);
+    if outcome == RunOutcome::Skipped {
+        let task = key("1.2", "Print it again");
+        summary.event(now, &Event::TaskSkipped { task });
+    }
+    summary.event(now, &Event::RunEnded { outcome });
+    summary.spent(1_234_567);
+    assert_data_eq!(summary.text(), expected);
+}
+
+#[test]
+fn every_end_says_what_to_do_next() {
+    let why = "the disk is full".to_owned();
+    check(
+        RunOutcome::Skipped,
+        str![[r#"
+Not everything was run: 2 tasks are still open.
+Originals:       0 of 2 done
+Attempts:        0 (limit 100)
+Time:            0s
+Cost:            $1.24
+Skipped:         1.2
+Next:            `regreen why 1.2` tells why it was skipped
+
+"#]],
+    );
+    check(
+        RunOutcome::NeedsPerson { why: why.clone() },
+        str![[r#"
+A person must decide: the disk is full
+Originals:       0 of 2 done
+Attempts:        0 (limit 100)
+Time:            0s
+Cost:            $1.24
+Next:            decide, then `regreen run` goes on
+
+"#]],
+    );
+    check(
+        RunOutcome::TryLater { why: why.clone() },
+        str![[r#"
+Try again later: the disk is full
+Originals:       0 of 2 done
+Attempts:        0 (limit 100)
+Time:            0s
+Cost:            $1.24
+Next:            `regreen run` goes on, once the service is back
+
+"#]],
+    );
+    check(
+        RunOutcome::SetUp { why },
+        str![[r#"
+The set-up must be fixed first: the disk is full
+Originals:       0 of 2 done
+Attempts:        0 (limit 100)
+Time:            0s
+Cost:            $1.24
+Next:            mend it, then `regreen run` goes on
+
+"#]],
+    );
+    let signal = StopSignal::Terminate;
+    check(
+        RunOutcome::Stopped { signal },
+        str![[r#"
+Stopped. Everything is saved.
+Originals:       0 of 2 done
+Attempts:        0 (limit 100)
+Time:            0s
+Cost:            $1.24
+Next:            `regreen run` goes on
+
+"#]],
+    );
+}
+
+/// Other programs look for these words.
+#[test]
+fn what_a_limit_says_stands_there_exactly() {
+    let message =
+        "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3";
+    let mut summary = Summary::default();
+    let outcome = RunOutcome::Limit {
+        message: message.to_owned(),
+    };
+    summary.event(Timestamp::from_millis(0), &Event::RunEnded { outcome });
+    assert_eq!(summary.headline().as_deref(), Some(message));
+}
+
+/// A wait that a crash or a stop cuts in two is one wait.
+#[test]
+fn a_wait_that_goes_on_counts_once() {
+    let mut run = scripts::waiting(Summary::default());
+    run.pass(10_000).stopped(StopSignal::Interrupt);
+    assert_eq!(waits(&run.view), (1, 10_000));
+    let mut run = run.resumed(Summary::default(), 60_000);
+    run.waited();
+    assert_eq!(waits(&run.view), (1, run.state().waited_ms));
+}
+
+fn waits(summary: &Summary) -> (u32, u64) {
+    let waits = summary.figures().waits;
+    (waits.count, waits.ms)
+}
+
+/// What was said of a task holds no more when a person opens it again.
+#[test]
+fn a_task_that_is_opened_again_starts_afresh() {
+    let mut out = Vec::new();
+    let lines = Lines::new(&mut out, Palette::Plain);
+    let mut run = scripts::unverified((lines, Summary::default()));
+    let figures = |run: &Run<(Lines<_>, Summary)>| run.view.1.figures();
+    assert_eq!(figures(&run).unverified.len(), 1);
+    assert_eq!(figures(&run).originals.done, 1);
+    let rows = [row("1.1", "Parse the file")];
+    run.plan(&rows, Some(picked(&rows[0], &["true"], None)));
+    assert_eq!(figures(&run).unverified, []);
+    assert_eq!(figures(&run).originals.done, 0);
+    run.finish();
+    let told = String::from_utf8_lossy(&out);
+    assert_eq!(
+        told.matches("1.1 Parse the file: attempt 1 of 5").count(),
+        2,
+        "{told}"
+    );
+}
+
+/// The views count by the engine's rules.
+#[test]
+fn the_figures_agree_with_the_engine() {
+    let check = |run: &Run<Summary>| {
+        let (state, figures) = (run.state(), run.view.figures());
+        assert_eq!(figures.attempts.charged, state.iterations);
+        assert_eq!(figures.attempts.limit, state.iteration_limit());
+        assert_eq!(figures.waits.ms, state.waited_ms);
+    };
+    check(&scripts::well_in_the_end(Summary::default()));
+    check(&scripts::limit_reached(Summary::default()));
+    let stopped = scripts::stopped(Summary::default());
+    check(&stopped);
+    check(&scripts::goes_on(stopped, Summary::default()));
+}
+
+/// A view that was chosen when the program started, and a summary that is needed afterwards.
+#[test]
+fn several_views_see_the_same_run() {
+    let (mut out, mut summary) = (Vec::new(), Summary::default());
+    let view: Box<dyn Reporter + '_> = Box::new(Lines::new(&mut out, Palette::Plain));
+    let mut run = scripts::limit_reached((view, &mut summary));
+    run.view.activity("reading");
+    run.view.spent(10_000);
+    run.finish();
+    let mut alone = Vec::new();
+    scripts::limit_reached(Lines::new(&mut alone, Palette::Plain)).finish();
+    assert_eq!(out, alone);
+    assert_eq!(summary.figures().exit_code, Some(1));
+    assert_eq!(summary.figures().cost_micro_usd, Some(10_000));
+}
