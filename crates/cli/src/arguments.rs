@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
 mod config;
-pub mod run;
+mod run;
 mod setting_flags;
 
 use std::ffi::OsString;
@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::config::{Config, SchemaOf};
+pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
 
@@ -31,6 +32,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a task list through an agent, checking every result
+    Run(Run),
     /// Show what regreen understands of a task file, and what it will ignore
     Lint(Lint),
     /// Make a new spec with a commented task list

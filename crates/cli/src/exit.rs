@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use regreen_model::{RunOutcome, StopSignal};
+
 /// Every way for regreen to end. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -43,6 +45,22 @@ impl Exit {
             Self::SetUp => 78,
             Self::Interrupted => 130,
             Self::Terminated => 143,
+        }
+    }
+
+    /// How regreen ends after a run.
+    #[must_use]
+    pub fn of(outcome: &RunOutcome) -> Self {
+        match outcome {
+            RunOutcome::AllGreen => Self::AllGreen,
+            RunOutcome::Skipped | RunOutcome::Limit { .. } => Self::NotGreen,
+            RunOutcome::NeedsPerson { .. } => Self::AskPerson,
+            RunOutcome::TryLater { .. } => Self::TryLater,
+            RunOutcome::SetUp { .. } => Self::SetUp,
+            RunOutcome::Stopped { signal } => match signal {
+                StopSignal::Interrupt => Self::Interrupted,
+                StopSignal::Terminate => Self::Terminated,
+            },
         }
     }
 

@@ -13,15 +13,21 @@ mod exit;
 mod output;
 mod problem;
 mod state_file;
+mod workplace;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use regreen_supervisor::{KEEPER_ARGUMENT, keeper_main};
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
+    let first = std::env::args_os().nth(1);
+    if first.is_some_and(|first| first == KEEPER_ARGUMENT) {
+        return keeper_main();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),

@@ -60,6 +60,12 @@ pub fn has_colours() -> bool {
     wants_colours(io::stdout().is_terminal())
 }
 
+/// Whether a view that redraws itself can be shown.
+pub fn is_live() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+    io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb
+}
+
 fn wants_colours(is_terminal: bool) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
+use regreen_runtime::{RunError, TreeLockError};
+use regreen_store::{Fault, OpenError};
 use regreen_workspace::{
     AsideError, CreateFileError, EditFileError, ReadError, SpecError, StepError,
 };
@@ -62,6 +64,14 @@ pub enum Problem {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Prompts(#[from] PromptsError),
+    #[error("{} has no task that could be run", file.display())]
+    NoTasks { file: PathBuf },
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("cannot listen to signals")]
+    Signals(#[source] std::io::Error),
+    #[error("regreen cannot find its own program")]
+    OwnProgram(#[source] std::io::Error),
     #[error("cannot print the result")]
     Print(#[source] std::io::Error),
 }
@@ -76,7 +86,10 @@ impl Problem {
                 ..
             } => Exit::AskPerson,
             // It would fail the same way again.
-            Self::ReadOnly { .. } | Self::Step(_) => Exit::SetUp,
+            Self::ReadOnly { .. } | Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => {
+                Exit::SetUp
+            }
+            Self::Run(error) => run_exit(error),
             Self::Read(_)
             | Self::Spec(_)
             | Self::NotAnId { .. }
@@ -88,6 +101,7 @@ impl Problem {
             | Self::NoSuchCommand { .. }
             | Self::NoSuchSignal { .. }
             | Self::NoReport { .. }
+            | Self::NoTasks { .. }
             | Self::ReadConfig(_)
             | Self::Config(_)
             | Self::Prompts(_)
@@ -114,7 +128,9 @@ impl Problem {
             Self::Prompts(error) => prompts_hint(error),
             // Each of its faults has its own.
             Self::Config(_) => None,
-            Self::Step(_) | Self::Print(_) => None,
+            Self::NoTasks { .. } => Some("a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees in the file".into()),
+            Self::Run(error) => run_hint(error),
+            Self::Step(_) | Self::Print(_) | Self::Signals(_) | Self::OwnProgram(_) => None,
             Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),
             Self::Exists { path } => Some(format!("choose another name, or edit {}", path.display())),
         }
@@ -183,6 +199,44 @@ impl Problem {
         std::iter::successors(self.source(), |error| (*error).source())
             .map(ToString::to_string)
             .collect()
+    }
+}
+
+fn run_exit(error: &RunError) -> Exit {
+    match error {
+        RunError::Lock(TreeLockError::Held { .. }) | RunError::Read(_) => Exit::BadInput,
+        RunError::Contended { .. } => Exit::AskPerson,
+        RunError::Lock(TreeLockError::Io { .. })
+        | RunError::Folder { .. }
+        | RunError::Store { .. }
+        | RunError::Journal(_)
+        | RunError::SetUp { .. } => Exit::SetUp,
+    }
+}
+
+fn run_hint(error: &RunError) -> Option<String> {
+    Some(match error {
+        RunError::Lock(TreeLockError::Held { .. }) => {
+            "wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your own: git worktree add ../another".into()
+        }
+        RunError::Store { path, source } => store_hint(path, source),
+        RunError::Journal(error) => error.fault()?.advice().into(),
+        RunError::Read(error) => read_hint(error)?,
+        RunError::Contended { .. } => "stop saving it, then run this again: it goes on where it was".into(),
+        RunError::Lock(TreeLockError::Io { path, .. }) | RunError::Folder { path, .. } => {
+            format!("regreen keeps its journal in {}: make that folder writable", path.display())
+        }
+        RunError::SetUp { .. } => return None,
+    })
+}
+
+fn store_hint(path: &Path, error: &OpenError) -> String {
+    match error {
+        OpenError::Fault(Fault::Damaged(_)) => format!(
+            "set it aside and run this again, the task file and the state file are enough to go on: for f in {0} {0}-wal {0}-shm; do mv \"$f\" \"$f.damaged\"; done",
+            path.display()
+        ),
+        error => error.advice().into(),
     }
 }
 

@@ -34,7 +34,16 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
 
 /// The limits that a spec's state file asks for.
 pub fn limits_beside(tasks: &Path) -> Result<StoredLimits, Problem> {
-    match beside(tasks)? {
+    limits(beside(tasks)?)
+}
+
+/// The limits that a state file asks for.
+pub fn limits_in(path: &Path) -> Result<StoredLimits, Problem> {
+    limits(at(path)?)
+}
+
+fn limits(found: Option<Found>) -> Result<StoredLimits, Problem> {
+    match found {
         None => Ok(StoredLimits::default()),
         Some(Found {
             state: Ok(state), ..
@@ -64,8 +73,11 @@ fn beside(tasks: &Path) -> Result<Option<Found>, Problem> {
     if tasks.file_name().is_none_or(|name| name != "tasks.md") {
         return Ok(None);
     }
-    let path = tasks.with_file_name(".ralph-state.json");
-    let text = match read_text(&RealDisk, &path) {
+    at(&tasks.with_file_name(".ralph-state.json"))
+}
+
+fn at(path: &Path) -> Result<Option<Found>, Problem> {
+    let text = match read_text(&RealDisk, path) {
         Ok(file) => file.text,
         Err(ReadError::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
@@ -81,7 +93,10 @@ fn beside(tasks: &Path) -> Result<Option<Found>, Problem> {
         }
         state
     });
-    Ok(Some(Found { path, state }))
+    Ok(Some(Found {
+        path: path.to_owned(),
+        state,
+    }))
 }
 
 fn rebuild(

@@ -36,6 +36,22 @@ pub enum JournalError {
     Unreadable(#[from] serde_json::Error),
 }
 
+impl JournalError {
+    /// What is wrong with the file itself, if that is it.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Fault(fault)
+            | Self::Append(AppendError::Fault(fault) | AppendError::Run(RunError::Fault(fault)))
+            | Self::Run(RunError::Fault(fault))
+            | Self::Snapshot(
+                SnapshotError::Fault(fault) | SnapshotError::Run(RunError::Fault(fault)),
+            ) => Some(fault),
+            Self::Append(_) | Self::Run(_) | Self::Snapshot(_) | Self::Unreadable(_) => None,
+        }
+    }
+}
+
 impl Journal {
     /// A run that has no steps yet.
     pub(crate) fn begun(store: Store, run: RunId) -> Self {
@@ -50,6 +66,16 @@ impl Journal {
     pub(crate) fn reopened(store: Store, run: RunId) -> Result<(Self, State), JournalError> {
         let (state, last) = folded(&store, &run)?;
         Ok((Self { store, run, last }, state))
+    }
+
+    /// Everything that has happened in the run so far.
+    pub(crate) fn recall(&self, mut tell: impl FnMut(Timestamp, &Event)) -> Result<(), JournalError> {
+        for stored in self.store.events(&self.run, StepNo::NONE)? {
+            let stored = stored?;
+            let at = Timestamp::from_millis(u64::try_from(stored.now_ms).unwrap_or(0));
+            tell(at, &decode(&stored.event)?);
+        }
+        Ok(())
     }
 
     /// Stores a step. When this returns, it is on the disk.

@@ -120,6 +120,7 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     let config = setup.config.clone();
     let mut performer = performer(setup, plan, &journal.run)?;
     let first = first_input(&mut performer, &state, config)?;
+    journal.recall(|at, event| audience.recall(at, event))?;
     let mut driver = Driver {
         journal,
         state,

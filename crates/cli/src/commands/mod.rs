@@ -6,14 +6,18 @@ mod explain;
 mod init;
 mod lint;
 mod man;
+mod run;
 mod tasks;
 
 use crate::arguments::Command;
 use crate::exit::Exit;
 use crate::problem::Problem;
 
+pub use lint::here;
+
 pub fn run(command: Command) -> Result<Exit, Problem> {
     match command {
+        Command::Run(arguments) => run::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),

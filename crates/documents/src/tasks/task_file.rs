@@ -1,6 +1,6 @@
 //! A task file as it was read.
 
-use regreen_model::{Dialect, Task, TaskId, TaskKey, Warning};
+use regreen_model::{Dialect, Task, TaskId, TaskKey, TaskKind, Warning};
 
 use super::row::{Row, RowId};
 use super::{block, dialect, fields, numbering};
@@ -83,6 +83,18 @@ impl TaskFile {
             depth: found.depth,
             fields: fields::read(&self.text, &self.lines, found),
         })
+    }
+
+    /// What regreen does with a row.
+    #[must_use]
+    pub fn kind(&self, row: RowId) -> Option<TaskKind> {
+        self.row(row).map(|row| row.kind)
+    }
+
+    /// Whether a row is to be skipped unless asked for.
+    #[must_use]
+    pub fn is_optional(&self, row: RowId) -> bool {
+        self.row(row).is_some_and(|row| row.optional)
     }
 
     /// The name of a row; `None` for checklist items, which have none.

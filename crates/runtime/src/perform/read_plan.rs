@@ -4,6 +4,8 @@ use regreen_documents::{Next, Pick, RowId, TaskFile, commit_message, verify_comm
 use regreen_engine::{NextStep, Plan};
 use regreen_model::{PickedTask, TaskId, TaskKey};
 
+use crate::audience::Audience;
+use crate::outline::outline;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
@@ -13,8 +15,10 @@ pub(crate) fn read_plan(
     include_optional: bool,
     only: Option<&TaskId>,
     passed_over: &BTreeSet<TaskKey>,
+    audience: &mut dyn Audience,
 ) -> Result<Plan, PerformError> {
     let file = performer.plan.read()?;
+    audience.outline(&outline(&file));
     let pick = Pick {
         include_optional,
         passed_over: passed_over.clone(),

@@ -1,0 +1,82 @@
+//! What would be run, without running anything.
+
+use std::fmt::Write as _;
+
+use regreen_agents::Agent;
+use regreen_documents::{RowId, TaskFile, shell_steps, verify_commands};
+use regreen_model::{PlainLine, Task, TaskKind, VerifyCommand, VerifyForm};
+use regreen_workspace::{RealDisk, read_text};
+
+use super::Ready;
+use crate::problem::Problem;
+
+const SHOWN_CHARS: usize = 120;
+
+pub fn page(ready: &Ready) -> Result<String, Problem> {
+    let spec = &ready.workplace.places.spec;
+    let file = TaskFile::read(read_text(&RealDisk, &spec.tasks)?.text);
+    let rows: Vec<RowId> = file.rows().filter(|row| is_next(ready, &file, *row)).collect();
+    let mut page = String::new();
+    let _ = writeln!(
+        page,
+        "spec {}, agent {}: {} of {} tasks would be run",
+        spec.name,
+        ready.config.agent,
+        rows.len(),
+        file.runnable(ready.config.include_optional)
+    );
+    for task in rows.into_iter().filter_map(|row| file.task(row)) {
+        tell(&mut page, ready, &task);
+    }
+    Ok(page)
+}
+
+fn is_next(ready: &Ready, file: &TaskFile, row: RowId) -> bool {
+    let config = &ready.config;
+    let is_asked_for = match &config.only {
+        Some(only) => file.key(file.root(row)).is_some_and(|key| key.id == *only),
+        None => config.include_optional || !file.is_optional(row),
+    };
+    let runs = matches!(file.kind(row), Some(TaskKind::Task | TaskKind::Optional));
+    runs && is_asked_for && !file.is_done(row)
+}
+
+fn tell(page: &mut String, ready: &Ready, task: &Task) {
+    let Some(id) = &task.id else { return };
+    let title = PlainLine::flatten(&task.title, SHOWN_CHARS);
+    let _ = writeln!(page, "\n{id} {title}");
+    if let Agent::Shell(_) = ready.agent {
+        let action = task.fields.action.as_deref();
+        let steps = action.map(shell_steps).unwrap_or_default();
+        match steps.as_slice() {
+            [] => page.push_str("    steps:  none that could be run, so it would fail\n"),
+            steps => tell_lines(page, "steps:  ", steps.iter().map(String::as_str)),
+        }
+    }
+    let verify = task.fields.verify.as_deref().map(verify_commands);
+    let mut verify = verify.unwrap_or_default();
+    verify.retain(|command| is_run(ready, command));
+    match (verify.as_slice(), &ready.config.gate) {
+        ([], None) => page.push_str("    verify: nothing to run, so it would pass as unverified\n"),
+        ([], Some(gate)) => tell_lines(page, "gate:   ", [gate.as_str()].into_iter()),
+        (commands, _) => {
+            tell_lines(page, "verify: ", commands.iter().map(|c| c.command.as_str()));
+        }
+    }
+}
+
+fn is_run(ready: &Ready, command: &VerifyCommand) -> bool {
+    match command.form {
+        VerifyForm::Always => true,
+        VerifyForm::IfProgram => ready.programs.has(&RealDisk, command.program()),
+    }
+}
+
+fn tell_lines<'c>(page: &mut String, what: &str, commands: impl Iterator<Item = &'c str>) {
+    let mut what = what;
+    for command in commands {
+        let line = PlainLine::flatten(command, SHOWN_CHARS);
+        let _ = writeln!(page, "    {what}{line}");
+        what = "        ";
+    }
+}

@@ -1,0 +1,111 @@
+//! `regreen run`
+
+mod dry_run;
+mod on_end;
+mod view;
+
+use regreen_agents::{Agent, Prompts};
+use regreen_documents::TaskFile;
+use regreen_model::{RunConfig, TaskId};
+use regreen_runtime::{RunSetup, Stop, now};
+use regreen_workspace::{Programs, RealDisk, read_text};
+
+use self::view::View;
+use super::lint::path_variable;
+use crate::agent_lookup::look_up;
+use crate::arguments::Run;
+use crate::config::{Configuration, PromptTexts, Settings};
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use crate::state_file::limits_in;
+use crate::workplace::Workplace;
+
+/// Everything that is settled before a run.
+struct Ready {
+    workplace: Workplace,
+    settings: Settings,
+    config: RunConfig,
+    prompts: Prompts,
+    programs: Programs,
+    agent: Agent,
+}
+
+pub fn run(arguments: &Run) -> Result<Exit, Problem> {
+    let ready = Ready::from(arguments)?;
+    if arguments.dry_run {
+        output::print(&dry_run::page(&ready)?)?;
+        return Ok(Exit::AllGreen);
+    }
+    ready.go(View::choose(arguments.json))
+}
+
+impl Ready {
+    fn from(arguments: &Run) -> Result<Self, Problem> {
+        let workplace = Workplace::find(arguments.spec.as_deref())?;
+        let places = &workplace.places;
+        check_tasks(&workplace, arguments.only.as_ref())?;
+        let configuration = Configuration::load(&places.root, &workplace.here)?;
+        let stored = limits_in(&places.state)?;
+        let settings = configuration.resolve(&arguments.settings, &stored);
+        let texts = PromptTexts::load(&settings.prompts, &places.root, &workplace.here)?;
+        let programs = Programs::new(&path_variable(), &places.root);
+        let agent = look_up(settings.agent.value.choice(), |program| {
+            programs.has(&RealDisk, program)
+        });
+        Ok(Self {
+            config: settings.run_config(&places.spec.name, arguments.only.clone()),
+            prompts: texts.prompts,
+            workplace,
+            settings,
+            programs,
+            agent,
+        })
+    }
+
+    fn go(self, mut view: View) -> Result<Exit, Problem> {
+        let stop = Stop::default();
+        stop.listen().map_err(Problem::Signals)?;
+        let setup = RunSetup {
+            places: self.workplace.places,
+            config: self.config,
+            agent: self.agent,
+            prompts: self.prompts,
+            path: path_variable(),
+            keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
+            stop,
+        };
+        let root = setup.places.root.clone();
+        let finished = regreen_runtime::run(setup, &mut view);
+        let summary = view.finish(now());
+        let finished = finished?;
+        if let Some(argv) = self.settings.on_end.value.argv() {
+            on_end::run(argv, &root, &summary);
+        }
+        Ok(Exit::of(&finished.outcome))
+    }
+}
+
+/// A file without anything to run is no list of tasks, and a task that was asked for has to
+/// be there.
+fn check_tasks(workplace: &Workplace, only: Option<&TaskId>) -> Result<(), Problem> {
+    let path = &workplace.places.spec.tasks;
+    let file = TaskFile::read(read_text(&RealDisk, path)?.text);
+    let shown = output::path_from(&workplace.here, path).into();
+    if file.runnable(true) == 0 {
+        return Err(Problem::NoTasks { file: shown });
+    }
+    match only {
+        Some(id) if file.rows_with_id(id).next().is_none() => Err(Problem::NoSuchTask {
+            file: shown,
+            id: id.to_string(),
+            known: known_ids(&file),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn known_ids(file: &TaskFile) -> Vec<String> {
+    let keys = file.rows().filter_map(|row| file.key(row));
+    keys.map(|key| key.id.to_string()).collect()
+}
