@@ -72,6 +72,16 @@ pub fn path_from(here: &Path, path: &Path) -> String {
     printable(&path.display().to_string())
 }
 
+/// A path as its owner calls it, for the terminal.
+pub fn path_from_home(path: &Path) -> String {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let shown = match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(inside) => format!("~/{}", inside.display()),
+        None => path.display().to_string(),
+    };
+    printable(&shown)
+}
+
 /// Text from a file as a terminal may get it: nothing in it moves the cursor, sets colours
 /// or turns the reading direction. Keeps the number of bytes, so that places stay right.
 pub fn printable(text: &str) -> String {

@@ -8,11 +8,11 @@ use regreen_agents::{PromptFile, Prompts, TemplateError};
 use regreen_workspace::{Disk as _, ReadError, RealDisk, read_text};
 use thiserror::Error;
 
+use super::configuration::name_of;
 use super::origin::Origin;
 use super::owner::Owner;
 use super::prompt_folder::PromptFolder;
 use super::sourced::Sourced;
-use crate::output;
 
 /// What agents will be told.
 #[derive(Clone, Debug, Default)]
@@ -104,10 +104,10 @@ fn names(folder: &Path) -> io::Result<Vec<OsString>> {
 }
 
 fn named_in(origin: &Origin, here: &Path) -> String {
-    let place = origin.place();
-    place.map_or_else(String::new, |(file, line)| {
-        format!("{}:{line}", output::path_from(here, file))
-    })
+    match origin {
+        Origin::File { owner, file, line } => format!("{}:{line}", name_of(*owner, file, here)),
+        Origin::Flag | Origin::Stored | Origin::Default => String::new(),
+    }
 }
 
 /// Whether a path without links lies below a folder.
