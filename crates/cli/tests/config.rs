@@ -9,7 +9,7 @@ use snapbox::str;
 use support::Test;
 
 /// The user's own file, as seen from the workspace.
-const USERS: &str = "home/.config/regreen/config.toml";
+const USERS: &str = "user/.config/regreen/config.toml";
 
 #[test]
 fn without_any_file_the_defaults_hold() {
@@ -101,7 +101,7 @@ fn scripts_get_the_same_as_json() {
     "agent": {
       "value": "command:touch ran",
       "origin": "user",
-      "file": "[FOLDER]/home/.config/regreen/config.toml",
+      "file": "[FOLDER]/user/.config/regreen/config.toml",
       "line": 1,
       "means": "command"
     },
@@ -177,7 +177,7 @@ fn scripts_get_the_same_as_json() {
         "ran"
       ],
       "origin": "user",
-      "file": "[FOLDER]/home/.config/regreen/config.toml",
+      "file": "[FOLDER]/user/.config/regreen/config.toml",
       "line": 3
     }
   },
@@ -186,7 +186,7 @@ fn scripts_get_the_same_as_json() {
     "exists": true
   },
   "user_file": {
-    "path": "[FOLDER]/home/.config/regreen/config.toml",
+    "path": "[FOLDER]/user/.config/regreen/config.toml",
     "exists": true
   },
   "spec": "login"
@@ -432,7 +432,13 @@ fn prompts_are_checked() {
 note: texts/executer.md replaces no prompt: there is none of that name
 
 "#]]);
-    let test = test.file("texts/noop.md", "Do something, {{name}}.\n");
+    // The workspace itself is a folder inside it.
+    let test = test.file("regreen.toml", "prompts = '.'\n");
+    let answer = test.run(&["config"]).exits(0).complains("");
+    assert!(answer.stdout.contains("prompts                .  "));
+    let test = test
+        .file("regreen.toml", "prompts = 'texts'\n")
+        .file("texts/noop.md", "Do something, {{name}}.\n");
     test.run(&["config"]).exits(2).complains(str![[r#"
   × texts/noop.md: line 1: nothing is known that could stand at {{name}}; known are task_id
   help: use one of these; for braces that stay as they are, put a space into them: {{ name }}

@@ -69,7 +69,7 @@ impl Configuration {
 
 fn read(source: &Source, here: &Path) -> Result<Option<Layer>, Problem> {
     // Named as people see it, for the message; `here` is where we are.
-    let file = source.file.strip_prefix(here).unwrap_or(&source.file);
+    let file = output::inside(here, &source.file);
     let text = match read_text(&RealDisk, file) {
         Ok(file) => file.text,
         Err(ReadError::NotFound { .. }) => return Ok(None),

@@ -13,6 +13,7 @@ use super::origin::Origin;
 use super::owner::Owner;
 use super::prompt_folder::PromptFolder;
 use super::sourced::Sourced;
+use crate::output;
 
 /// What agents will be told.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +55,7 @@ impl PromptTexts {
         let Some(path) = folder.value.path() else {
             return Ok(texts);
         };
-        let path = path.strip_prefix(here).unwrap_or(path);
+        let path = output::inside(here, path);
         let names = names(path).map_err(|source| PromptsError::Folder {
             folder: path.display().to_string(),
             named_in: named_in(&folder.origin, here),
