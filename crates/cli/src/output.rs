@@ -74,8 +74,26 @@ fn wants_colours(is_terminal: bool) -> bool {
 
 /// A path as seen from a folder, for the terminal.
 pub fn path_from(here: &Path, path: &Path) -> String {
-    let path = path.strip_prefix(here).unwrap_or(path);
-    printable(&path.display().to_string())
+    printable(&inside(here, path).display().to_string())
+}
+
+/// A path as short as it can be said in a folder.
+pub fn inside<'p>(here: &Path, path: &'p Path) -> &'p Path {
+    match path.strip_prefix(here) {
+        Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
+        Ok(inside) => inside,
+        Err(_) => path,
+    }
+}
+
+/// A path as its owner calls it, for the terminal.
+pub fn path_from_home(path: &Path) -> String {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let shown = match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(inside) => format!("~/{}", inside.display()),
+        None => path.display().to_string(),
+    };
+    printable(&shown)
 }
 
 /// Text from a file as a terminal may get it: nothing in it moves the cursor, sets colours

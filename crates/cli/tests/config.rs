@@ -9,7 +9,7 @@ use snapbox::str;
 use support::Test;
 
 /// The user's own file, as seen from the workspace.
-const USERS: &str = "home/.config/regreen/config.toml";
+const USERS: &str = "user/.config/regreen/config.toml";
 
 #[test]
 fn without_any_file_the_defaults_hold() {
@@ -33,7 +33,7 @@ prompts                built-in      default
 on_end                 none          default
 
 workspace file: regreen.toml (not there)
-your own file:  home/.config/regreen/config.toml (not there)
+your own file:  ~/.config/regreen/config.toml (not there)
 spec:           none
 
 "#]]);
@@ -67,7 +67,7 @@ fn each_value_says_where_it_comes_from_and_nothing_is_run() {
         .exits(0)
         .complains("")
         .prints(str![[r#"
-agent                  command:touch ran  home/.config/regreen/config.toml:1
+agent                  command:touch ran  ~/.config/regreen/config.toml:1
 gate                   touch ran          regreen.toml:2
 timeout                45m                regreen.toml:3
 verify_timeout         10m                default
@@ -79,10 +79,10 @@ include_optional       false              default
 commit                 auto               default
 keep_state             true               --keep-state
 prompts                built-in           default
-on_end                 ["touch","ran"]    home/.config/regreen/config.toml:3
+on_end                 ["touch","ran"]    ~/.config/regreen/config.toml:3
 
 workspace file: regreen.toml
-your own file:  home/.config/regreen/config.toml
+your own file:  ~/.config/regreen/config.toml
 spec:           login
 
 "#]]);
@@ -101,7 +101,7 @@ fn scripts_get_the_same_as_json() {
     "agent": {
       "value": "command:touch ran",
       "origin": "user",
-      "file": "[FOLDER]/home/.config/regreen/config.toml",
+      "file": "[FOLDER]/user/.config/regreen/config.toml",
       "line": 1,
       "means": "command"
     },
@@ -177,7 +177,7 @@ fn scripts_get_the_same_as_json() {
         "ran"
       ],
       "origin": "user",
-      "file": "[FOLDER]/home/.config/regreen/config.toml",
+      "file": "[FOLDER]/user/.config/regreen/config.toml",
       "line": 3
     }
   },
@@ -186,7 +186,7 @@ fn scripts_get_the_same_as_json() {
     "exists": true
   },
   "user_file": {
-    "path": "[FOLDER]/home/.config/regreen/config.toml",
+    "path": "[FOLDER]/user/.config/regreen/config.toml",
     "exists": true
   },
   "spec": "login"
@@ -212,12 +212,12 @@ max_task_iterations    5             default
 max_global_iterations  100           default
 include_optional       false         default
 commit                 auto          default
-keep_state             true          xdg/regreen/config.toml:1
+keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
 prompts                built-in      default
 on_end                 none          default
 
 workspace file: regreen.toml (not there)
-your own file:  xdg/regreen/config.toml
+your own file:  [FOLDER]/xdg/regreen/config.toml
 spec:           none
 
 "#]]);
@@ -340,7 +340,7 @@ fn what_is_no_toml_is_shown_where_it_breaks() {
         .prints("")
         .complains(str![[r#"
   × this is no TOML
-   ╭─[home/.config/regreen/config.toml:1:11]
+   ╭─[~/.config/regreen/config.toml:1:11]
  1 │ timeout = 30m
    ·           ─┬─
    ·            ╰── string values must be quoted, expected literal string
@@ -378,7 +378,7 @@ fn secrets_are_not_shown() {
     let right = format!("agent = 'command:my-agent --key {key}'\non_end = ['tell', '{key}']\n");
     let test = Test::new().file(USERS, right);
     test.run(&["config"]).exits(0).prints(str![[r#"
-agent                  command:my-agent --key ***anthropic-key***  home/.config/regreen/config.toml:1
+agent                  command:my-agent --key ***anthropic-key***  ~/.config/regreen/config.toml:1
 gate                   none                            default
 timeout                30m                             default
 verify_timeout         10m                             default
@@ -390,10 +390,10 @@ include_optional       false                           default
 commit                 auto                            default
 keep_state             false                           default
 prompts                built-in                        default
-on_end                 ["tell","***anthropic-key***"]  home/.config/regreen/config.toml:2
+on_end                 ["tell","***anthropic-key***"]  ~/.config/regreen/config.toml:2
 
 workspace file: regreen.toml (not there)
-your own file:  home/.config/regreen/config.toml
+your own file:  ~/.config/regreen/config.toml
 spec:           none
 
 "#]]);
@@ -406,7 +406,7 @@ spec:           none
         .exits(2)
         .complains(str![[r#"
   × `agent` cannot be set to this
-   ╭─[home/.config/regreen/config.toml:1:9]
+   ╭─[~/.config/regreen/config.toml:1:9]
  1 │ agent = 'comand:my-agent --key ***anthropic-key***'
    ·         ──────────────────────────────────────────┬──────────────────────────────────────────
    ·                                                   ╰── there is no agent `comand:my-agent --key ***anthropic-key***`
@@ -432,7 +432,13 @@ fn prompts_are_checked() {
 note: texts/executer.md replaces no prompt: there is none of that name
 
 "#]]);
-    let test = test.file("texts/noop.md", "Do something, {{name}}.\n");
+    // The workspace itself is a folder inside it.
+    let test = test.file("regreen.toml", "prompts = '.'\n");
+    let answer = test.run(&["config"]).exits(0).complains("");
+    assert!(answer.stdout.contains("prompts                .  "));
+    let test = test
+        .file("regreen.toml", "prompts = 'texts'\n")
+        .file("texts/noop.md", "Do something, {{name}}.\n");
     test.run(&["config"]).exits(2).complains(str![[r#"
   × texts/noop.md: line 1: nothing is known that could stand at {{name}}; known are task_id
   help: use one of these; for braces that stay as they are, put a space into them: {{ name }}
@@ -510,4 +516,53 @@ fn the_schemas_say_what_the_code_says() {
             "{page} is out of date: run this with UPDATE_DOCS=1"
         );
     }
+}
+
+#[test]
+fn the_page_has_every_setting() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let listing = Test::new().run(&["config", "--json"]).exits(0).stdout;
+    let listing: serde_json::Value = serde_json::from_str(&listing).unwrap();
+    for (key, entry) in listing["settings"].as_object().unwrap() {
+        let row = page
+            .lines()
+            .find(|l| l.starts_with(&format!("| `{key}` |")));
+        let default = row
+            .unwrap_or_default()
+            .split(" | ")
+            .nth(2)
+            .unwrap_or_default();
+        let value = match &entry["value"] {
+            serde_json::Value::Null if key == "prompts" => "built-in".to_owned(),
+            serde_json::Value::Null => "none".to_owned(),
+            text @ serde_json::Value::String(_) => format!("`{text}`"),
+            flag @ serde_json::Value::Bool(_) => format!("`{flag}`"),
+            other => other.to_string(),
+        };
+        assert_eq!(default, value, "{key}");
+    }
+}
+
+/// What the page shows is what happens.
+#[test]
+fn the_examples_of_the_page_are_tried() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let block = |first_line: &str| {
+        let from = page.split(first_line).nth(1).unwrap();
+        format!("{first_line}{}", from.split("```").next().unwrap())
+    };
+    let test = Test::new()
+        .file("regreen.toml", block("# regreen.toml\n"))
+        .file(USERS, block("# config.toml\n"))
+        .file("docs/prompts/README.md", "");
+    let command = "$ regreen config --timeout 1h30m\n";
+    let answer = test.run(&["config", "--timeout", "1h30m"]).exits(0);
+    assert_eq!(block(command), format!("{command}{}", answer.stdout));
+    let refusal = Test::new()
+        .file("regreen.toml", "agent = 'command:./evil.sh'\n")
+        .run(&["config"])
+        .exits(2);
+    assert!(page.contains(&refusal.stderr), "{}", refusal.stderr);
 }

@@ -48,7 +48,7 @@ impl Narrator {
     /// Remembers when things began.
     fn note(&mut self, now: Timestamp, event: &Event) {
         match event {
-            Event::RunStarted { .. } | Event::RunResumed => self.since = Some(now),
+            Event::RunStarted { .. } | Event::RunResumed { .. } => self.since = Some(now),
             Event::TaskPicked { task } => {
                 self.picked.insert(task.task.clone(), now);
             }
@@ -63,7 +63,7 @@ impl Narrator {
     fn line(&self, now: Timestamp, event: &Event) -> Option<Line> {
         match event {
             Event::RunStarted { .. } => Some(self.heading("")),
-            Event::RunResumed => Some(self.heading(" goes on")),
+            Event::RunResumed { .. } => Some(self.heading(" goes on")),
             Event::AttemptStarted { task, prompt, .. } => Some(self.attempt_start(task, *prompt)),
             Event::VerifyStarted {
                 task, again: false, ..
@@ -77,6 +77,10 @@ impl Narrator {
             Event::TaskDone { task, marks, hash } => {
                 Some(self.done(now, task, marks.iter().copied(), hash.as_deref()))
             }
+            Event::TaskGone { task } => Some(Line::happened(
+                Tone::Warning,
+                format!("{}: somebody took it out of the file", named(task)),
+            )),
             Event::TaskSkipped { task } => Some(Line::happened(
                 Tone::Warning,
                 format!("{}: skipped", named(task)),

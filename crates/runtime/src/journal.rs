@@ -69,7 +69,10 @@ impl Journal {
     }
 
     /// Everything that has happened in the run so far.
-    pub(crate) fn recall(&self, mut tell: impl FnMut(Timestamp, &Event)) -> Result<(), JournalError> {
+    pub(crate) fn recall(
+        &self,
+        mut tell: impl FnMut(Timestamp, &Event),
+    ) -> Result<(), JournalError> {
         for stored in self.store.events(&self.run, StepNo::NONE)? {
             let stored = stored?;
             let at = Timestamp::from_millis(u64::try_from(stored.now_ms).unwrap_or(0));

@@ -51,7 +51,13 @@ mod tests {
             .collect();
         assert_eq!(
             shown,
-            ["0 1 Group", "1 1.1 Task", "1 1.2 Task", "0 2 Task", "1 2.1 Fix"]
+            [
+                "0 1 Group",
+                "1 1.1 Task",
+                "1 1.2 Task",
+                "0 2 Task",
+                "1 2.1 Fix"
+            ]
         );
     }
 }

@@ -52,8 +52,14 @@ impl Performer {
                 include_optional,
                 only,
                 passed_over,
-            } => perform::read_plan(self, *include_optional, only.as_ref(), passed_over, audience)
-                .map(|plan| Input::PlanRead { seq, plan }),
+            } => perform::read_plan(
+                self,
+                *include_optional,
+                only.as_ref(),
+                passed_over,
+                audience,
+            )
+            .map(|plan| Input::PlanRead { seq, plan }),
             Command::Attempt(order) => {
                 perform::attempt(self, order, audience).map(|came_of_it| match came_of_it {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },

@@ -38,7 +38,10 @@ impl Configuration {
         let home = std::env::home_dir();
         let user_file = user_file(xdg.as_deref(), home.as_deref());
         let workspace_file = root.join(WORKSPACE_FILE);
-        let users_file = name_of(user_file.as_deref(), home.as_deref());
+        let users_file = match &user_file {
+            Some(file) => output::path_from_home(file),
+            None => "$XDG_CONFIG_HOME/regreen/config.toml".to_owned(),
+        };
         let read = |owner, file: &Path| {
             let source = Source {
                 owner,
@@ -64,20 +67,9 @@ impl Configuration {
     }
 }
 
-/// What to call the user's file in messages.
-fn name_of(user_file: Option<&Path>, home: Option<&Path>) -> String {
-    let Some(file) = user_file else {
-        return "$XDG_CONFIG_HOME/regreen/config.toml".to_owned();
-    };
-    match home.and_then(|home| file.strip_prefix(home).ok()) {
-        Some(inside) => format!("~/{}", inside.display()),
-        None => file.display().to_string(),
-    }
-}
-
 fn read(source: &Source, here: &Path) -> Result<Option<Layer>, Problem> {
     // Named as people see it, for the message; `here` is where we are.
-    let file = source.file.strip_prefix(here).unwrap_or(&source.file);
+    let file = output::inside(here, &source.file);
     let text = match read_text(&RealDisk, file) {
         Ok(file) => file.text,
         Err(ReadError::NotFound { .. }) => return Ok(None),
@@ -86,9 +78,18 @@ fn read(source: &Source, here: &Path) -> Result<Option<Layer>, Problem> {
     match read_layer(&text, source) {
         Ok(layer) => Ok(Some(layer)),
         Err(faults) => Err(Problem::Config(ConfigError {
-            file: output::path_from(here, &source.file),
+            file: name_of(source.owner, &source.file, here),
             text,
             faults,
         })),
+    }
+}
+
+/// What to call a file in messages.
+#[must_use]
+pub fn name_of(owner: Owner, file: &Path, here: &Path) -> String {
+    match owner {
+        Owner::Workspace => output::path_from(here, file),
+        Owner::User => output::path_from_home(file),
     }
 }

@@ -33,7 +33,7 @@ mod user_file;
 pub use asked_agent::AskedAgent;
 pub use commit_mode::CommitMode;
 pub use config_error::ConfigError;
-pub use configuration::Configuration;
+pub use configuration::{Configuration, name_of};
 pub use count::Count;
 pub use gate::Gate;
 pub use idle_limit::IdleLimit;

@@ -24,7 +24,6 @@ impl OnEnd {
     }
 
     #[must_use]
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the run command"))]
     pub fn argv(&self) -> Option<&[String]> {
         self.0.as_deref()
     }

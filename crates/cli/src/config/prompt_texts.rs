@@ -8,6 +8,7 @@ use regreen_agents::{PromptFile, Prompts, TemplateError};
 use regreen_workspace::{Disk as _, ReadError, RealDisk, read_text};
 use thiserror::Error;
 
+use super::configuration::name_of;
 use super::origin::Origin;
 use super::owner::Owner;
 use super::prompt_folder::PromptFolder;
@@ -54,7 +55,7 @@ impl PromptTexts {
         let Some(path) = folder.value.path() else {
             return Ok(texts);
         };
-        let path = path.strip_prefix(here).unwrap_or(path);
+        let path = output::inside(here, path);
         let names = names(path).map_err(|source| PromptsError::Folder {
             folder: path.display().to_string(),
             named_in: named_in(&folder.origin, here),
@@ -104,10 +105,10 @@ fn names(folder: &Path) -> io::Result<Vec<OsString>> {
 }
 
 fn named_in(origin: &Origin, here: &Path) -> String {
-    let place = origin.place();
-    place.map_or_else(String::new, |(file, line)| {
-        format!("{}:{line}", output::path_from(here, file))
-    })
+    match origin {
+        Origin::File { owner, file, line } => format!("{}:{line}", name_of(*owner, file, here)),
+        Origin::Flag | Origin::Stored | Origin::Default => String::new(),
+    }
 }
 
 /// Whether a path without links lies below a folder.

@@ -56,7 +56,6 @@ pub fn resolve(
 impl Settings {
     /// What the engine has to know of them. `only` runs one task and no other.
     #[must_use]
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the run command"))]
     pub fn run_config(&self, spec: &str, only: Option<TaskId>) -> RunConfig {
         RunConfig {
             spec: spec.to_owned(),

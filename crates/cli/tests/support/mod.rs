@@ -41,7 +41,7 @@ impl Test {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    /// What the user has configured is of no matter, unless it lies in `home` below.
+    /// What the user has configured is of no matter, unless it lies in the folder `user`.
     pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
         self.run_with(&[], arguments)
     }
@@ -52,7 +52,7 @@ impl Test {
         let output = Command::new(env!("CARGO_BIN_EXE_regreen"))
             .args(arguments)
             .current_dir(self.folder.path())
-            .env("HOME", self.path("home"))
+            .env("HOME", self.path("user"))
             .env_remove("XDG_CONFIG_HOME")
             .envs(inside)
             .output()

@@ -104,6 +104,9 @@ pub(super) enum PublicEvent<'e> {
         marks: &'e BTreeSet<Mark>,
         hash: Option<&'e str>,
     },
+    TaskGone {
+        task: PublicTask,
+    },
     TaskSkipped {
         task: PublicTask,
     },
@@ -164,7 +167,7 @@ impl<'e> PublicEvent<'e> {
     ) -> Option<Self> {
         Some(match event {
             Event::RunStarted { config, .. } => Self::started(config),
-            Event::RunResumed => Self::RunResumed,
+            Event::RunResumed { .. } => Self::RunResumed,
             Event::LimitSettled { max_iterations } => Self::LimitSettled {
                 attempts_per_run: *max_iterations,
             },
@@ -236,6 +239,7 @@ impl<'e> PublicEvent<'e> {
                 marks,
                 hash: hash.as_deref(),
             },
+            Event::TaskGone { task } => Self::TaskGone { task: task.into() },
             Event::TaskSkipped { task } => Self::TaskSkipped { task: task.into() },
             Event::WaitStarted {
                 task,

@@ -32,7 +32,7 @@ impl Doing {
     /// What begins with an event, if anything does.
     pub(super) fn begun_by(event: &Event, tally: &Tally) -> Option<Self> {
         Some(match event {
-            Event::RunStarted { .. } | Event::RunResumed | Event::PlanAsked { .. } => {
+            Event::RunStarted { .. } | Event::RunResumed { .. } | Event::PlanAsked { .. } => {
                 Self::Planning
             }
             Event::AttemptStarted {

@@ -66,7 +66,7 @@ impl Summary {
         self.count_time(now, event);
         match event {
             Event::RunStarted { .. } => self.begin(now),
-            Event::RunResumed => self.outcome = None,
+            Event::RunResumed { .. } => self.outcome = None,
             Event::TaskPicked { task } => self.reopen(&task.task),
             Event::AttemptStarted { prompt, .. } => {
                 // A reminder is part of the attempt before it.
@@ -96,7 +96,7 @@ impl Summary {
 
     /// Nobody worked on it between the last event of one process and the first of the next.
     fn count_time(&mut self, now: Timestamp, event: &Event) {
-        if !matches!(event, Event::RunResumed) {
+        if !matches!(event, Event::RunResumed { .. }) {
             self.active_ms = self.active_ms.saturating_add(now.since(self.last));
         }
         self.last = now;

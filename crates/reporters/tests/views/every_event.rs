@@ -14,7 +14,7 @@ use crate::run::key;
 pub(crate) fn name(event: &Event) -> &'static str {
     match event {
         Event::RunStarted { .. } => "RunStarted",
-        Event::RunResumed => "RunResumed",
+        Event::RunResumed { .. } => "RunResumed",
         Event::PlanAsked { .. } => "PlanAsked",
         Event::LimitSettled { .. } => "LimitSettled",
         Event::TaskPicked { .. } => "TaskPicked",
@@ -33,6 +33,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::Committed { .. } => "Committed",
         Event::RecordAsked { .. } => "RecordAsked",
         Event::TaskDone { .. } => "TaskDone",
+        Event::TaskGone { .. } => "TaskGone",
         Event::TaskSkipped { .. } => "TaskSkipped",
         Event::WaitStarted { .. } => "WaitStarted",
         Event::WaitEnded { .. } => "WaitEnded",
@@ -98,7 +99,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         commit: Some(text.to_owned()),
     };
     vec![
-        Event::RunResumed,
+        Event::RunResumed { config: None },
         Event::PlanAsked { seq: 1 },
         Event::LimitSettled { max_iterations: 9 },
         Event::TaskPicked {
@@ -249,6 +250,9 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
                 Mark::Claimed,
             ]),
             hash,
+        },
+        Event::TaskGone {
+            task: key("2", text),
         },
         Event::TaskSkipped {
             task: key("2", text),

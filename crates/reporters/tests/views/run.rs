@@ -47,7 +47,10 @@ impl<R: Reporter> Run<R> {
             owed: Vec::new(),
             past: self.past,
         };
-        run.feed(&Input::Resume);
+        run.feed(&Input::Resume {
+            config: None,
+            interrupted: None,
+        });
         run
     }
 

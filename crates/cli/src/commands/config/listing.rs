@@ -8,7 +8,7 @@ use regreen_redaction::Masks;
 use serde_json::{Map, Value, json};
 
 use super::row::Row;
-use crate::config::{Configuration, Key, Origin, Settings};
+use crate::config::{Configuration, Key, Origin, Owner, Settings, name_of};
 use crate::output;
 
 /// Longer values do not move the columns of all others.
@@ -45,12 +45,7 @@ impl Listing<'_> {
     }
 
     fn line(&self, row: &Row<'_>, masks: &Masks) -> [String; 3] {
-        let value = masks.mask(&row.text).replace('\n', "\\n");
-        let is_auto = *self.settings.agent.value.choice() == AgentChoice::Auto;
-        let value = match row.key {
-            Key::Agent if is_auto => format!("{value} ({})", self.agent),
-            _ => value,
-        };
+        let value = masks.mask(&self.value(row)).replace('\n', "\\n");
         [
             row.key.name().to_owned(),
             output::printable(&value),
@@ -58,11 +53,22 @@ impl Listing<'_> {
         ]
     }
 
+    fn value(&self, row: &Row<'_>) -> String {
+        let Settings { agent, prompts, .. } = self.settings;
+        match (row.key, prompts.value.path()) {
+            (Key::Agent, _) if *agent.value.choice() == AgentChoice::Auto => {
+                format!("{} ({})", row.text, self.agent)
+            }
+            (Key::Prompts, Some(folder)) => output::path_from(self.here, folder),
+            _ => row.text.clone(),
+        }
+    }
+
     fn origin(&self, key: Key, origin: &Origin) -> String {
         match origin {
             Origin::Flag => format!("--{}", key.name().replace('_', "-")),
-            Origin::File { file, line, .. } => {
-                format!("{}:{line}", output::path_from(self.here, file))
+            Origin::File { owner, file, line } => {
+                format!("{}:{line}", name_of(*owner, file, self.here))
             }
             Origin::Stored => "the spec's state file".to_owned(),
             Origin::Default => "default".to_owned(),
@@ -70,23 +76,23 @@ impl Listing<'_> {
     }
 
     fn files(&self) -> String {
-        let named = |file: &Path, is_there: bool| {
-            let name = output::path_from(self.here, file);
+        let named = |owner, file: &Path, is_there: bool| {
             let remark = if is_there { "" } else { " (not there)" };
-            format!("{name}{remark}")
+            format!("{}{remark}", name_of(owner, file, self.here))
         };
         let Configuration {
-            workspace, user, ..
+            workspace_file,
+            user_file,
+            workspace,
+            user,
         } = self.configuration;
-        let workspace_file = named(&self.configuration.workspace_file, workspace.is_some());
-        let user_file = match &self.configuration.user_file {
-            Some(file) => named(file, user.is_some()),
+        let ours = named(Owner::Workspace, workspace_file, workspace.is_some());
+        let yours = match user_file {
+            Some(file) => named(Owner::User, file, user.is_some()),
             None => "nowhere, as there is no home folder".to_owned(),
         };
         let spec = output::printable(self.spec.unwrap_or("none"));
-        format!(
-            "\nworkspace file: {workspace_file}\nyour own file:  {user_file}\nspec:           {spec}\n"
-        )
+        format!("\nworkspace file: {ours}\nyour own file:  {yours}\nspec:           {spec}\n")
     }
 
     /// The keys are promised to scripts.

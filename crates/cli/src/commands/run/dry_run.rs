@@ -15,7 +15,10 @@ const SHOWN_CHARS: usize = 120;
 pub fn page(ready: &Ready) -> Result<String, Problem> {
     let spec = &ready.workplace.places.spec;
     let file = TaskFile::read(read_text(&RealDisk, &spec.tasks)?.text);
-    let rows: Vec<RowId> = file.rows().filter(|row| is_next(ready, &file, *row)).collect();
+    let rows: Vec<RowId> = file
+        .rows()
+        .filter(|row| is_next(ready, &file, *row))
+        .collect();
     let mut page = String::new();
     let _ = writeln!(
         page,
@@ -60,7 +63,11 @@ fn tell(page: &mut String, ready: &Ready, task: &Task) {
         ([], None) => page.push_str("    verify: nothing to run, so it would pass as unverified\n"),
         ([], Some(gate)) => tell_lines(page, "gate:   ", [gate.as_str()].into_iter()),
         (commands, _) => {
-            tell_lines(page, "verify: ", commands.iter().map(|c| c.command.as_str()));
+            tell_lines(
+                page,
+                "verify: ",
+                commands.iter().map(|c| c.command.as_str()),
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use clap::Args as _;
 
 use super::*;
-use crate::arguments::run::Run;
+use crate::arguments::Run;
 use crate::config::owner::Owner;
 use crate::config::read_layer::read_layer;
 use crate::config::source::Source;
