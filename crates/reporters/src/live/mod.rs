@@ -31,6 +31,8 @@ pub struct Live {
     palette: Palette,
     terminal: Box<dyn TermLike>,
     bar: ProgressBar,
+    /// A line was printed, and its end has not been.
+    has_open_line: bool,
 }
 
 impl Live {
@@ -48,6 +50,7 @@ impl Live {
             palette,
             terminal: Box::new(terminal),
             bar,
+            has_open_line: false,
         }
     }
 
@@ -56,9 +59,21 @@ impl Live {
         self.bar.force_draw();
     }
 
-    fn print(&self, line: &Line) {
+    fn print(&mut self, line: &Line) {
         if self.terminal.width() >= LEAST_COLUMNS {
             self.bar.println(line.painted(self.palette));
+            self.has_open_line = true;
+        }
+    }
+
+    /// Indicatif fills lines up with blanks and leaves it to the terminal to begin a new one.
+    /// What is printed afterwards is to be a line also for those who read along.
+    fn end_line(&mut self) {
+        let has_view = !locked(&self.scene).is_over();
+        if std::mem::take(&mut self.has_open_line) && !has_view {
+            let ended = self.terminal.write_line("");
+            // A terminal that is gone has no lines to end.
+            let _ = ended.and_then(|()| self.terminal.flush());
         }
     }
 }
@@ -119,6 +134,7 @@ impl Reporter for Live {
     fn finish(&mut self, _now: Timestamp) {
         self.bar.disable_steady_tick();
         self.bar.finish_and_clear();
+        self.end_line();
     }
 }
 

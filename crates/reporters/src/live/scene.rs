@@ -85,8 +85,13 @@ impl Scene {
         self.activity.push_str(&line[..end]);
     }
 
+    /// There is nothing more to be drawn.
+    pub(super) fn is_over(&self) -> bool {
+        self.doing == Doing::Nothing
+    }
+
     pub(super) fn draw(&self, frame: Frame) -> Vec<String> {
-        if self.doing == Doing::Nothing || frame.columns < LEAST_COLUMNS {
+        if self.is_over() || frame.columns < LEAST_COLUMNS {
             return Vec::new();
         }
         let mut pieces = self.tree(frame);

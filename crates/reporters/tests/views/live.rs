@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::InMemoryTerm;
 use regreen_model::{OutlineRow, StopSignal, Verdict};
-use regreen_reporters::{Live, Palette, Reporter as _};
+use regreen_reporters::{Live, Palette, Reporter as _, TermLike as _};
 use snapbox::{assert_data_eq, str};
 
 use crate::recorder::Recorder;
@@ -73,6 +73,43 @@ en done 1.4
 1.5: the agent's session is of no more use: context window is full
 1.5 Check the links: done after 5m 55s
 run 20261116-0445 ended after 7m 18s: all tasks are done (exit code 0)
+"#]]
+    );
+}
+
+/// The summary follows, and somebody may look for a line of it.
+#[test]
+fn what_is_printed_afterwards_begins_a_line() {
+    let terminal = InMemoryTerm::new(24, 80);
+    scripts::stopped(Live::new(terminal.clone(), Palette::Plain)).finish();
+    let moves = terminal.moves_since_last_check();
+    assert!(moves.ends_with("NewLine\nFlush\n"), "{moves}");
+    terminal.write_str("Stopped.").expect("it is written");
+    assert_data_eq!(
+        screen(&terminal),
+        str![[r#"
+run 20261116-0445: spec demo, agent command:./agent.sh
+stopping: what runs is being ended; once more ends at once
+run 20261116-0445 ended after 4s: stopped, everything is saved (exit code 130)
+Stopped.
+"#]]
+    );
+}
+
+/// Regreen itself may fail, and say so, while the view is still there.
+#[test]
+fn a_run_without_an_end_leaves_no_empty_line() {
+    let (terminal, mut run) = start(24, 80);
+    let rows = [row("1.1", "Parse the file")];
+    run.plan(&rows, Some(picked(&rows[0], &[], None)));
+    run.view.redraw();
+    run.finish();
+    terminal.write_str("error").expect("it is written");
+    assert_data_eq!(
+        screen(&terminal),
+        str![[r#"
+run 20261116-0445: spec demo, agent command:./agent.sh
+error
 "#]]
     );
 }

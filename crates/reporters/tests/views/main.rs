@@ -2,7 +2,7 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a script that cannot go on fails the test, in helpers as well"
+    reason = "a script that cannot go on fails the test, wherever it is"
 )]
 
 mod every_event;
