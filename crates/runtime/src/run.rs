@@ -19,6 +19,7 @@ use crate::driver::Driver;
 use crate::journal::{Journal, JournalError};
 use crate::masks::workspace_masks;
 use crate::notices::Notices;
+use crate::outline::outline;
 use crate::perform;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
@@ -121,6 +122,7 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     let mut performer = performer(setup, plan, &journal.run)?;
     let first = first_input(&mut performer, &state, config)?;
     journal.recall(|at, event| audience.recall(at, event))?;
+    audience.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
         journal,
         state,

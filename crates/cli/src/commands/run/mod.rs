@@ -4,9 +4,10 @@ mod dry_run;
 mod on_end;
 mod view;
 
-use regreen_agents::{Agent, Prompts};
+use regreen_agents::{Agent, AgentChoice, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{RunConfig, TaskId};
+use regreen_redaction::Masks;
 use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, read_text};
 
@@ -54,7 +55,10 @@ impl Ready {
             programs.has(&RealDisk, program)
         });
         Ok(Self {
-            config: settings.run_config(&places.spec.name, arguments.only.clone()),
+            config: RunConfig {
+                agent: named(&settings, &agent),
+                ..settings.run_config(&places.spec.name, arguments.only.clone())
+            },
             prompts: texts.prompts,
             workplace,
             settings,
@@ -83,6 +87,14 @@ impl Ready {
             on_end::run(argv, &root, &summary);
         }
         Ok(Exit::of(&finished.outcome))
+    }
+}
+
+/// Who works, with the program it brings; `auto` is whoever was found.
+fn named(settings: &Settings, agent: &Agent) -> String {
+    match settings.agent.value.choice() {
+        AgentChoice::Auto => agent.name().to_owned(),
+        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
     }
 }
 

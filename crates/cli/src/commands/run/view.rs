@@ -25,7 +25,7 @@ impl View {
         let reporter: Box<dyn Reporter> = if json {
             Box::new(JsonLines::new(io::stdout()))
         } else if output::is_live() {
-            Box::new(Live::new(Term::stdout(), palette))
+            Box::new(Live::new(Term::buffered_stdout(), palette))
         } else {
             Box::new(Lines::new(io::stdout(), palette))
         };
