@@ -1,30 +1,42 @@
-use std::convert::Infallible;
 use std::io;
+use std::path::Path;
 
-use regreen_documents::{State, TaskFile, TaskResult};
+use regreen_documents::{NotState, State, TaskFile, TaskResult};
 use regreen_engine::StateFile;
 use regreen_workspace::{
-    ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside, read_text,
+    EditFileError, Edited, ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside,
+    read_text,
 };
 
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
-/// The state file is to say where the run stands.
+/// The state file is to say where the run stands. Where there is none, or none that can be
+/// read, it is made anew first.
 pub(crate) fn save_state(performer: &mut Performer, file: &StateFile) -> Result<(), PerformError> {
-    sound_state(performer)?;
     let tasks = performer.plan.read()?;
-    let edited = edit_file(&RealDisk, &performer.places.state, |text| {
-        // It was sound a moment ago; if it is not now, the next save sees to it.
-        let Ok((mut state, _)) = State::read(text) else {
-            return Ok(None);
-        };
-        say(&mut state, file, &tasks);
-        let said = state.to_text();
-        Ok::<_, Infallible>((said != text).then_some(said))
-    })?;
+    let edited = match edit_state(&performer.places.state, file, &tasks) {
+        Err(EditFileError::Edit(_) | EditFileError::Read(_)) => {
+            sound_state(performer)?;
+            edit_state(&performer.places.state, file, &tasks)?
+        }
+        edited => edited?,
+    };
     performer.notices.edited(&edited);
     Ok(())
+}
+
+fn edit_state(
+    path: &Path,
+    file: &StateFile,
+    tasks: &TaskFile,
+) -> Result<Edited, EditFileError<NotState>> {
+    edit_file(&RealDisk, path, |text| {
+        let (mut state, _) = State::read(text)?;
+        say(&mut state, file, tasks);
+        let said = state.to_text();
+        Ok((said != text).then_some(said))
+    })
 }
 
 /// Makes the state file if there is none, and makes it anew if it cannot be read; what was
