@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod config;
+mod inspect;
 mod run;
 mod setting_flags;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::config::{Config, SchemaOf};
+pub use self::inspect::{Log, OneAttempt, OneTask, Status};
 pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
@@ -34,6 +36,24 @@ pub struct Arguments {
 pub enum Command {
     /// Run a task list through an agent, checking every result
     Run(Run),
+    /// Show where a spec stands: its tasks, its run, what is used up
+    Status(Status),
+    /// Tell the story of a task: its attempts, reports, Verify and changes, in order
+    Why(OneTask),
+    /// Print what an attempt printed [default: the last attempt]
+    Log(Log),
+    /// Show what a task changed, or one attempt of it
+    Diff(OneAttempt),
+    /// Take back in the working tree what a task changed; commits stay
+    Undo(OneTask),
+    /// Leave a task out of this and coming runs
+    Skip(OneTask),
+    /// Say that a task is done: ticks it, without verifying it
+    Done(OneTask),
+    /// Try a task again as if it had never been tried
+    Retry(OneTask),
+    /// Ask the run that is at work here to stop; it can go on later
+    Stop,
     /// Show what regreen understands of a task file, and what it will ignore
     Lint(Lint),
     /// Make a new spec with a commented task list

@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod excerpt;
 mod exit;
+mod history;
 mod output;
 mod problem;
 mod state_file;

@@ -18,6 +18,15 @@ pub fn print(text: &str) -> Result<(), Problem> {
     }
 }
 
+/// Prints bytes as they are, a reader that has gone away being no failure.
+pub fn copy(from: &mut impl io::Read) -> Result<(), Problem> {
+    let mut out = io::stdout().lock();
+    match io::copy(from, &mut out).and_then(|_| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Problem::Print(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Says something beside the result.
 pub fn note(text: &str) {
     // If this cannot be printed, it was only a note.

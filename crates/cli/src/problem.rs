@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
-use regreen_runtime::{RunError, TreeLockError};
+use regreen_runtime::{JournalError, RunError, TreeLockError};
 use regreen_store::{Fault, OpenError};
 use regreen_workspace::{
-    AsideError, CreateFileError, EditFileError, ReadError, SpecError, StepError,
+    AsideError, CreateFileError, EditFileError, GitError, ReadError, SnapshotError, SpecError, StepError,
 };
 use thiserror::Error;
 
@@ -68,6 +68,24 @@ pub enum Problem {
     NoTasks { file: PathBuf },
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error("task {task} has had no attempt{}", number.map(|n| format!(" {n}")).unwrap_or_default())]
+    NoAttempt {
+        task: String,
+        number: Option<u32>,
+        known: Vec<u32>,
+    },
+    #[error("there is no snapshot of what task {task} changed")]
+    NoSnapshot { task: String },
+    #[error("this workspace is not in git, so there are no snapshots of it")]
+    NotInGit,
+    #[error(transparent)]
+    Git(GitError),
+    #[error("undoing it would lose work: {}", paths.join("; "))]
+    UndoConflict { paths: Vec<String> },
+    #[error(transparent)]
+    Snapshot(SnapshotError),
+    #[error("{holder}, and has not stopped yet")]
+    StillAtWork { holder: String },
     #[error("cannot listen to signals")]
     Signals(#[source] std::io::Error),
     #[error("regreen cannot find its own program")]
@@ -81,12 +99,14 @@ impl Problem {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Contended { .. }
+            | Self::UndoConflict { .. }
+            | Self::StillAtWork { .. }
             | Self::Edit {
                 why: EditError::Refused(_),
                 ..
             } => Exit::AskPerson,
             // It would fail the same way again.
-            Self::ReadOnly { .. } | Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => {
+            Self::ReadOnly { .. } | Self::Step(_) | Self::Git(_) | Self::Snapshot(_) | Self::Signals(_) | Self::OwnProgram(_) => {
                 Exit::SetUp
             }
             Self::Run(error) => run_exit(error),
@@ -102,6 +122,9 @@ impl Problem {
             | Self::NoSuchSignal { .. }
             | Self::NoReport { .. }
             | Self::NoTasks { .. }
+            | Self::NoAttempt { .. }
+            | Self::NoSnapshot { .. }
+            | Self::NotInGit
             | Self::ReadConfig(_)
             | Self::Config(_)
             | Self::Prompts(_)
@@ -129,6 +152,11 @@ impl Problem {
             // Each of its faults has its own.
             Self::Config(_) => None,
             Self::NoTasks { .. } => Some("a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees in the file".into()),
+            Self::NoAttempt { known, .. } => Some(attempts_hint(known)),
+            Self::NoSnapshot { .. } | Self::NotInGit => Some("snapshots are taken around every attempt in a git repository: git init, then run it again".into()),
+            Self::UndoConflict { .. } => Some("nothing was changed; save or commit what was done since, or take it back by hand: `regreen diff TASK` shows what the task changed".into()),
+            Self::StillAtWork { .. } => Some("it may be waiting for a commit hook; look again in a while, or end the process yourself: nothing is lost by it".into()),
+            Self::Git(_) | Self::Snapshot(_) => None,
             Self::Run(error) => run_hint(error),
             Self::Step(_) | Self::Print(_) | Self::Signals(_) | Self::OwnProgram(_) => None,
             Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),
@@ -150,6 +178,16 @@ impl Problem {
             },
             EditFileError::Step(error) => Self::Step(error),
         }
+    }
+
+    /// From reading the journal.
+    pub fn journal(fault: Fault) -> Self {
+        Self::Run(RunError::from(fault))
+    }
+
+    /// From reading a journal that another version wrote.
+    pub fn old_journal(error: serde_json::Error) -> Self {
+        Self::Run(JournalError::from(error).into())
     }
 
     /// From moving a file aside.
@@ -302,6 +340,14 @@ fn known_hint(known: &[String]) -> String {
             let shown: Vec<&str> = known.iter().take(SHOWN).map(String::as_str).collect();
             format!("its tasks: {}{more}", shown.join(", "))
         }
+    }
+}
+
+fn attempts_hint(known: &[u32]) -> String {
+    let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+    match known.as_slice() {
+        [] => "`regreen status` shows what has been tried".into(),
+        known => format!("the newest run with it has these: {}", known.join(", ")),
     }
 }
 

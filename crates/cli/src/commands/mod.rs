@@ -4,10 +4,16 @@ mod completions;
 mod config;
 mod explain;
 mod init;
+mod choose;
+mod inspect;
 mod lint;
 mod man;
 mod run;
+mod stop;
 mod tasks;
+mod undo;
+
+use regreen_model::ChoiceKind;
 
 use crate::arguments::Command;
 use crate::exit::Exit;
@@ -18,6 +24,15 @@ pub use lint::here;
 pub fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Status(arguments) => inspect::status(&arguments),
+        Command::Why(arguments) => inspect::why(&arguments),
+        Command::Log(arguments) => inspect::log(&arguments),
+        Command::Diff(arguments) => inspect::diff(&arguments),
+        Command::Undo(arguments) => undo::run(&arguments),
+        Command::Skip(arguments) => choose::run(&arguments, ChoiceKind::Skip),
+        Command::Done(arguments) => choose::run(&arguments, ChoiceKind::Done),
+        Command::Retry(arguments) => choose::run(&arguments, ChoiceKind::Retry),
+        Command::Stop => stop::run(),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),

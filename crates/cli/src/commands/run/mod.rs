@@ -12,6 +12,7 @@ use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, read_text};
 
 use self::view::View;
+use super::choose::known_ids;
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
@@ -115,9 +116,4 @@ fn check_tasks(workplace: &Workplace, only: Option<&TaskId>) -> Result<(), Probl
         }),
         _ => Ok(()),
     }
-}
-
-fn known_ids(file: &TaskFile) -> Vec<String> {
-    let keys = file.rows().filter_map(|row| file.key(row));
-    keys.map(|key| key.id.to_string()).collect()
 }

@@ -81,7 +81,7 @@ fn write(
 }
 
 /// What people should know about how it was written.
-fn report(edited: &Edited) {
+pub fn report(edited: &Edited) {
     for found in &edited.recovered {
         output::note(&found.to_string());
     }

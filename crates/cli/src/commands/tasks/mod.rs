@@ -3,6 +3,8 @@
 mod edit;
 mod list;
 
+pub use edit::report;
+
 use crate::arguments::Tasks;
 use crate::exit::Exit;
 use crate::problem::Problem;
