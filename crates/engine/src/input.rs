@@ -1,5 +1,5 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PickedTask, RunConfig, StopSignal, TaskKey, Verdict,
+    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,16 @@ pub enum Input {
     Start {
         run: String,
         config: RunConfig,
+        /// All that people ever said of the spec's tasks, oldest first.
+        #[serde(default)]
+        choices: Vec<PersonChoice>,
     },
     /// The process that drove this run is gone; a new one has folded its events.
-    Resume,
+    Resume {
+        /// As with `Start`: what the run knows already is passed over.
+        #[serde(default)]
+        choices: Vec<PersonChoice>,
+    },
     PlanRead {
         seq: CommandSeq,
         plan: Plan,
@@ -79,7 +86,7 @@ impl Input {
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
-            Self::Start { .. } | Self::Resume | Self::Stop { .. } => None,
+            Self::Start { .. } | Self::Resume { .. } | Self::Stop { .. } => None,
         }
     }
 }

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Mark, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal, TaskKey,
-    Timestamp,
+    AttemptReport, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal,
+    TaskKey, Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -21,6 +21,10 @@ pub enum Event {
     },
     /// A run that had paused or died goes on.
     RunResumed,
+    /// A person said so while the run was not going on.
+    Chosen {
+        choice: PersonChoice,
+    },
     /// The task file is being read to see what is next.
     PlanAsked {
         seq: CommandSeq,

@@ -1,6 +1,7 @@
 //! What to do about one thing that happened: one file per family of transitions.
 
 mod attempting;
+mod choosing;
 mod ending;
 mod failing;
 mod picking;
@@ -28,8 +29,12 @@ pub struct Decision {
 /// What follows from an input. The same state, time and input always give the same answer.
 pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
     match input {
-        Input::Start { run, config } => picking::start(state, now, run, config),
-        Input::Resume => resuming::resume(state, now),
+        Input::Start {
+            run,
+            config,
+            choices,
+        } => picking::start(state, now, run, config, choices),
+        Input::Resume { choices } => resuming::resume(state, now, choices),
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),
