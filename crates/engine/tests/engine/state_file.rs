@@ -1,9 +1,9 @@
 //! What the state file is made to say.
 
 use regreen_engine::CommitResult;
-use regreen_model::{PromptKind, Verdict};
+use regreen_model::{ChoiceKind, PromptKind, Verdict};
 
-use crate::script::{Run, failed, picked, signalled, task};
+use crate::script::{Run, choice, failed, picked, signalled, task};
 
 /// Runs a task to its end at the first attempt.
 fn done(run: &mut Run, id: &str, index: u32) {
@@ -94,4 +94,14 @@ fn results_are_those_of_now() {
     // A person has emptied the box.
     run.pick(picked("1.1", 0));
     assert_eq!(result(&run, "1.1"), None);
+}
+
+#[test]
+fn what_a_person_says_of_another_task_shows_at_once() {
+    let mut run = Run::start(vec![]);
+    done(&mut run, "1.1", 0);
+    run.pick(picked("1.2", 1));
+    run.resume(vec![choice(1, "1.1", ChoiceKind::Retry)]);
+    assert_eq!(run.attempt().task.task, task("1.2"));
+    assert!(run.state_file().results.is_empty());
 }

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regreen_model::{ChoiceKind, PersonChoice};
 use regreen_store::{
-    Attempt, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot, Step, StepNo,
-    Store,
+    Attempt, CommandSeq, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot,
+    Step, StepNo, Store,
 };
+use rusqlite::Connection;
 
 use crate::folder::{Folder, NOON};
-use crate::sample::{fill, green, snapshot, step, task};
+use crate::sample::{begin, fill, green, snapshot, step, task};
 
 /// What resuming depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +162,63 @@ fn a_changed_letter_in_a_step_is_noticed() {
         error.to_string(),
         "the journal is damaged: a row of steps does not match its checksum"
     );
+}
+
+/// The file with one change, as somebody with a database tool would make it.
+fn changed(sql: &str) -> Folder {
+    let folder = Folder::new();
+    fs::write(folder.file(), &ORIGINAL.bytes).unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    assert_eq!(raw.execute(sql, []).unwrap(), 1);
+    folder
+}
+
+#[test]
+fn a_name_that_leads_to_another_run_is_noticed() {
+    // The second run in the index of names: its name, then its number.
+    let (entry, number) = (b"20251116-120000-02\x02", 18);
+    let mut places = ORIGINAL.bytes.windows(entry.len());
+    let place = places.position(|w| w == entry).unwrap() + number;
+    let mut bytes = ORIGINAL.bytes.clone();
+    bytes[place] = 3;
+    let folder = Folder::new();
+    fs::write(folder.file(), bytes).unwrap();
+    let run = &ORIGINAL.journal.runs[1].id;
+    let error = folder.open().steps(run, StepNo::NONE).unwrap_err();
+    assert!(is_damage(&error), "{error:?}");
+}
+
+#[test]
+fn an_end_that_moved_to_another_run_is_noticed() {
+    let folder = changed("UPDATE run_ends SET run = 2");
+    let error = folder.open().unfinished_run("login").unwrap_err();
+    assert!(matches!(error, Fault::Damaged(_)), "{error:?}");
+}
+
+#[test]
+fn a_command_that_is_listed_as_owed_in_the_place_of_another_is_noticed() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let first = begin(&mut store, "login");
+    let asked = [step(1), step(2)].map(|step| step.commands[0].clone());
+    let two = Step {
+        commands: asked.into(),
+        ..step(1)
+    };
+    store.append(&first, &two, &[]).unwrap();
+    let answer = Step {
+        commands: vec![],
+        ..step(2)
+    };
+    store.append(&first, &answer, &[]).unwrap();
+    let owed = store.outstanding(&first).unwrap();
+    assert_eq!(owed[0].seq, CommandSeq(2));
+    store.close().unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    raw.execute("UPDATE owed SET seq = 1", []).unwrap();
+    drop(raw);
+    let error = folder.open().outstanding(&first).unwrap_err();
+    assert!(is_damage(&error), "{error:?}");
 }
 
 /// Where the page headers of a file begin that say of their page that it holds rows.
