@@ -1,4 +1,4 @@
-use regreen_model::TaskId;
+use regreen_model::{PromptKind, TaskId};
 
 /// One attempt of one task, as an agent gets it.
 #[derive(Clone, Copy, Debug)]
@@ -12,29 +12,6 @@ pub struct Assignment<'a> {
     pub kind: PromptKind,
     /// The task's own commands, for the agent that runs nothing else.
     pub steps: &'a [String],
-}
-
-/// Why a prompt was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PromptKind {
-    Executor,
-    Retry,
-    Reminder,
-    Interrupted,
-    NoOp,
-}
-
-impl PromptKind {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Executor => "executor",
-            Self::Retry => "retry",
-            Self::Reminder => "reminder",
-            Self::Interrupted => "interrupted",
-            Self::NoOp => "noop",
-        }
-    }
 }
 
 impl Assignment<'_> {

@@ -1,6 +1,4 @@
-use regreen_model::TaskId;
-
-use crate::PromptKind;
+use regreen_model::{PromptKind, TaskId};
 
 /// What a prompt says about the task itself.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +47,7 @@ impl Occasion<'_> {
     #[must_use]
     pub fn kind(&self) -> PromptKind {
         match self {
-            Self::First => PromptKind::Executor,
+            Self::First => PromptKind::First,
             Self::Retry(_) => PromptKind::Retry,
             Self::Reminder => PromptKind::Reminder,
             Self::Interrupted { .. } => PromptKind::Interrupted,

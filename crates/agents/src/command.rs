@@ -95,10 +95,9 @@ impl Decoder for CommandDecoder {
 
 #[cfg(test)]
 mod tests {
-    use regreen_model::TaskId;
+    use regreen_model::{PromptKind, TaskId};
 
     use super::*;
-    use crate::PromptKind;
 
     fn invocation(line: &str, prompt: &str) -> Invocation {
         let id = TaskId::parse("1.3").unwrap();

@@ -20,7 +20,7 @@ mod telling_line;
 mod template;
 
 pub use agent::{Agent, AgentChoice, AgentChoiceError};
-pub use assignment::{Assignment, PromptKind};
+pub use assignment::Assignment;
 pub use brief::{Occasion, PreviousAttempt, RootContext, TaskBrief};
 pub use command::CommandLine;
 pub use decoder::{Decoder, Reply, Stream};

@@ -9,8 +9,8 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
-use regreen_agents::{Agent, Assignment, Interpreter, PromptKind, Stream};
-use regreen_model::{AgentEvent, Ending, TaskId};
+use regreen_agents::{Agent, Assignment, Interpreter, Stream};
+use regreen_model::{AgentEvent, Ending, PromptKind, TaskId};
 
 struct Ran {
     output: String,
@@ -37,7 +37,7 @@ fn run_with(interpreter: Interpreter, steps: &[&str]) -> Ran {
         attempt: 1,
         spec_dir: "specs/demo",
         prompt: "",
-        kind: PromptKind::Executor,
+        kind: PromptKind::First,
         steps: &steps,
     };
     let agent = Agent::Shell(interpreter);

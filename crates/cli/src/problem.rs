@@ -9,7 +9,8 @@ use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
 use regreen_store::{Fault, OpenError};
 use regreen_workspace::{
-    AsideError, CreateFileError, EditFileError, GitError, ReadError, SnapshotError, SpecError, StepError,
+    AsideError, CreateFileError, EditFileError, GitError, ReadError, SnapshotError, SpecError,
+    StepError,
 };
 use thiserror::Error;
 
@@ -106,9 +107,12 @@ impl Problem {
                 ..
             } => Exit::AskPerson,
             // It would fail the same way again.
-            Self::ReadOnly { .. } | Self::Step(_) | Self::Git(_) | Self::Snapshot(_) | Self::Signals(_) | Self::OwnProgram(_) => {
-                Exit::SetUp
-            }
+            Self::ReadOnly { .. }
+            | Self::Step(_)
+            | Self::Git(_)
+            | Self::Snapshot(_)
+            | Self::Signals(_)
+            | Self::OwnProgram(_) => Exit::SetUp,
             Self::Run(error) => run_exit(error),
             Self::Read(_)
             | Self::Spec(_)

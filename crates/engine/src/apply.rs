@@ -1,7 +1,8 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Mark, PickedTask, PromptKind, RunConfig, TaskKey, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonChoice, PickedTask, PromptKind,
+    RunConfig, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -25,6 +26,7 @@ impl State {
                 self.stopping = None;
                 self.reading = None;
             }
+            Event::Chosen { choice } => self.choose(choice),
             Event::PlanAsked { seq } => {
                 self.reading = Some(*seq);
                 self.next_seq = seq + 1;
@@ -60,7 +62,7 @@ impl State {
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
             }
-            Event::ClaimsJudged { task, .. } => self.with(task, |task| task.phase = Phase::Open),
+            Event::ClaimsJudged { task, .. } => self.with(task, TaskState::rest),
             Event::VerifyStarted {
                 seq, task, again, ..
             } => {
@@ -80,10 +82,10 @@ impl State {
             Event::TaskFailed { task, failure, .. } => self.with(task, |task| {
                 task.failure = Some(failure.clone());
                 task.prompt = PromptKind::Retry;
-                task.phase = Phase::Open;
                 task.result = Some(false);
                 task.reminded = false;
                 task.marks.clear();
+                task.rest();
             }),
             Event::TickAsked { seq, task, done } => {
                 self.enter(
@@ -111,6 +113,7 @@ impl State {
             }
             Event::TaskDone { task, marks, hash } => self.with(task, |task| {
                 task.phase = Phase::Closed;
+                task.said = None;
                 task.result = Some(true);
                 task.marks.clone_from(marks);
                 task.hash.clone_from(hash);
@@ -180,22 +183,39 @@ impl State {
         });
     }
 
-    /// What was frozen when a task was first picked stays; a closed task that is picked
-    /// again was reopened by a person and starts afresh.
+    /// What was frozen when a task was first picked stays once it was tried; a closed task
+    /// that is picked again was reopened by a person and starts afresh.
     fn pick(&mut self, picked: &PickedTask) {
         self.reading = None;
         self.total_tasks = picked.total;
+        self.current = Some(picked.task.clone());
         let task = self
             .tasks
             .entry(picked.task.clone())
             .or_insert_with(|| TaskState::new(picked.clone()));
         if task.phase == Phase::Closed {
-            let attempts = task.attempts;
-            *task = TaskState::new(picked.clone());
-            task.attempts = attempts;
+            task.start_afresh();
+        }
+        if task.report.is_none() {
+            task.picked = picked.clone();
         }
         task.picked.index = picked.index;
         task.picked.total = picked.total;
+    }
+
+    /// A skip stands until a later choice ends it, also where nothing of the task was run yet.
+    fn choose(&mut self, choice: &PersonChoice) {
+        self.choices_seen = choice.number;
+        match choice.what {
+            ChoiceKind::Skip => self.skipped.insert(choice.task.clone()),
+            ChoiceKind::Done | ChoiceKind::Retry => self.skipped.remove(&choice.task),
+        };
+        self.with(&choice.task, |task| task.chosen(choice.what));
+        if choice.what != ChoiceKind::Skip {
+            for task in self.tasks.values_mut() {
+                task.drop_claim(&choice.task);
+            }
+        }
     }
 
     fn end_attempt(&mut self, key: &TaskKey, charged: bool, report: &AttemptReport) {
@@ -211,8 +231,54 @@ impl State {
 }
 
 impl TaskState {
-    fn attempted(&mut self, charged: bool, report: &AttemptReport) {
+    /// As if nothing of it had been run, but for the number of the next attempt: logs are
+    /// named by it.
+    fn start_afresh(&mut self) {
+        *self = Self {
+            attempts: self.attempts,
+            ..Self::new(self.picked.clone())
+        };
+    }
+
+    /// Nothing of it is owed any more.
+    fn rest(&mut self) {
         self.phase = Phase::Open;
+        match self.said.take() {
+            None => {}
+            Some(ChoiceKind::Skip) => self.phase = Phase::Closed,
+            Some(ChoiceKind::Done) => {
+                self.phase = Phase::Closed;
+                self.result = Some(true);
+            }
+            Some(ChoiceKind::Retry) => self.try_again(),
+        }
+    }
+
+    /// The next prompt tells what went wrong last, whoever asked for it.
+    fn try_again(&mut self) {
+        let failure = self.failure.take();
+        self.start_afresh();
+        if failure.is_some() {
+            self.prompt = PromptKind::Retry;
+            self.failure = failure;
+        }
+    }
+
+    fn chosen(&mut self, what: ChoiceKind) {
+        self.said = Some(what);
+        if !self.phase.outlasts(what) {
+            self.rest();
+        }
+    }
+
+    /// The box that an agent ticked is by now as a person wants it.
+    fn drop_claim(&mut self, claimed: &TaskKey) {
+        if let Some(report) = &mut self.report {
+            report.plan.claims.retain(|claim| claim.task != *claimed);
+        }
+    }
+
+    fn attempted(&mut self, charged: bool, report: &AttemptReport) {
         self.iterations += u32::from(charged);
         // A reminder only asks for the signal: what the attempt did before still counts.
         self.changed_files = report.files_changed > 0 || (self.reminded && self.changed_files);
@@ -232,6 +298,7 @@ impl TaskState {
             | AttemptClass::Transient { .. }
             | AttemptClass::Fatal { .. } => {}
         }
+        self.rest();
     }
 
     fn judged(&mut self, verdict: &Verdict) {

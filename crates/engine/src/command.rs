@@ -95,12 +95,16 @@ pub struct Record {
 /// What the state file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateFile {
+    /// As many as there are tasks, when none is left.
     pub task_index: u32,
     pub total_tasks: u32,
     pub task_iteration: u32,
     pub max_task_iterations: u32,
     pub global_iteration: u32,
+    /// As it was asked for: a limit that grew with the plan would be a fixed one for the
+    /// next run, which reads it here.
     pub max_global_iterations: u32,
-    /// `true` for success, `false` for failed, absent for pending.
+    /// `true` for success, `false` for failed. Of a task that is absent the run knows nothing,
+    /// and its row tells: success if it is ticked, else pending.
     pub results: BTreeMap<TaskId, bool>,
 }

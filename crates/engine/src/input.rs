@@ -1,5 +1,5 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PickedTask, RunConfig, StopSignal, TaskKey, Verdict,
+    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -11,16 +11,12 @@ pub enum Input {
     Start {
         run: String,
         config: RunConfig,
+        /// All that people ever said of the spec's tasks, oldest first.
+        #[serde(default)]
+        choices: Vec<PersonChoice>,
     },
     /// The process that drove this run is gone; a new one has folded its events.
-    Resume {
-        /// What is settled anew: whoever starts it again may have changed their mind.
-        #[serde(default)]
-        config: Option<Box<RunConfig>>,
-        /// What the attempt left behind that was being made.
-        #[serde(default)]
-        interrupted: Option<Box<AttemptReport>>,
-    },
+    Resume(Resumption),
     /// Something that people should know.
     Noticed {
         messages: Vec<String>,
@@ -95,11 +91,21 @@ impl Input {
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
-            Self::Start { .. } | Self::Resume { .. } | Self::Noticed { .. } | Self::Stop { .. } => {
-                None
-            }
+            Self::Start { .. } | Self::Resume(_) | Self::Noticed { .. } | Self::Stop { .. } => None,
         }
     }
+}
+
+/// What a process brings that takes a run over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resumption {
+    /// As with `Start`: what the run knows already is passed over.
+    pub choices: Vec<PersonChoice>,
+    /// What is settled anew: whoever starts it again may have changed their mind.
+    pub config: Option<Box<RunConfig>>,
+    /// What the attempt left behind that was being made.
+    pub interrupted: Option<Box<AttemptReport>>,
 }
 
 /// What the task file says now.

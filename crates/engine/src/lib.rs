@@ -13,5 +13,5 @@ mod state;
 
 pub use command::{AttemptOrder, Command, CommitOrder, Issued, Record, StateFile};
 pub use decide::{Decision, decide};
-pub use input::{CommitResult, Input, NextStep, Plan};
+pub use input::{CommitResult, Input, NextStep, Plan, Resumption};
 pub use state::{Phase, State, TaskState};

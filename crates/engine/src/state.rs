@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptReport, CommandSeq, FailureNote, Mark, PickedTask, PromptKind, RunConfig, RunOutcome,
-    StopSignal, TaskKey, Timestamp,
+    AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask, PromptKind, RunConfig,
+    RunOutcome, StopSignal, TaskKey, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ pub struct State {
     pub reading: Option<CommandSeq>,
     #[serde(with = "pairs")]
     pub tasks: BTreeMap<TaskKey, TaskState>,
+    /// The task that was picked last.
+    #[serde(default)]
+    pub current: Option<TaskKey>,
     /// Attempts that are charged to the run.
     pub iterations: u32,
     /// The limit, settled when the plan was first read.
@@ -27,6 +30,9 @@ pub struct State {
     pub put_back: BTreeSet<TaskKey>,
     /// Tasks that will not be run.
     pub skipped: BTreeSet<TaskKey>,
+    /// The last choice of a person that was taken note of.
+    #[serde(default)]
+    pub choices_seen: u64,
     pub total_tasks: u32,
     pub stopping: Option<StopSignal>,
     pub outcome: Option<RunOutcome>,
@@ -37,6 +43,8 @@ pub struct State {
 pub struct TaskState {
     pub picked: PickedTask,
     pub phase: Phase,
+    /// What a person said of it, heeded as soon as nothing of it is owed any more.
+    pub said: Option<ChoiceKind>,
     /// What the agent is told at the next attempt.
     pub prompt: PromptKind,
     /// Every run of the agent.
@@ -113,6 +121,21 @@ impl Phase {
             Self::Open | Self::Closed => None,
         }
     }
+
+    /// Whether it goes on whatever a person says of the task meanwhile: an attempt that was
+    /// cut off is recorded, and files that are being changed do not stay half changed. The
+    /// box is as the choice wants it: whoever calls a task done ticks it, whoever wants it
+    /// tried again empties it.
+    pub(crate) fn outlasts(&self, choice: ChoiceKind) -> bool {
+        match self {
+            Self::Attempting { .. } | Self::JudgingClaims { .. } => true,
+            Self::Ticking { done: true, .. } | Self::Committing { .. } | Self::Recording { .. } => {
+                choice != ChoiceKind::Retry
+            }
+            Self::Ticking { done: false, .. } => choice != ChoiceKind::Done,
+            Self::Open | Self::Verifying { .. } | Self::Waiting { .. } | Self::Closed => false,
+        }
+    }
 }
 
 impl State {
@@ -142,6 +165,7 @@ impl State {
             run: self.run.clone(),
             config: self.config.clone(),
             tasks: BTreeMap::new(),
+            current: self.current.clone(),
             put_back: self.put_back.clone(),
             skipped: self.skipped.clone(),
             outcome: self.outcome.clone(),
@@ -163,6 +187,7 @@ impl TaskState {
         Self {
             picked,
             phase: Phase::Open,
+            said: None,
             prompt: PromptKind::First,
             attempts: 0,
             iterations: 0,
@@ -190,6 +215,14 @@ impl TaskState {
         } else {
             self.prompt
         }
+    }
+
+    /// Which of its attempts that are charged to the task the next one is. A reminder is part
+    /// of the one before.
+    #[must_use]
+    pub fn iteration(&self, prompt: PromptKind) -> u32 {
+        let is_new = prompt != PromptKind::Reminder;
+        (self.iterations + u32::from(is_new)).max(1)
     }
 
     #[must_use]

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Mark, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal, TaskKey,
-    Timestamp,
+    AttemptReport, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal,
+    TaskKey, Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -24,6 +24,10 @@ pub enum Event {
         /// What is settled anew, if anything is.
         #[serde(default)]
         config: Option<Box<RunConfig>>,
+    },
+    /// A person said so while the run was not going on.
+    Chosen {
+        choice: PersonChoice,
     },
     /// The task file is being read to see what is next.
     PlanAsked {

@@ -1,7 +1,9 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What an agent is told besides the task itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptKind {
     /// Nothing: it is the first attempt.
@@ -16,4 +18,47 @@ pub enum PromptKind {
     Interrupted,
     /// That its last session was of no more use.
     NewSession,
+}
+
+impl PromptKind {
+    pub const ALL: [Self; 6] = [
+        Self::First,
+        Self::Retry,
+        Self::Reminder,
+        Self::NoOp,
+        Self::Interrupted,
+        Self::NewSession,
+    ];
+
+    /// Its name in the journal and in an agent's environment.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Retry => "retry",
+            Self::Reminder => "reminder",
+            Self::NoOp => "no_op",
+            Self::Interrupted => "interrupted",
+            Self::NewSession => "new_session",
+        }
+    }
+}
+
+impl fmt::Display for PromptKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_journal_and_the_environment_name_a_prompt_alike() {
+        for kind in PromptKind::ALL {
+            let stored = serde_json::to_string(&kind).unwrap();
+            assert_eq!(stored, format!("\"{kind}\""));
+        }
+    }
 }

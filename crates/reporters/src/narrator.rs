@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, FailureNote, Mark, PlainLine, PromptKind, RunOutcome,
-    StopSignal, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonChoice, PlainLine,
+    PromptKind, RunOutcome, StopSignal, TaskKey, Timestamp, Verdict,
 };
 
 use crate::line::Line;
@@ -77,6 +77,7 @@ impl Narrator {
             Event::TaskDone { task, marks, hash } => {
                 Some(self.done(now, task, marks.iter().copied(), hash.as_deref()))
             }
+            Event::Chosen { choice } => Some(chosen(choice)),
             Event::TaskGone { task } => Some(Line::happened(
                 Tone::Warning,
                 format!("{}: somebody took it out of the file", named(task)),
@@ -244,6 +245,17 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<Line> {
     lines
         .map(|text| Line::happened(Tone::Warning, text))
         .collect()
+}
+
+/// What a person said while the run was not going on.
+fn chosen(choice: &PersonChoice) -> Line {
+    let said = match choice.what {
+        ChoiceKind::Skip => "to be skipped",
+        ChoiceKind::Done => "done",
+        ChoiceKind::Retry => "to be tried again",
+    };
+    let text = format!("{}: {said}, as a person said", named(&choice.task));
+    Line::happened(Tone::Plain, text)
 }
 
 fn wait(now: Timestamp, task: &TaskKey, until: Timestamp, why: &str) -> Line {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regreen_agents::{Agent, Prompts};
-use regreen_engine::{Input, Phase, State};
-use regreen_model::{RunConfig, RunOutcome};
+use regreen_engine::{Input, Phase, Resumption, State};
+use regreen_model::{PersonChoice, RunConfig, RunOutcome};
 use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
 use regreen_supervisor::end_strays;
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
@@ -119,8 +119,9 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     plan.read()?;
     let (journal, state) = reopen_or_begin(open_checked(&places)?, &places)?;
     let config = setup.config.clone();
+    let choices = journal.store.choices(&places.spec_key())?;
     let mut performer = performer(setup, plan, &journal.run)?;
-    let first = first_input(&mut performer, &state, config)?;
+    let first = first_input(&mut performer, &state, config, choices)?;
     journal.recall(|at, event| audience.recall(at, event))?;
     audience.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
@@ -226,6 +227,7 @@ fn first_input(
     performer: &mut Performer,
     state: &State,
     config: RunConfig,
+    choices: Vec<PersonChoice>,
 ) -> Result<Input, RunError> {
     perform::sound_state(performer)?;
     if state.run.is_empty() {
@@ -234,6 +236,7 @@ fn first_input(
         return Ok(Input::Start {
             run: performer.run.clone(),
             config,
+            choices,
         });
     }
     let owed = state.tasks.values().find_map(|task| match task.phase {
@@ -247,10 +250,11 @@ fn first_input(
         }
         None => None,
     };
-    Ok(Input::Resume {
+    Ok(Input::Resume(Resumption {
+        choices,
         config: Some(Box::new(config)),
         interrupted,
-    })
+    }))
 }
 
 fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<Finished, RunError> {

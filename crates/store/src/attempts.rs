@@ -1,10 +1,10 @@
 //! Attempts as rows, and the questions people ask about them.
 
-use regreen_model::{TaskId, TaskKey};
+use regreen_model::TaskId;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params_from_iter};
 
-use crate::column::whole;
+use crate::column::{task_columns, task_from_row, whole};
 use crate::row_sum::{check_sum, with_sum};
 use crate::runs::run_number;
 use crate::{Attempt, AttemptKey, Fault, RecordError, RunError, RunId, Store};
@@ -26,6 +26,7 @@ impl Store {
     /// # Errors
     /// If there is no such run, or the file cannot be read.
     pub fn attempts_in_run(&self, run: &RunId) -> Result<Vec<Attempt>, RunError> {
+        let _moment = self.moment()?;
         let number = run_number(&self.conn, run)?;
         Ok(read(&self.conn, "rows.run = ?1", [number])?)
     }
@@ -88,25 +89,17 @@ fn read(conn: &Connection, which: &str, params: impl Params) -> Result<Vec<Attem
 }
 
 pub(crate) fn key_columns(run: i64, key: &AttemptKey) -> Vec<Value> {
-    vec![
-        run.into(),
-        key.task.id.as_str().to_owned().into(),
-        key.task.occurrence.into(),
-        key.task.title.clone().into(),
-        key.number.into(),
-    ]
+    let mut columns = vec![run.into()];
+    columns.extend(task_columns(&key.task));
+    columns.push(key.number.into());
+    columns
 }
 
 /// From a row that begins with the key's columns.
 pub(crate) fn key_from_row(row: &Row<'_>, run_id: usize) -> Result<AttemptKey, Fault> {
-    let id: String = row.get(1)?;
     Ok(AttemptKey {
         run: RunId::named(row.get::<_, String>(run_id)?),
-        task: TaskKey {
-            id: TaskId::try_from(id).map_err(Fault::Damaged)?,
-            occurrence: row.get(2)?,
-            title: row.get(3)?,
-        },
+        task: task_from_row(row, 1)?,
         number: row.get(4)?,
     })
 }

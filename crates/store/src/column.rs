@@ -1,5 +1,6 @@
 //! Values on their way into and out of columns.
 
+use regreen_model::{TaskId, TaskKey};
 use rusqlite::Row;
 use rusqlite::types::Value;
 use serde::de::DeserializeOwned;
@@ -15,4 +16,23 @@ pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<
     let text = row.get_ref(column)?.as_str();
     let text = text.map_err(|error| Fault::damaged(error.to_string()))?;
     serde_json::from_str(text).map_err(|error| Fault::damaged(error.to_string()))
+}
+
+/// What a task's key is in every table that has one.
+pub(crate) fn task_columns(task: &TaskKey) -> [Value; 3] {
+    [
+        task.id.as_str().to_owned().into(),
+        task.occurrence.into(),
+        task.title.clone().into(),
+    ]
+}
+
+/// From the three columns that begin at `first`.
+pub(crate) fn task_from_row(row: &Row<'_>, first: usize) -> Result<TaskKey, Fault> {
+    let id: String = row.get(first)?;
+    Ok(TaskKey {
+        id: TaskId::try_from(id).map_err(Fault::Damaged)?,
+        occurrence: row.get(first + 1)?,
+        title: row.get(first + 2)?,
+    })
 }

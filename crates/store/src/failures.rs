@@ -19,6 +19,7 @@ impl Store {
     /// # Errors
     /// If there is no such run, or the file cannot be read.
     pub fn failures_in_run(&self, run: &RunId) -> Result<Vec<FailureRow>, RunError> {
+        let _moment = self.moment()?;
         let number = run_number(&self.conn, run)?;
         Ok(read(&self.conn, "rows.run = ?1", [number])?)
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::choices::choices_where;
 use crate::{CommandSeq, Fault, RunError, RunId, StepNo, Store};
 
 /// Why no copy was made.
@@ -20,16 +21,18 @@ pub enum CopyError {
 
 impl Store {
     /// Reads everything once and compares it with itself: pages, indexes, checksums, numbers
-    /// of steps, and what is owed. Opening does not do this, for it takes as long as reading
+    /// of rows, and what is owed. Opening does not do this, for it takes as long as reading
     /// the file does.
     ///
     /// # Errors
     /// `Damaged`, with the first thing that is wrong.
     pub fn check(&self) -> Result<(), Fault> {
+        let _moment = self.moment()?;
         check_pages(&self.conn)?;
         for run in self.runs(usize::MAX)? {
             self.check_run(&run.id).map_err(as_damage)?;
         }
+        choices_where(&self.conn, |_| true)?;
         Ok(())
     }
 

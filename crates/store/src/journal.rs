@@ -66,6 +66,7 @@ impl Store {
     /// # Errors
     /// If there is no such run, or the file is damaged.
     pub fn outstanding(&self, run: &RunId) -> Result<Vec<IssuedCommand>, RunError> {
+        let _moment = self.moment()?;
         let number = run_number(&self.conn, run)?;
         let owed = owed_commands(&self.conn, number)?;
         let mut commands = Vec::with_capacity(owed.len());
@@ -181,7 +182,25 @@ fn issued(
     seq: CommandSeq,
     step: StepNo,
 ) -> Result<IssuedCommand, Fault> {
+    if is_answered(conn, run, seq, step)? {
+        return Err(Fault::damaged(format!(
+            "command {seq} is answered, but listed as owed"
+        )));
+    }
     read_step(conn, run, step)?
         .and_then(|step| step.commands.into_iter().find(|c| c.seq == seq))
         .ok_or_else(|| Fault::damaged(format!("step {step} did not issue command {seq}")))
+}
+
+/// What is owed was asked for lately, so there are few steps to look at.
+fn is_answered(
+    conn: &Connection,
+    run: i64,
+    seq: CommandSeq,
+    issued_by: StepNo,
+) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM steps WHERE run = ?1 AND step > ?2 AND answers = ?3";
+    Ok(conn
+        .prepare_cached(sql)?
+        .exists((run, issued_by.0, seq.0))?)
 }

@@ -6,6 +6,7 @@
 
 mod attempt;
 mod attempts;
+mod choices;
 mod column;
 mod failure_row;
 mod failures;
@@ -26,6 +27,7 @@ mod snapshot;
 mod step;
 mod steps;
 mod store;
+mod tally;
 
 pub use attempt::{Attempt, AttemptKey};
 pub use failure_row::FailureRow;

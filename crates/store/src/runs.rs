@@ -1,8 +1,11 @@
 //! Beginning, ending and finding runs.
 
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use std::collections::BTreeMap;
 
-use crate::row_sum::with_sum;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::row_sum::{check_sum, with_sum};
+use crate::tally::Tally;
 use crate::{Fault, NewRun, Run, RunEnd, RunId, Store};
 
 /// Why something about a run could not be read or stored.
@@ -39,7 +42,8 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn unfinished_run(&self, spec: &str) -> Result<Option<RunId>, Fault> {
-        let newest = self.newest_run_where(|run| run.spec == spec)?;
+        let _moment = self.moment()?;
+        let newest = newest_run_where(&self.conn, |run| run.spec == spec)?;
         Ok(newest.filter(|run| run.end.is_none()).map(|run| run.id))
     }
 
@@ -50,7 +54,7 @@ impl Store {
     pub fn end_run(&mut self, id: &RunId, end: &RunEnd) -> Result<(), RunError> {
         let tx = self.write()?;
         let run = run_number(&tx, id)?;
-        match read_end(&tx, run)? {
+        match read_ends(&tx)?.remove(&run) {
             Some(stored) if stored == *end => return Ok(()),
             Some(_) => return Err(RunError::Ended(id.clone())),
             None => insert_end(&tx, run, end)?,
@@ -64,8 +68,9 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn runs(&self, limit: usize) -> Result<Vec<Run>, Fault> {
+        let _moment = self.moment()?;
         let mut runs = Vec::new();
-        self.newest_run_where(|run| {
+        newest_run_where(&self.conn, |run| {
             if runs.len() < limit {
                 runs.push(run.clone());
             }
@@ -77,34 +82,58 @@ impl Store {
     /// # Errors
     /// If there is no such run.
     pub fn run(&self, id: &RunId) -> Result<Run, RunError> {
-        self.newest_run_where(|run| run.id == *id)?
+        let _moment = self.moment()?;
+        newest_run_where(&self.conn, |run| run.id == *id)?
             .ok_or_else(|| RunError::NoSuchRun(id.clone()))
     }
+}
 
-    /// Looks at whole rows instead of searching an index: a row whose name or spec was
-    /// damaged is then noticed rather than passed over.
-    fn newest_run_where(&self, mut wanted: impl FnMut(&Run) -> bool) -> Result<Option<Run>, Fault> {
-        let sql = format!(
-            "SELECT {}, last_step, run FROM runs ORDER BY run DESC",
-            Run::COLUMNS
-        );
-        let mut statement = self.conn.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let mut run = Run::from_row(row)?;
-            run.end = read_end(&self.conn, row.get(6)?)?;
-            if wanted(&run) {
-                return Ok(Some(run));
-            }
+/// Looks at whole rows instead of searching an index: a row whose name or spec was damaged is
+/// then noticed rather than passed over, and so is one that is missing.
+fn newest_run_where(
+    conn: &Connection,
+    mut wanted: impl FnMut(&Run) -> bool,
+) -> Result<Option<Run>, Fault> {
+    let mut number = Tally::read(conn)?.runs;
+    let mut ends = read_ends(conn)?;
+    let sql = format!(
+        "SELECT {}, last_step, run FROM runs ORDER BY run DESC",
+        Run::COLUMNS
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut run = Run::from_row(row)?;
+        if row.get::<_, i64>(6)? != number {
+            break;
         }
+        run.end = ends.remove(&number);
+        if wanted(&run) {
+            return Ok(Some(run));
+        }
+        number -= 1;
+    }
+    if number == 0 {
         Ok(None)
+    } else {
+        Err(Fault::damaged(format!(
+            "the run with number {number} is missing"
+        )))
     }
 }
 
 pub(crate) fn insert_run(conn: &Connection, run: &Run) -> Result<i64, Fault> {
-    let sql = format!("INSERT INTO runs ({}) VALUES (?, ?, ?, ?, ?)", Run::COLUMNS);
-    conn.execute(&sql, params_from_iter(with_sum(run.columns())))?;
-    Ok(conn.last_insert_rowid())
+    let mut tally = Tally::read(conn)?;
+    tally.runs += 1;
+    let sql = format!(
+        "INSERT INTO runs ({}, run) VALUES (?, ?, ?, ?, ?, ?)",
+        Run::COLUMNS
+    );
+    let mut columns = with_sum(run.columns());
+    columns.push(tally.runs.into());
+    conn.execute(&sql, params_from_iter(columns))?;
+    tally.write(conn)?;
+    Ok(tally.runs)
 }
 
 pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<(), Fault> {
@@ -113,22 +142,52 @@ pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<()
         RunEnd::COLUMNS
     );
     conn.execute(&sql, params_from_iter(with_sum(end.columns(run))))?;
-    Ok(())
+    let mut tally = Tally::read(conn)?;
+    tally.ends += 1;
+    tally.write(conn)
 }
 
-fn read_end(conn: &Connection, run: i64) -> Result<Option<RunEnd>, Fault> {
-    let sql = format!("SELECT {} FROM run_ends WHERE run = ?1", RunEnd::COLUMNS);
+/// All ends by the number of their run: only of all of them can be told that none is missing.
+fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, Fault> {
+    let sql = format!("SELECT {} FROM run_ends", RunEnd::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([run])?;
-    rows.next()?.map(RunEnd::from_row).transpose()
+    let mut rows = statement.query([])?;
+    let mut ends = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        ends.insert(row.get(0)?, RunEnd::from_row(row)?);
+    }
+    let (said, found) = (Tally::read(conn)?.ends, ends.len());
+    if usize::try_from(said) == Ok(found) {
+        Ok(ends)
+    } else {
+        Err(Fault::damaged(format!(
+            "{said} runs have ended, but {found} ends are listed"
+        )))
+    }
 }
 
 /// The number that stands for the run inside the file.
 pub(crate) fn run_number(conn: &Connection, id: &RunId) -> Result<i64, RunError> {
-    conn.prepare_cached("SELECT run FROM runs WHERE id = ?1")?
-        .query_row([id.as_str()], |row| row.get(0))
-        .optional()?
-        .ok_or_else(|| RunError::NoSuchRun(id.clone()))
+    let sql = format!("SELECT {}, run FROM runs WHERE id = ?1", Run::COLUMNS);
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([id.as_str()])?;
+    let Some(row) = rows.next()? else {
+        return Err(why_not_found(conn, id));
+    };
+    // The index may lead to another run's row.
+    check_sum(row, "runs", Run::SUMMED)?;
+    if row.get_ref(0)?.as_str().ok() != Some(id.as_str()) {
+        return Err(Fault::damaged(format!("run {id} is another one")).into());
+    }
+    Ok(row.get(5)?)
+}
+
+fn why_not_found(conn: &Connection, id: &RunId) -> RunError {
+    match newest_run_where(conn, |run| run.id == *id) {
+        Ok(None) => RunError::NoSuchRun(id.clone()),
+        Ok(Some(_)) => Fault::damaged(format!("run {id} is listed, but cannot be found")).into(),
+        Err(fault) => fault.into(),
+    }
 }
 
 fn free_id(conn: &Connection, started_ms: i64) -> Result<RunId, Fault> {

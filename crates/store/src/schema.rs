@@ -3,14 +3,30 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use rusqlite_migration::{HookError, M, Migrations};
 
-use crate::{Fault, OpenError};
+use crate::{Fault, OpenError, tally};
 
 /// In the order they are applied; the nth leads to version n. Once released a file never
 /// changes, and what it made is only ever added to.
-const MIGRATIONS: [&str; 2] = [
-    include_str!("../sql/0001_journal.sql"),
-    include_str!("../sql/0002_history.sql"),
+const MIGRATIONS: [Migration; 3] = [
+    Migration {
+        sql: include_str!("../sql/0001_journal.sql"),
+        then: |_| Ok(()),
+    },
+    Migration {
+        sql: include_str!("../sql/0002_history.sql"),
+        then: |_| Ok(()),
+    },
+    Migration {
+        sql: include_str!("../sql/0003_tally_and_choices.sql"),
+        then: tally::begin,
+    },
 ];
+
+struct Migration {
+    sql: &'static str,
+    /// What SQL alone cannot do: sums are ours.
+    then: fn(&Connection) -> Result<(), rusqlite::Error>,
+}
 
 /// "rgrn": tells our file from any other program's.
 const APPLICATION_ID: i64 = 0x7267_726e;
@@ -93,8 +109,9 @@ fn migrations(now_ms: i64) -> Migrations<'static> {
     let steps = MIGRATIONS.into_iter().zip(1_u32..);
     Migrations::new(
         steps
-            .map(|(sql, version)| {
+            .map(|(Migration { sql, then }, version)| {
                 M::up_with_hook(sql, move |tx: &Transaction<'_>| {
+                    then(tx)?;
                     record(tx, version, now_ms).map_err(HookError::from)
                 })
             })

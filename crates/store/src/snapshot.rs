@@ -62,6 +62,7 @@ impl Store {
     /// # Errors
     /// If there is no such run, or the file is damaged in a way that leaves no way around.
     pub fn latest_snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunError> {
+        let _moment = self.moment()?;
         let number = run_number(&self.conn, run)?;
         let last = last_step(&self.conn, number)?;
         let sql = format!("SELECT {COLUMNS} FROM snapshots WHERE run = ?1 ORDER BY step DESC");

@@ -23,6 +23,7 @@ impl Store {
     /// # Errors
     /// If there is no such run, or the file is damaged.
     pub fn steps(&self, run: &RunId, after: StepNo) -> Result<Steps<'_>, RunError> {
+        let _moment = self.moment()?;
         let run = run_number(&self.conn, run)?;
         Ok(Steps {
             conn: &self.conn,

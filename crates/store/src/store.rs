@@ -1,4 +1,4 @@
-use rusqlite::{Connection, Transaction};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::Fault;
 
@@ -24,6 +24,16 @@ impl Store {
     /// If that fails; nothing that was stored is lost by it.
     pub fn close(self) -> Result<(), Fault> {
         self.conn.close().map_err(|(_, error)| error.into())
+    }
+
+    /// What is read until this is dropped is read at one moment, however many questions it
+    /// takes and whoever writes meanwhile. `None` within such a moment.
+    pub(crate) fn moment(&self) -> Result<Option<Transaction<'_>>, Fault> {
+        if !self.conn.is_autocommit() {
+            return Ok(None);
+        }
+        let reading = TransactionBehavior::Deferred;
+        Ok(Some(Transaction::new_unchecked(&self.conn, reading)?))
     }
 
     pub(crate) fn write(&mut self) -> Result<Transaction<'_>, Fault> {

@@ -1,7 +1,6 @@
-use regreen_model::TaskId;
+use regreen_model::{PromptKind, TaskId};
 
 use super::*;
-use crate::PromptKind;
 
 fn decoder(steps: &[&str]) -> ShellDecoder {
     let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
@@ -41,7 +40,7 @@ fn steps_are_arguments_and_nothing_in_them_is_quoted() {
         attempt: 1,
         spec_dir: "specs/demo",
         prompt: "unused",
-        kind: PromptKind::Executor,
+        kind: PromptKind::First,
         steps: &steps,
     };
     let found = invocation(Interpreter::Bash, &assignment);

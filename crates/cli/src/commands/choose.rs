@@ -67,7 +67,11 @@ pub fn set_box(places: &Places, key: &TaskKey, done: bool) -> Result<(), Problem
         let Some(row) = file.resolve(key) else {
             return Ok(None);
         };
-        let change = if done { file.tick(row) } else { file.untick(row) };
+        let change = if done {
+            file.tick(row)
+        } else {
+            file.untick(row)
+        };
         Ok(match change? {
             Change::AlreadySo => None,
             Change::Made(file) => Some(file.text().to_owned()),

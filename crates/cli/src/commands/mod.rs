@@ -1,10 +1,10 @@
 //! One file per command.
 
+mod choose;
 mod completions;
 mod config;
 mod explain;
 mod init;
-mod choose;
 mod inspect;
 mod lint;
 mod man;

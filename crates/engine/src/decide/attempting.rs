@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_model::{AttemptClass, AttemptReport, Event, Mark, PromptKind, TaskKey};
 
 use super::turn::Turn;
-use super::{ending, failing, verifying, waiting};
+use super::{choosing, ending, failing, picking, verifying, waiting};
 use crate::command::{AttemptOrder, Command};
 use crate::state::TaskState;
 
@@ -39,7 +39,7 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
             ),
         );
     }
-    turn.save_state();
+    turn.save_state_during(prompt);
     let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
         return;
     };
@@ -68,7 +68,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
     AttemptOrder {
         task: task.picked.clone(),
         attempt: task.attempts + 1,
-        iteration: task.iterations + 1,
+        iteration: task.iteration(prompt),
         max_iterations: config.limits.task_iterations,
         prompt,
         previous: task.failure.clone(),
@@ -80,15 +80,18 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
 }
 
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
+    let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let key = task.key().clone();
     let charged = is_charged(task, &report.class);
     turn.emit(Event::AttemptEnded {
-        task: key.clone(),
+        task: task.key().clone(),
         attempt,
         charged,
         report: Box::new(report.clone()),
     });
+    if is_decided {
+        return picking::go_on(turn);
+    }
     for message in &report.plan.warnings {
         turn.emit(Event::Warned {
             message: message.clone(),
@@ -117,8 +120,9 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
 
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
 fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
-    // A reminder is part of the attempt before it.
-    if task.reminded {
+    // A reminder is part of the attempt before it; and whoever says what becomes of a task
+    // does not count its attempts.
+    if task.reminded || choosing::has_a_say(task) {
         return false;
     }
     match class {
@@ -146,6 +150,7 @@ pub(super) fn ask_claims(turn: &mut Turn<'_>) {
 }
 
 pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &[TaskKey]) {
+    let is_decided = choosing::is_decided(turn);
     let Some(key) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
@@ -166,7 +171,11 @@ pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &
             message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
         });
     }
-    judge(turn);
+    if is_decided {
+        picking::go_on(turn);
+    } else {
+        judge(turn);
+    }
 }
 
 /// What the end of the last attempt means, whatever the work is worth.

@@ -3,10 +3,11 @@
 use regreen_model::{Event, FailureNote, TaskFailure};
 
 use super::turn::Turn;
-use super::{attempting, ending};
+use super::{attempting, choosing, ending, picking};
 
 /// The attempt did not pass.
 pub(super) fn fail(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
+    let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
     let failure = FailureNote {
         error: or(error, TaskFailure::NO_ERROR),
@@ -17,6 +18,9 @@ pub(super) fn fail(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
         attempt: task.attempts,
         failure,
     });
+    if is_decided {
+        return picking::go_on(turn);
+    }
     // Nobody runs a group: there is no other attempt that could help.
     let is_group = turn.task().is_some_and(|task| task.picked.is_group);
     if is_group || is_used_up(turn) {

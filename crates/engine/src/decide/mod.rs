@@ -1,6 +1,7 @@
 //! What to do about one thing that happened: one file per family of transitions.
 
 mod attempting;
+mod choosing;
 mod ending;
 mod failing;
 mod picking;
@@ -28,11 +29,12 @@ pub struct Decision {
 /// What follows from an input. The same state, time and input always give the same answer.
 pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
     match input {
-        Input::Start { run, config } => picking::start(state, now, run, config),
-        Input::Resume {
+        Input::Start {
+            run,
             config,
-            interrupted,
-        } => resuming::resume(state, now, config.as_deref(), interrupted.as_deref()),
+            choices,
+        } => picking::start(state, now, run, config, choices),
+        Input::Resume(resumption) => resuming::resume(state, now, resumption),
         Input::Noticed { messages } => ending::noticed(state, now, messages),
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.

@@ -1,23 +1,38 @@
 //! Starting, and finding out what is next.
 
-use regreen_model::{Event, RunConfig, RunOutcome, Timestamp};
+use regreen_model::{Event, PersonChoice, RunConfig, RunOutcome, Timestamp};
 
 use super::turn::Turn;
-use super::{Decision, attempting, ending, verifying};
+use super::{Decision, attempting, choosing, ending, verifying};
 use crate::input::{NextStep, Plan};
 use crate::state::State;
 
 /// A limit that nobody has set grows with the plan.
 const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
 
-pub(super) fn start(state: &State, now: Timestamp, run: &str, config: &RunConfig) -> Decision {
+pub(super) fn start(
+    state: &State,
+    now: Timestamp,
+    run: &str,
+    config: &RunConfig,
+    choices: &[PersonChoice],
+) -> Decision {
     let mut turn = Turn::about_run(state, now);
     turn.emit(Event::RunStarted {
         run: run.to_owned(),
         config: config.clone(),
     });
+    choosing::take_note(&mut turn, choices);
     turn.read_plan();
     turn.decision()
+}
+
+/// Leaves a task for what is next.
+pub(super) fn go_on(turn: &mut Turn<'_>) {
+    turn.save_state();
+    if !ending::stop_if_asked(turn) {
+        turn.read_plan();
+    }
 }
 
 pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
@@ -33,6 +48,7 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
             } else {
                 RunOutcome::Skipped
             };
+            turn.reach_the_end(plan.total);
             ending::end(&mut turn, outcome);
         }
         NextStep::Task(picked) => {

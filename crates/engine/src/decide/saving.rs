@@ -1,9 +1,9 @@
 //! A task that has passed: ticked, committed, recorded.
 
-use regreen_model::Event;
+use regreen_model::{ChoiceKind, Event};
 
 use super::turn::Turn;
-use super::{ending, failing};
+use super::{ending, failing, picking};
 use crate::command::{Command, CommitOrder, Record};
 use crate::input::CommitResult;
 
@@ -52,11 +52,7 @@ pub(super) fn committed(turn: &mut Turn<'_>, result: &CommitResult) {
         return;
     };
     let hash = match result {
-        CommitResult::HookFailed { output } => {
-            let output = output.clone();
-            turn.emit(Event::CommitRefused { task, output });
-            return set_box(turn, false);
-        }
+        CommitResult::HookFailed { output } => return refused(turn, output),
         CommitResult::Impossible { why } => return ending::broken(turn, why),
         CommitResult::Nothing => None,
         CommitResult::Done { hash, warnings } => {
@@ -70,6 +66,23 @@ pub(super) fn committed(turn: &mut Turn<'_>, result: &CommitResult) {
     };
     turn.emit(Event::Committed { task, hash });
     record(turn);
+}
+
+/// The box is emptied again, unless a person wants it ticked.
+fn refused(turn: &mut Turn<'_>, output: &str) {
+    let Some(task) = turn.task() else { return };
+    let (key, is_called_done) = (task.key().clone(), task.said == Some(ChoiceKind::Done));
+    let message = format!("the commit of task {key} was refused; it was called done, so it stays");
+    turn.emit(Event::CommitRefused {
+        task: key,
+        output: output.to_owned(),
+    });
+    if is_called_done {
+        turn.emit(Event::Warned { message });
+        record(turn);
+    } else {
+        set_box(turn, false);
+    }
 }
 
 /// A commit hook that fails is a failed verification, with what the hook said.
@@ -96,8 +109,5 @@ pub(super) fn recorded(turn: &mut Turn<'_>) {
         hash: task.hash.clone(),
     };
     turn.emit(done);
-    turn.save_state();
-    if !ending::stop_if_asked(turn) {
-        turn.read_plan();
-    }
+    picking::go_on(turn);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_model::{Event, TaskId, TaskKey, Timestamp};
+use regreen_model::{Event, PromptKind, TaskId, TaskKey, Timestamp};
 
 use super::Decision;
 use crate::command::{Command, Issued, StateFile};
@@ -44,10 +44,22 @@ impl<'s> Turn<'s> {
 
     /// Makes it a decision about a task, known or new.
     pub(super) fn turn_to(&mut self, key: &TaskKey) {
-        if let Some(task) = self.before.tasks.get(key) {
+        self.look_at(key);
+        self.key = Some(key.clone());
+    }
+
+    /// Shows what becomes of another task, too.
+    pub(super) fn look_at(&mut self, key: &TaskKey) {
+        let is_shown = self.state.tasks.contains_key(key);
+        if let Some(task) = self.before.tasks.get(key).filter(|_| !is_shown) {
             self.state.tasks.insert(key.clone(), task.clone());
         }
-        self.key = Some(key.clone());
+    }
+
+    /// There is no task any more that the state file could point at.
+    pub(super) fn reach_the_end(&mut self, total_tasks: u32) {
+        self.state.current = None;
+        self.state.total_tasks = total_tasks;
     }
 
     pub(super) fn decision(self) -> Decision {
@@ -92,24 +104,49 @@ impl<'s> Turn<'s> {
         self.ask(command, |seq| Event::PlanAsked { seq });
     }
 
-    /// What the state file is to say now.
+    /// What the state file is to say between attempts.
     pub(super) fn save_state(&mut self) {
-        let task = self.task();
+        let task = self.current();
+        let task_iteration = task.map_or(1, |task| task.iterations.max(1));
+        self.save_iterations(task_iteration, self.state.iterations.max(1));
+    }
+
+    /// What the state file is to say while an attempt is made: that one counts already.
+    pub(super) fn save_state_during(&mut self, prompt: PromptKind) {
+        let task_iteration = self.task().map_or(1, |task| task.iteration(prompt));
+        let is_new = prompt != PromptKind::Reminder;
+        let global_iteration = self.state.iterations + u32::from(is_new);
+        self.save_iterations(task_iteration, global_iteration.max(1));
+    }
+
+    fn save_iterations(&mut self, task_iteration: u32, global_iteration: u32) {
+        let (state, limits) = (&self.state, &self.state.config.limits);
         let file = StateFile {
-            task_index: task.map_or(0, |task| task.picked.index),
-            total_tasks: self.state.total_tasks,
-            task_iteration: task.map_or(1, |task| task.iterations.max(1)),
-            max_task_iterations: self.state.config.limits.task_iterations,
-            global_iteration: self.state.iterations.max(1),
-            max_global_iterations: self.state.iteration_limit(),
+            task_index: self
+                .current()
+                .map_or(state.total_tasks, |task| task.picked.index),
+            total_tasks: state.total_tasks,
+            task_iteration,
+            max_task_iterations: limits.task_iterations,
+            global_iteration,
+            max_global_iterations: limits.global_iterations,
             results: self.results(),
         };
         self.ask_aside(Command::SaveState(file));
     }
 
+    /// The task that was picked last, also where the decision is about the run as a whole.
+    fn current(&self) -> Option<&TaskState> {
+        let key = self.state.current.as_ref()?;
+        let shown = self.state.tasks.get(key);
+        shown.or_else(|| self.before.tasks.get(key))
+    }
+
     fn results(&self) -> BTreeMap<TaskId, bool> {
-        let tasks = self.before.tasks.iter().chain(&self.state.tasks);
+        let mut tasks: BTreeMap<_, _> = self.before.tasks.iter().collect();
+        tasks.extend(&self.state.tasks);
         tasks
+            .into_iter()
             .filter_map(|(key, task)| Some((key.id.clone(), task.result?)))
             .collect()
     }

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Mark, OutlineKind, OutlineRow, PickedTask, PlanChanges,
-    PromptKind, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, OutlineKind, OutlineRow, PickedTask,
+    PlanChanges, PromptKind, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -103,6 +103,10 @@ pub(super) enum PublicEvent<'e> {
         task: PublicTask,
         marks: &'e BTreeSet<Mark>,
         hash: Option<&'e str>,
+    },
+    Chosen {
+        task: PublicTask,
+        choice: ChoiceKind,
     },
     TaskGone {
         task: PublicTask,
@@ -238,6 +242,10 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 marks,
                 hash: hash.as_deref(),
+            },
+            Event::Chosen { choice } => Self::Chosen {
+                task: (&choice.task).into(),
+                choice: choice.what,
             },
             Event::TaskGone { task } => Self::TaskGone { task: task.into() },
             Event::TaskSkipped { task } => Self::TaskSkipped { task: task.into() },

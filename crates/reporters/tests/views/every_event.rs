@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Claim, Event, FailureNote, Mark, OutlineKind, OutlineRow,
-    PickedTask, PlanChanges, PromptKind, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
-    Timestamp, Verdict, VerifyCommand,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureNote, Mark, OutlineKind,
+    OutlineRow, PersonChoice, PickedTask, PlanChanges, PromptKind, RunConfig, RunOutcome,
+    StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -33,6 +33,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::Committed { .. } => "Committed",
         Event::RecordAsked { .. } => "RecordAsked",
         Event::TaskDone { .. } => "TaskDone",
+        Event::Chosen { .. } => "Chosen",
         Event::TaskGone { .. } => "TaskGone",
         Event::TaskSkipped { .. } => "TaskSkipped",
         Event::WaitStarted { .. } => "WaitStarted",
@@ -250,6 +251,13 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
                 Mark::Claimed,
             ]),
             hash,
+        },
+        Event::Chosen {
+            choice: PersonChoice {
+                number: 1,
+                task: key("2", text),
+                what: ChoiceKind::Retry,
+            },
         },
         Event::TaskGone {
             task: key("2", text),

@@ -1,6 +1,8 @@
 //! A run of the real engine in a world that a script makes up.
 
-use regreen_engine::{Command, CommitResult, Input, Issued, NextStep, Plan, State, decide};
+use regreen_engine::{
+    Command, CommitResult, Input, Issued, NextStep, Plan, Resumption, State, decide,
+};
 use regreen_model::{
     AttemptReport, Ending, Event, OutlineKind, OutlineRow, PickedTask, RunConfig, StopSignal,
     TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
@@ -31,6 +33,7 @@ impl<R: Reporter> Run<R> {
         run.feed(&Input::Start {
             run: run_id,
             config,
+            choices: Vec::new(),
         });
         run
     }
@@ -47,10 +50,7 @@ impl<R: Reporter> Run<R> {
             owed: Vec::new(),
             past: self.past,
         };
-        run.feed(&Input::Resume {
-            config: None,
-            interrupted: None,
-        });
+        run.feed(&Input::Resume(Resumption::default()));
         run
     }
 

@@ -249,7 +249,7 @@ fn run_agent(
         attempt: order.attempt,
         spec_dir: &performer.places.shown(&performer.places.spec_folder()),
         prompt,
-        kind: agents_kind(order.prompt),
+        kind: order.prompt,
         steps: &steps,
     };
     let folder = performer.places.task_folder(&performer.run, task);
@@ -312,14 +312,4 @@ fn heading(name: &AttemptName) -> String {
 
 fn plan_path(performer: &Performer) -> PathBuf {
     performer.places.scratch().join("plan-before")
-}
-
-fn agents_kind(kind: PromptKind) -> regreen_agents::PromptKind {
-    match kind {
-        PromptKind::First => regreen_agents::PromptKind::Executor,
-        PromptKind::Retry => regreen_agents::PromptKind::Retry,
-        PromptKind::Reminder => regreen_agents::PromptKind::Reminder,
-        PromptKind::NoOp => regreen_agents::PromptKind::NoOp,
-        PromptKind::Interrupted | PromptKind::NewSession => regreen_agents::PromptKind::Interrupted,
-    }
 }

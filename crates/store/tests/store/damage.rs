@@ -4,13 +4,15 @@ use std::fs;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
+use regreen_model::{ChoiceKind, PersonChoice};
 use regreen_store::{
-    Attempt, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot, Step, StepNo,
-    Store,
+    Attempt, CommandSeq, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot,
+    Step, StepNo, Store,
 };
+use rusqlite::Connection;
 
 use crate::folder::{Folder, NOON};
-use crate::sample::{fill, snapshot, step};
+use crate::sample::{begin, fill, green, snapshot, step, task};
 
 /// What resuming depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,7 @@ struct Journal {
     runs: Vec<Run>,
     steps: Vec<Vec<Step>>,
     owed: Vec<Vec<IssuedCommand>>,
+    choices: Vec<PersonChoice>,
 }
 
 /// What people look at.
@@ -57,7 +60,14 @@ fn journal(store: &Store) -> Result<Journal, RunError> {
         steps.push(all.collect::<Result<_, _>>()?);
         owed.push(store.outstanding(&run.id)?);
     }
-    Ok(Journal { runs, steps, owed })
+    let mut choices = store.choices("login")?;
+    choices.extend(store.choices("search")?);
+    Ok(Journal {
+        runs,
+        steps,
+        owed,
+        choices,
+    })
 }
 
 fn history(store: &Store, journal: &Journal) -> Result<History, RunError> {
@@ -78,11 +88,7 @@ fn snapshots(store: &Store, journal: &Journal) -> Result<Vec<Snapshot>, RunError
 }
 
 fn is_damage(error: &RunError) -> bool {
-    // A name that an index lost cannot be found any more; that, too, stops a run.
-    matches!(
-        error,
-        RunError::Fault(Fault::Damaged(_)) | RunError::NoSuchRun(_)
-    )
+    matches!(error, RunError::Fault(Fault::Damaged(_)))
 }
 
 /// Whatever can be read is right; whatever is not is called damaged.
@@ -105,7 +111,9 @@ fn assert_right_or_damaged(bytes: &[u8]) {
     for run in &ORIGINAL.journal.runs {
         let _ = store.append(&run.id, &step(41), &[]);
         let _ = store.save_snapshot(&run.id, &snapshot(40));
+        let _ = store.end_run(&run.id, &green());
     }
+    let _ = store.choose("login", &task("1.3"), ChoiceKind::Skip, NOON);
 }
 
 fn assert_history(store: &Store) {
@@ -133,6 +141,8 @@ fn an_undamaged_file_is_read_as_it_was() {
     store.check().unwrap();
     assert_eq!(journal(&store).unwrap(), ORIGINAL.journal);
     assert_eq!(ORIGINAL.journal.steps[0].len(), 40);
+    assert_eq!(ORIGINAL.journal.choices.len(), 9);
+    assert_eq!(ORIGINAL.journal.runs[2].end, Some(green()));
     assert_eq!(ORIGINAL.history.failures.len(), 30);
     let kept = snapshots(&store, &ORIGINAL.journal).unwrap();
     assert_eq!(kept, [snapshot(30), snapshot(30), snapshot(30)]);
@@ -154,8 +164,104 @@ fn a_changed_letter_in_a_step_is_noticed() {
     );
 }
 
+/// The file with one change, as somebody with a database tool would make it.
+fn changed(sql: &str) -> Folder {
+    let folder = Folder::new();
+    fs::write(folder.file(), &ORIGINAL.bytes).unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    assert_eq!(raw.execute(sql, []).unwrap(), 1);
+    folder
+}
+
+#[test]
+fn a_name_that_leads_to_another_run_is_noticed() {
+    // The second run in the index of names: its name, then its number.
+    let (entry, number) = (b"20251116-120000-02\x02", 18);
+    let mut places = ORIGINAL.bytes.windows(entry.len());
+    let place = places.position(|w| w == entry).unwrap() + number;
+    let mut bytes = ORIGINAL.bytes.clone();
+    bytes[place] = 3;
+    let folder = Folder::new();
+    fs::write(folder.file(), bytes).unwrap();
+    let run = &ORIGINAL.journal.runs[1].id;
+    let error = folder.open().steps(run, StepNo::NONE).unwrap_err();
+    assert!(is_damage(&error), "{error:?}");
+}
+
+#[test]
+fn an_end_that_moved_to_another_run_is_noticed() {
+    let folder = changed("UPDATE run_ends SET run = 2");
+    let error = folder.open().unfinished_run("login").unwrap_err();
+    assert!(matches!(error, Fault::Damaged(_)), "{error:?}");
+}
+
+#[test]
+fn a_command_that_is_listed_as_owed_in_the_place_of_another_is_noticed() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let first = begin(&mut store, "login");
+    let asked = [step(1), step(2)].map(|step| step.commands[0].clone());
+    let two = Step {
+        commands: asked.into(),
+        ..step(1)
+    };
+    store.append(&first, &two, &[]).unwrap();
+    let answer = Step {
+        commands: vec![],
+        ..step(2)
+    };
+    store.append(&first, &answer, &[]).unwrap();
+    let owed = store.outstanding(&first).unwrap();
+    assert_eq!(owed[0].seq, CommandSeq(2));
+    store.close().unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    raw.execute("UPDATE owed SET seq = 1", []).unwrap();
+    drop(raw);
+    let error = folder.open().outstanding(&first).unwrap_err();
+    assert!(is_damage(&error), "{error:?}");
+}
+
+/// Where the page headers of a file begin that say of their page that it holds rows.
+fn page_headers() -> impl Iterator<Item = usize> {
+    let bytes = &ORIGINAL.bytes;
+    let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let begins = (0..bytes.len()).step_by(size);
+    let headers = begins.map(|begin| if begin == 0 { 100 } else { begin });
+    headers.filter(|at| matches!(ORIGINAL.bytes[*at], 2 | 5 | 10 | 13))
+}
+
+#[test]
+fn a_page_that_says_it_is_empty_is_damage_or_makes_no_difference() {
+    let mut pages = 0;
+    for at in page_headers() {
+        for length in [2, 4] {
+            let mut bytes = ORIGINAL.bytes.clone();
+            bytes[at + 3..at + 3 + length].fill(0);
+            assert_right_or_damaged(&bytes);
+        }
+        pages += 1;
+    }
+    assert!(pages > 20, "{pages}");
+}
+
+#[test]
+fn a_page_that_lost_its_last_row_is_damage_or_makes_no_difference() {
+    for at in page_headers() {
+        let mut bytes = ORIGINAL.bytes.clone();
+        let count = u16::from_be_bytes([bytes[at + 3], bytes[at + 4]]);
+        let fewer = count.saturating_sub(1).to_be_bytes();
+        bytes[at + 3..at + 5].copy_from_slice(&fewer);
+        assert_right_or_damaged(&bytes);
+    }
+}
+
+/// `PROPTEST_CASES` asks for a longer sweep.
+fn cases() -> u32 {
+    ProptestConfig::default().cases.max(300)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn bytes_changed_anywhere_are_damage_or_make_no_difference(

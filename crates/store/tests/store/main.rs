@@ -9,6 +9,7 @@
 
 mod again;
 mod any_run;
+mod choices;
 mod crash;
 mod damage;
 mod disk_full;

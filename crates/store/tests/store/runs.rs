@@ -1,15 +1,7 @@
 use regreen_store::{NewRun, RunEnd, RunError, RunId};
 
 use crate::folder::{Folder, NOON};
-use crate::sample::{begin, step};
-
-fn green() -> RunEnd {
-    RunEnd {
-        ended_ms: NOON + 60_000,
-        outcome: "green".to_owned(),
-        exit_code: Some(0),
-    }
-}
+use crate::sample::{begin, green, step};
 
 #[test]
 fn a_run_is_named_after_its_second_and_no_two_share_a_name() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    Confidence, Failure, FailureCategory, FailureKind, RetryMode, TaskId, TaskKey,
+    ChoiceKind, Confidence, Failure, FailureCategory, FailureKind, RetryMode, TaskId, TaskKey,
 };
 use regreen_store::{
-    Attempt, AttemptKey, CommandSeq, FailureRow, HistoryRow, IssuedCommand, NewRun, Payload, RunId,
-    Snapshot, Step, StepNo, Store,
+    Attempt, AttemptKey, CommandSeq, FailureRow, HistoryRow, IssuedCommand, NewRun, Payload,
+    RunEnd, RunId, Snapshot, Step, StepNo, Store,
 };
 use serde_json::json;
 
@@ -31,6 +31,14 @@ pub(crate) fn step(n: u64) -> Step {
             seq: CommandSeq(n),
             command: payload("DoIt", &text),
         }],
+    }
+}
+
+/// A step that no other run has.
+pub(crate) fn step_of(run: &RunId, n: u64) -> Step {
+    Step {
+        input: payload("Told", &format!("{run}, {n}")),
+        ..step(n)
     }
 }
 
@@ -109,17 +117,32 @@ pub(crate) fn failed(run: &RunId, id: &str, number: u32) -> FailureRow {
     FailureRow::new(key(run, id, number), at_ms, &failure("no such file: a.txt")).unwrap()
 }
 
-/// Three runs with steps, snapshots, attempts and failures.
+pub(crate) fn green() -> RunEnd {
+    RunEnd {
+        ended_ms: NOON + 60_000,
+        outcome: "green".to_owned(),
+        exit_code: Some(0),
+    }
+}
+
+/// Three runs with steps, snapshots, attempts and failures, the first of them ended, and
+/// choices between them.
 pub(crate) fn fill(store: &mut Store) {
     for spec in ["login", "search", "login"] {
         let run = begin(store, spec);
         for n in 1..=40 {
-            store.append(&run, &step(n), &history_of(&run, n)).unwrap();
+            let step = step_of(&run, n);
+            store.append(&run, &step, &history_of(&run, n)).unwrap();
             if n % 15 == 0 {
                 store.save_snapshot(&run, &snapshot(n)).unwrap();
             }
         }
+        for (what, id) in ChoiceKind::ALL.into_iter().zip(["1.3", "1.10", "2"]) {
+            store.choose(spec, &task(id), what, NOON).unwrap();
+        }
     }
+    let first = store.runs(9).unwrap().pop().unwrap();
+    store.end_run(&first.id, &green()).unwrap();
 }
 
 fn history_of(run: &RunId, n: u64) -> Vec<HistoryRow> {

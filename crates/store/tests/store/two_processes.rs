@@ -1,13 +1,15 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use regreen_model::ChoiceKind;
 use regreen_store::{AppendError, Fault, StepNo, Store};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::again::{again, prepared};
 use crate::folder::{Folder, NOON};
-use crate::sample::{begin, step};
+use crate::sample::{begin, green, step, task};
 
 /// Another process in the middle of a write, until its input is closed.
 fn busy_process(folder: &Folder) -> Child {
@@ -67,4 +69,31 @@ fn a_step_that_another_process_stored_first_is_refused() {
     let error = store.append(&run, &step(1), &[]).unwrap_err();
     assert!(matches!(error, AppendError::OutOfOrder { .. }), "{error:?}");
     store.append(&run, &step(2), &[]).unwrap();
+}
+
+#[test]
+fn what_is_listed_while_another_writes_is_never_called_damaged() {
+    let folder = Folder::new();
+    let mut writer = folder.open();
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            for _ in 0..100 {
+                let run = begin(&mut writer, "login");
+                for n in 1..=3 {
+                    writer.append(&run, &step(n), &[]).unwrap();
+                }
+                writer.end_run(&run, &green()).unwrap();
+                let what = ChoiceKind::Skip;
+                writer.choose("login", &task("1.3"), what, NOON).unwrap();
+            }
+        });
+        let reader = folder.open();
+        while !writing.is_finished() {
+            for run in reader.runs(1).unwrap() {
+                reader.outstanding(&run.id).unwrap();
+            }
+            reader.choices("login").unwrap();
+        }
+        reader.check().unwrap();
+    });
 }

@@ -6,20 +6,21 @@ use regreen_store::{Fault, HistoryRow, OpenError, RunId, StepNo, Store};
 use rusqlite::Connection;
 
 use crate::folder::{Folder, NOON};
-use crate::sample::{begun, snapshot, step};
+use crate::sample::{begin, begun, ended, failed, green, snapshot, step};
 
 const VERSION_1: &str = include_str!("../fixtures/v1.sql");
+const VERSION_2: &str = include_str!("../fixtures/v2.sql");
 
-fn old_file() -> Folder {
+fn old_file(sql: &str) -> Folder {
     let folder = Folder::new();
     let raw = Connection::open(folder.file()).unwrap();
-    raw.execute_batch(VERSION_1).unwrap();
+    raw.execute_batch(sql).unwrap();
     folder
 }
 
 #[test]
 fn a_file_of_version_1_is_updated_and_keeps_everything() {
-    let folder = old_file();
+    let folder = old_file(VERSION_1);
     let mut store = folder.open();
     store.check().unwrap();
     let run = store.unfinished_run("login").unwrap().unwrap();
@@ -35,8 +36,31 @@ fn a_file_of_version_1_is_updated_and_keeps_everything() {
 }
 
 #[test]
+fn a_file_of_version_2_is_updated_and_keeps_everything() {
+    let folder = old_file(VERSION_2);
+    let mut store = folder.open();
+    store.check().unwrap();
+    let runs = store.runs(9).unwrap();
+    let ends: Vec<_> = runs.iter().map(|run| run.end.clone()).collect();
+    assert_eq!(ends, [None, Some(green())]);
+    let run = store.unfinished_run("login").unwrap().unwrap();
+    let attempts = store.attempts_in_run(&run).unwrap();
+    assert_eq!(attempts, [ended(&run, "1.3", 1)]);
+    let failures = store.failures_in_run(&run).unwrap();
+    assert_eq!(failures, [failed(&run, "1.3", 1)]);
+    assert_eq!(store.choices("login").unwrap(), []);
+    store.append(&run, &step(4), &[]).unwrap();
+    store.end_run(&run, &green()).unwrap();
+    begin(&mut store, "login");
+    store.close().unwrap();
+    let store = folder.open();
+    store.check().unwrap();
+    assert_eq!(store.runs(9).unwrap().len(), 3);
+}
+
+#[test]
 fn who_updated_a_file_and_when_is_written_in_it() {
-    let folder = old_file();
+    let folder = old_file(VERSION_1);
     folder.open().close().unwrap();
     let raw = Connection::open(folder.file()).unwrap();
     let history: String = raw
@@ -46,7 +70,7 @@ fn who_updated_a_file_and_when_is_written_in_it() {
             |row| row.get(0),
         )
         .unwrap();
-    assert_eq!(history, format!("1 1763200000000, 2 {NOON}"));
+    assert_eq!(history, format!("1 1763200000000, 2 {NOON}, 3 {NOON}"));
 }
 
 /// Names and definitions of everything in a file.
@@ -60,14 +84,16 @@ fn shape(raw: &Connection) -> BTreeMap<String, Option<String>> {
 }
 
 #[test]
-fn what_version_1_made_is_still_made_the_same_way() {
-    let old = shape(&Connection::open(old_file().file()).unwrap());
+fn what_older_versions_made_is_still_made_the_same_way() {
     let folder = Folder::new();
     folder.open().close().unwrap();
     let new = shape(&Connection::open(folder.file()).unwrap());
-    assert!(old.contains_key("steps"));
-    for (name, sql) in old {
-        assert_eq!(new.get(&name), Some(&sql), "{name}");
+    for (sql, table) in [(VERSION_1, "steps"), (VERSION_2, "failures")] {
+        let old = shape(&Connection::open(old_file(sql).file()).unwrap());
+        assert!(old.contains_key(table));
+        for (name, sql) in old {
+            assert_eq!(new.get(&name), Some(&sql), "{name}");
+        }
     }
 }
 

@@ -60,4 +60,3 @@ fn print(git: &Git, before: &Oid, after: &Oid) -> Result<(), Problem> {
     }
     output::copy(&mut diff.bytes.as_slice())
 }
-

@@ -17,13 +17,20 @@ pub fn run(arguments: &Log) -> Result<Exit, Problem> {
     let places = &workplace.places;
     let task = task_id(&arguments.which.task)?;
     let attempt = History::open(places)?.attempt(&task, arguments.which.attempt)?;
-    let log = places.log(attempt.key.run.as_str(), &attempt.key.task, attempt.key.number);
+    let log = places.log(
+        attempt.key.run.as_str(),
+        &attempt.key.task,
+        attempt.key.number,
+    );
     let logs = match arguments.verify {
         false => vec![log],
         true => verify_logs(&log),
     };
     if logs.is_empty() {
-        output::note(&format!("nothing was verified after attempt {}", attempt.key.number));
+        output::note(&format!(
+            "nothing was verified after attempt {}",
+            attempt.key.number
+        ));
     }
     for log in logs {
         show(&log)?;

@@ -95,7 +95,11 @@ impl Status {
         let history = History::open(places)?;
         let run = history.runs()?.pop();
         let state = match (&run, history.store()) {
-            (Some(run), Some(store)) => folded(store, &run.id).map_err(|error| Problem::Run(error.into()))?.0,
+            (Some(run), Some(store)) => {
+                folded(store, &run.id)
+                    .map_err(|error| Problem::Run(error.into()))?
+                    .0
+            }
             _ => State::default(),
         };
         let holder = TreeLock::holder(&places.root);
@@ -123,7 +127,10 @@ impl Status {
 }
 
 /// When the attempts of a run began that are of interest: the last of each task.
-fn attempt_starts(history: &History, run: &Run) -> Result<Vec<(regreen_model::TaskKey, Timestamp)>, Problem> {
+fn attempt_starts(
+    history: &History,
+    run: &Run,
+) -> Result<Vec<(regreen_model::TaskKey, Timestamp)>, Problem> {
     let events = history.events(run)?;
     let starts = events.into_iter().filter_map(|(at, event)| match event {
         regreen_model::Event::AttemptStarted { task, .. } => Some((task, at)),
@@ -136,7 +143,10 @@ fn run_status(run: &Run, state: &State, holder: Option<TreeLockError>) -> RunSta
     RunStatus {
         id: run.id.to_string(),
         agent: state.config.agent.clone(),
-        outcome: state.outcome.as_ref().map(|outcome| outcome.name().to_owned()),
+        outcome: state
+            .outcome
+            .as_ref()
+            .map(|outcome| outcome.name().to_owned()),
         holder: holder.map(|held| held.to_string()),
         attempts_used: state.iterations,
         attempts_limit: state.iteration_limit(),
@@ -152,7 +162,11 @@ fn task_status(
     is_at_work: bool,
 ) -> TaskStatus {
     let task = state.tasks.get(&row.key);
-    let started = starts.iter().rev().find(|(key, _)| *key == row.key).map(|(_, at)| *at);
+    let started = starts
+        .iter()
+        .rev()
+        .find(|(key, _)| *key == row.key)
+        .map(|(_, at)| *at);
     let what = task.map(|task| doing(&task.phase)).filter(|_| is_at_work);
     TaskStatus {
         id: row.key.id.to_string(),
@@ -164,7 +178,9 @@ fn task_status(
         attempts: task.map_or(0, |task| task.attempts),
         attempts_used: task.map_or(0, |task| task.iterations),
         attempts_limit: state.config.limits.task_iterations,
-        marks: task.map(|task| task.marks.iter().copied().collect()).unwrap_or_default(),
+        marks: task
+            .map(|task| task.marks.iter().copied().collect())
+            .unwrap_or_default(),
         commit: task.and_then(|task| task.hash.clone()),
         current: what.flatten().map(|what| Current {
             what,
@@ -184,6 +200,8 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         Phase::Attempting { .. } => Some("attempt"),
         Phase::Verifying { .. } | Phase::JudgingClaims { .. } => Some("verifying"),
         Phase::Waiting { .. } => Some("waiting"),
-        Phase::Ticking { .. } | Phase::Committing { .. } | Phase::Recording { .. } => Some("saving"),
+        Phase::Ticking { .. } | Phase::Committing { .. } | Phase::Recording { .. } => {
+            Some("saving")
+        }
     }
 }

@@ -67,7 +67,12 @@ impl Story<'_> {
         if !self.page.is_empty() {
             self.page.push('\n');
         }
-        let _ = writeln!(self.page, "run {}, {}", run.id, moment(ours.first().map(|(at, _)| *at)));
+        let _ = writeln!(
+            self.page,
+            "run {}, {}",
+            run.id,
+            moment(ours.first().map(|(at, _)| *at))
+        );
         for (at, event) in ours {
             self.tell(run, *at, event);
         }
@@ -87,7 +92,10 @@ impl Story<'_> {
             } => {
                 self.line(0, "");
                 let why = prompt.name();
-                self.line(1, &format!("attempt {attempt} ({why}), {}", moment(Some(at))));
+                self.line(
+                    1,
+                    &format!("attempt {attempt} ({why}), {}", moment(Some(at))),
+                );
                 let log = self.places.log(run.id.as_str(), task, *attempt);
                 self.line(2, &format!("log: {}", self.places.shown(&log)));
             }
@@ -110,7 +118,10 @@ impl Story<'_> {
             }
             Event::TaskFailed { failure, .. } => {
                 self.line(2, &format!("failed: {}", first_line(&failure.error)));
-                self.line(2, &format!("attempted fix: {}", first_line(&failure.attempted_fix)));
+                self.line(
+                    2,
+                    &format!("attempted fix: {}", first_line(&failure.attempted_fix)),
+                );
             }
             Event::CommitRefused { output, .. } => {
                 self.line(2, "a commit hook refused it:");
@@ -163,8 +174,13 @@ impl Story<'_> {
         let Some(span) = spans.ok().and_then(|spans| spans.into_iter().next()) else {
             return;
         };
-        let changes = git.changed_files(&span.before, &span.after).unwrap_or_default();
-        let mut names: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
+        let changes = git
+            .changed_files(&span.before, &span.after)
+            .unwrap_or_default();
+        let mut names: Vec<String> = changes
+            .iter()
+            .map(|change| change.path.to_string())
+            .collect();
         let more = names.len().saturating_sub(FILES);
         names.truncate(FILES);
         match (names.as_slice(), more) {
@@ -199,7 +215,15 @@ impl Story<'_> {
 
     fn line(&mut self, depth: usize, text: &str) {
         let text = text.trim_end();
-        let _ = writeln!(self.page, "{}{text}", if text.is_empty() { String::new() } else { "  ".repeat(depth) });
+        let _ = writeln!(
+            self.page,
+            "{}{text}",
+            if text.is_empty() {
+                String::new()
+            } else {
+                "  ".repeat(depth)
+            }
+        );
     }
 }
 

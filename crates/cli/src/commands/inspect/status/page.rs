@@ -23,7 +23,11 @@ impl Status {
             Some(run) => tell_run(&mut page, run),
         }
         page.push('\n');
-        let width = self.tasks.iter().map(|task| name(task).chars().count()).max();
+        let width = self
+            .tasks
+            .iter()
+            .map(|task| name(task).chars().count())
+            .max();
         for task in &self.tasks {
             tell_task(&mut page, task, width.unwrap_or(0));
         }
@@ -43,7 +47,12 @@ fn tell_run(page: &mut String, run: &RunStatus) {
         (None, Some("set_up")) => "paused: the set-up must be fixed; `regreen run` goes on with it",
         (None, Some(_)) => "was stopped; `regreen run` goes on with it",
     };
-    let _ = writeln!(page, "run {}, agent {}: {state}", run.id, PlainLine::flatten(&run.agent, REASON_CHARS));
+    let _ = writeln!(
+        page,
+        "run {}, agent {}: {state}",
+        run.id,
+        PlainLine::flatten(&run.agent, REASON_CHARS)
+    );
     let _ = writeln!(
         page,
         "attempts {} of {}, waited {} of {}",
@@ -81,12 +90,17 @@ fn facts(task: &TaskStatus) -> Vec<String> {
         facts.push("skipped".to_owned());
     }
     if let Some(current) = &task.current {
-        let elapsed = current.for_ms.map(|ms| format!(" for {}", Span::whole_seconds(ms)));
+        let elapsed = current
+            .for_ms
+            .map(|ms| format!(" for {}", Span::whole_seconds(ms)));
         facts.push(format!("{}{}", current.what, elapsed.unwrap_or_default()));
     }
     if let Some(failure) = &task.failure {
         let first = failure.lines().next().unwrap_or_default();
-        facts.push(format!("failed: {}", PlainLine::flatten(first, REASON_CHARS)));
+        facts.push(format!(
+            "failed: {}",
+            PlainLine::flatten(first, REASON_CHARS)
+        ));
     }
     facts
 }

@@ -1,0 +1,10 @@
+//! What the engine promises, shown on runs in worlds made of numbers and on single turns.
+#![expect(clippy::panic, reason = "a promise that is broken ends the test")]
+
+mod choices;
+mod dice;
+mod promises;
+mod script;
+mod simulation;
+mod state_file;
+mod world;

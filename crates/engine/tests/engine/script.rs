@@ -1,0 +1,205 @@
+//! A run that is told what happens, one thing at a time.
+
+use regreen_engine::{
+    AttemptOrder, Command, CommitResult, Decision, Input, NextStep, Plan, Resumption, State,
+    StateFile, decide,
+};
+use regreen_model::{
+    AttemptReport, ChoiceKind, Event, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId,
+    TaskKey, Timestamp, Verdict,
+};
+
+pub(crate) fn task(id: &str) -> TaskKey {
+    let Some(id) = TaskId::parse(id) else {
+        panic!("{id} is no id")
+    };
+    TaskKey {
+        title: format!("Task {id}"),
+        id,
+        occurrence: 0,
+    }
+}
+
+pub(crate) fn choice(number: u64, id: &str, what: ChoiceKind) -> PersonChoice {
+    PersonChoice {
+        number,
+        task: task(id),
+        what,
+    }
+}
+
+/// A task of a plan of three, with nothing to verify it.
+pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
+    PickedTask {
+        task: task(id),
+        root: task(id),
+        index,
+        total: 3,
+        is_verify: false,
+        is_group: false,
+        verify: vec![],
+        commit: Some("feat: it".to_owned()),
+    }
+}
+
+pub(crate) fn signalled() -> AttemptReport {
+    AttemptReport {
+        signalled: true,
+        files_changed: 1,
+        ..AttemptReport::default()
+    }
+}
+
+pub(crate) fn failed() -> AttemptReport {
+    AttemptReport {
+        reports_failure: true,
+        error: "it broke".to_owned(),
+        ..signalled()
+    }
+}
+
+pub(crate) struct Run {
+    pub(crate) state: State,
+    last: Decision,
+    /// The number of the command that is owed.
+    seq: u64,
+}
+
+impl Run {
+    pub(crate) fn start(choices: Vec<PersonChoice>) -> Self {
+        let mut run = Self {
+            state: State::default(),
+            last: Decision::default(),
+            seq: 0,
+        };
+        run.tell(&Input::Start {
+            run: "run-1".to_owned(),
+            config: RunConfig::default(),
+            choices,
+        });
+        run
+    }
+
+    pub(crate) fn tell(&mut self, input: &Input) {
+        let decision = decide(&self.state, Timestamp::from_millis(1_000), input);
+        for event in &decision.events {
+            self.state.apply(event);
+        }
+        self.seq = decision.commands.last().map_or(self.seq, |last| last.seq);
+        self.last = decision;
+    }
+
+    pub(crate) fn command(&self) -> &Command {
+        let Some(issued) = self.last.commands.last() else {
+            panic!("nothing was asked for: {:?}", self.last)
+        };
+        &issued.command
+    }
+
+    pub(crate) fn attempt(&self) -> &AttemptOrder {
+        match self.command() {
+            Command::Attempt(order) => order,
+            other => panic!("no attempt was asked for: {other:?}"),
+        }
+    }
+
+    pub(crate) fn is_reading_the_plan(&self) -> bool {
+        matches!(self.command(), Command::ReadPlan { .. })
+    }
+
+    /// What the last thing told has made the state file say.
+    pub(crate) fn state_file(&self) -> &StateFile {
+        let mut commands = self.last.commands.iter();
+        let saved = commands.find_map(|issued| match &issued.command {
+            Command::SaveState(file) => Some(file),
+            _ => None,
+        });
+        let Some(file) = saved else {
+            panic!("no state was saved: {:?}", self.last)
+        };
+        file
+    }
+
+    /// The names of the events that the last thing told has led to.
+    pub(crate) fn events(&self) -> Vec<String> {
+        let name = |event: &Event| {
+            let event = serde_json::to_value(event).unwrap_or_default();
+            event["event"].as_str().unwrap_or_default().to_owned()
+        };
+        self.last.events.iter().map(name).collect()
+    }
+
+    pub(crate) fn pick(&mut self, picked: PickedTask) {
+        let plan = Plan {
+            total: picked.total,
+            open: 1,
+            next: NextStep::Task(Box::new(picked)),
+        };
+        let seq = self.seq;
+        self.tell(&Input::PlanRead { seq, plan });
+    }
+
+    pub(crate) fn nothing_left(&mut self, total: u32, open: u32) {
+        let next = NextStep::Nothing;
+        let plan = Plan { next, total, open };
+        let seq = self.seq;
+        self.tell(&Input::PlanRead { seq, plan });
+    }
+
+    pub(crate) fn attempt_ends(&mut self, report: AttemptReport) {
+        let (seq, report) = (self.seq, Box::new(report));
+        self.tell(&Input::AttemptEnded { seq, report });
+    }
+
+    pub(crate) fn verified(&mut self, verdict: Verdict) {
+        let seq = self.seq;
+        self.tell(&Input::Verified { seq, verdict });
+    }
+
+    pub(crate) fn ticked(&mut self) {
+        self.tell(&Input::Ticked { seq: self.seq });
+    }
+
+    pub(crate) fn committed(&mut self, result: CommitResult) {
+        let seq = self.seq;
+        self.tell(&Input::Committed { seq, result });
+    }
+
+    pub(crate) fn recorded(&mut self) {
+        self.tell(&Input::Recorded { seq: self.seq });
+    }
+
+    /// Somebody stops the run, and what was being done is cut short.
+    pub(crate) fn stop(&mut self) {
+        let signal = StopSignal::Interrupt;
+        self.tell(&Input::Stop { signal });
+        self.tell(&Input::Halted { seq: self.seq });
+    }
+
+    pub(crate) fn claims_judged(&mut self, kept: Vec<TaskKey>) {
+        let seq = self.seq;
+        let taken_back = vec![];
+        self.tell(&Input::ClaimsJudged {
+            seq,
+            kept,
+            taken_back,
+        });
+    }
+
+    pub(crate) fn resume(&mut self, choices: Vec<PersonChoice>) {
+        self.tell(&Input::Resume(Resumption {
+            choices,
+            ..Resumption::default()
+        }));
+    }
+
+    /// From the attempt that is being made to the commit that a hook refuses.
+    pub(crate) fn commit_is_refused(&mut self) {
+        self.attempt_ends(signalled());
+        self.verified(Verdict::Green);
+        self.ticked();
+        self.committed(CommitResult::HookFailed {
+            output: "lint: no".to_owned(),
+        });
+    }
+}
