@@ -4,7 +4,7 @@ mod page;
 
 use regreen_documents::TaskFile;
 use regreen_engine::{Phase, State};
-use regreen_model::{Mark, OutlineRow, Timestamp};
+use regreen_model::{Event, Mark, OutlineRow, TaskKey, Timestamp};
 use regreen_runtime::{Places, TreeLock, TreeLockError, folded, now, outline};
 use regreen_store::Run;
 use regreen_workspace::{RealDisk, read_text};
@@ -127,13 +127,10 @@ impl Status {
 }
 
 /// When the attempts of a run began that are of interest: the last of each task.
-fn attempt_starts(
-    history: &History,
-    run: &Run,
-) -> Result<Vec<(regreen_model::TaskKey, Timestamp)>, Problem> {
+fn attempt_starts(history: &History, run: &Run) -> Result<Vec<(TaskKey, Timestamp)>, Problem> {
     let events = history.events(run)?;
     let starts = events.into_iter().filter_map(|(at, event)| match event {
-        regreen_model::Event::AttemptStarted { task, .. } => Some((task, at)),
+        Event::AttemptStarted { task, .. } => Some((task, at)),
         _ => None,
     });
     Ok(starts.collect())
@@ -158,7 +155,7 @@ fn run_status(run: &Run, state: &State, holder: Option<TreeLockError>) -> RunSta
 fn task_status(
     row: &OutlineRow,
     state: &State,
-    starts: &[(regreen_model::TaskKey, Timestamp)],
+    starts: &[(TaskKey, Timestamp)],
     is_at_work: bool,
 ) -> TaskStatus {
     let task = state.tasks.get(&row.key);

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use regreen_model::{AttemptClass, AttemptReport, Event, PlainLine, TaskId, Timestamp, Verdict};
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, PlainLine, TaskId, TaskKey, Timestamp, Verdict,
+};
 use regreen_reporters::Span;
 use regreen_runtime::Places;
 use regreen_store::Run;
@@ -32,6 +34,7 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
         places: &workplace.places,
         git: Git::open(&workplace.places.root).ok(),
         task,
+        again: false,
         page: String::new(),
     };
     for run in history.runs()? {
@@ -53,6 +56,8 @@ struct Story<'a> {
     places: &'a Places,
     git: Option<Git>,
     task: TaskId,
+    /// The Verify that runs is the second look.
+    again: bool,
     page: String,
 }
 
@@ -108,6 +113,7 @@ impl Story<'_> {
                 self.tell_end(report);
                 self.tell_files(run, task, *attempt);
             }
+            Event::VerifyStarted { again, .. } => self.again = *again,
             Event::VerifyEnded {
                 task,
                 attempt,
@@ -168,7 +174,7 @@ impl Story<'_> {
         }
     }
 
-    fn tell_files(&mut self, run: &Run, task: &regreen_model::TaskKey, attempt: u32) {
+    fn tell_files(&mut self, run: &Run, task: &TaskKey, attempt: u32) {
         let Some(git) = &self.git else { return };
         let spans = spans(git, run.id.as_str(), task, Some(attempt));
         let Some(span) = spans.ok().and_then(|spans| spans.into_iter().next()) else {
@@ -194,8 +200,12 @@ impl Story<'_> {
 
     fn tell_verdict(&mut self, verdict: &Verdict, log: &Path) {
         match verdict {
+            Verdict::Green if self.again => self.line(2, "Verify: green this time"),
             Verdict::Green => self.line(2, "Verify: green"),
             Verdict::Unverified => self.line(2, "Verify: nothing to run"),
+            Verdict::Red { .. } if !self.again => {
+                self.line(2, "Verify: red, so it runs once more");
+            }
             Verdict::Red { error } => {
                 self.line(2, &format!("Verify: red: {}", first_line(error)));
                 let printed = verify_logs(log).pop().and_then(|log| fs::read(log).ok());
@@ -215,15 +225,8 @@ impl Story<'_> {
 
     fn line(&mut self, depth: usize, text: &str) {
         let text = text.trim_end();
-        let _ = writeln!(
-            self.page,
-            "{}{text}",
-            if text.is_empty() {
-                String::new()
-            } else {
-                "  ".repeat(depth)
-            }
-        );
+        let indent = if text.is_empty() { 0 } else { depth };
+        let _ = writeln!(self.page, "{}{text}", "  ".repeat(indent));
     }
 }
 
