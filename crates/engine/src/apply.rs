@@ -2,19 +2,27 @@
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonChoice, PickedTask, PromptKind,
-    RunConfig, TaskKey, Verdict,
+    RunConfig, TaskId, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
+
+/// How many times the usual time an attempt gets at most.
+const MOST_TIME: u32 = 8;
 
 impl State {
     /// The state after an event. Any event can be applied to any state.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::RunStarted { run, config } => {
+            Event::RunStarted {
+                run,
+                config,
+                after_limit,
+            } => {
                 *self = Self {
                     run: run.clone(),
                     config: config.clone(),
+                    after_limit: *after_limit,
                     ..Self::default()
                 };
             }
@@ -25,6 +33,7 @@ impl State {
                 self.outcome = None;
                 self.stopping = None;
                 self.reading = None;
+                self.parked.clear();
             }
             Event::Chosen { choice } => self.choose(choice),
             Event::PlanAsked { seq } => {
@@ -48,6 +57,8 @@ impl State {
                     task.attempts = *attempt;
                     task.reminded = *prompt == PromptKind::Reminder;
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
+                    task.was_fixed = false;
+                    task.asked_to_split = *prompt == PromptKind::Split;
                 });
             }
             Event::AttemptPostponed { task, prompt } => {
@@ -64,7 +75,11 @@ impl State {
             }
             Event::ClaimsJudged { task, .. } => self.with(task, TaskState::rest),
             Event::VerifyStarted {
-                seq, task, again, ..
+                seq,
+                task,
+                again,
+                first,
+                ..
             } => {
                 self.enter(
                     task,
@@ -72,6 +87,7 @@ impl State {
                     Phase::Verifying {
                         seq: *seq,
                         again: *again,
+                        first: *first,
                     },
                     |_| {},
                 );
@@ -79,7 +95,57 @@ impl State {
             Event::VerifyEnded { task, verdict, .. } => {
                 self.with(task, |task| task.judged(verdict));
             }
-            Event::TaskFailed { task, failure, .. } => self.with(task, |task| {
+            Event::BudgetAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Budgeting { seq: *seq }, |_| {});
+            }
+            Event::FixPlanned {
+                seq,
+                task,
+                fix,
+                again,
+            } => {
+                let phase = Phase::Inserting {
+                    seq: *seq,
+                    fix: fix.clone(),
+                    again: *again,
+                };
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::FixInserted { task, fix } => self.with(task, |task| task.got_fix(fix)),
+            Event::ModificationAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
+            }
+            Event::PlanModified { task, .. } | Event::ModificationRefused { task, .. } => {
+                self.with(task, |task| task.phase = Phase::Open);
+            }
+            Event::SupersedeAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Superseding { seq: *seq }, |_| {});
+            }
+            Event::FixesSuperseded { fixes, .. } => {
+                for fix in fixes {
+                    self.with(fix, |fix| {
+                        fix.phase = Phase::Closed;
+                        fix.result = Some(true);
+                    });
+                }
+            }
+            Event::HistoryAsked { seq, task, message } => {
+                let phase = Phase::Noting {
+                    seq: *seq,
+                    message: message.clone(),
+                };
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::TaskParked { task, .. } => {
+                self.parked.insert(task.clone());
+            }
+            Event::TaskFailed {
+                task,
+                failure,
+                only_red,
+                ..
+            } => self.with(task, |task| {
+                task.only_red = *only_red;
                 task.failure = Some(failure.clone());
                 task.prompt = PromptKind::Retry;
                 task.result = Some(false);
@@ -282,6 +348,9 @@ impl TaskState {
         self.iterations += u32::from(charged);
         // A reminder only asks for the signal: what the attempt did before still counts.
         self.changed_files = report.files_changed > 0 || (self.reminded && self.changed_files);
+        if report.ending.timed_out && report.progressed {
+            self.time_factor = (self.time_factor * 2).min(MOST_TIME);
+        }
         self.session.clone_from(&report.session);
         self.report = Some(Box::new(report.clone()));
         match report.class {
@@ -299,6 +368,16 @@ impl TaskState {
             | AttemptClass::Fatal { .. } => {}
         }
         self.rest();
+    }
+
+    /// A fix stands in the file that was made for the last failure.
+    fn got_fix(&mut self, fix: &TaskId) {
+        self.phase = Phase::Open;
+        self.was_fixed = true;
+        if !self.fixes.iter().any(|(made, _)| made == fix) {
+            let error = self.failure.as_ref().map(|failure| failure.error.clone());
+            self.fixes.push((fix.clone(), error.unwrap_or_default()));
+        }
     }
 
     fn judged(&mut self, verdict: &Verdict) {

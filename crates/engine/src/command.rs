@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    Claim, CommandSeq, FailureNote, PickedTask, PromptKind, TaskId, TaskKey, Timestamp,
+    Claim, CommandSeq, FailureNote, ModificationRequest, PickedTask, PromptKind, TaskId, TaskKey, Timestamp,
     VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ pub enum Command {
         include_optional: bool,
         only: Option<TaskId>,
         passed_over: BTreeSet<TaskKey>,
+        /// Originals come before their own open fixes, all but these.
+        #[serde(default)]
+        originals_first: Option<BTreeSet<TaskKey>>,
     },
     /// Once: after a crash it is answered as interrupted, never done again.
     Attempt(Box<AttemptOrder>),
@@ -30,6 +33,22 @@ pub enum Command {
         commands: Vec<VerifyCommand>,
         gate: Option<String>,
         timeout_ms: u64,
+    },
+    /// How much of its fix budget has the task used?
+    ReadBudget {
+        task: TaskKey,
+    },
+    /// The fix is to stand after its task.
+    InsertFix(Box<FixOrder>),
+    /// The rows are to stand where the agent asked for them.
+    Modify(Box<ModifyOrder>),
+    /// The boxes of all open fixes of the task are to be ticked.
+    Supersede {
+        task: TaskKey,
+    },
+    /// The progress file is to say that healing the task, and those above it, has failed.
+    NoteFailure {
+        task: TaskKey,
     },
     /// The box is to be so.
     Tick {
@@ -75,6 +94,27 @@ pub struct AttemptOrder {
     pub put_back: BTreeSet<TaskKey>,
 }
 
+/// A task that repairs another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixOrder {
+    /// The task it repairs.
+    pub task: TaskKey,
+    pub id: TaskId,
+    pub error: String,
+    pub attempted_fix: String,
+    /// The spec's name.
+    pub scope: String,
+    /// What else whoever repairs it has to know.
+    pub extra_step: String,
+}
+
+/// Rows that an agent asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModifyOrder {
+    pub task: TaskKey,
+    pub request: ModificationRequest,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitOrder {
     pub task: TaskKey,
@@ -104,6 +144,9 @@ pub struct StateFile {
     /// As it was asked for: a limit that grew with the plan would be a fixed one for the
     /// next run, which reads it here.
     pub max_global_iterations: u32,
+    /// Fixes made in this run: the task, the fix, and the error it was made for.
+    #[serde(default)]
+    pub fixes: Vec<(TaskId, TaskId, String)>,
     /// `true` for success, `false` for failed. Of a task that is absent the run knows nothing,
     /// and its row tells: success if it is ticked, else pending.
     pub results: BTreeMap<TaskId, bool>,

@@ -1,5 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskKey, Verdict,
+    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId, TaskKey,
+    Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ pub enum Input {
         /// All that people ever said of the spec's tasks, oldest first.
         #[serde(default)]
         choices: Vec<PersonChoice>,
+        /// The run before this one ended at a limit.
+        #[serde(default)]
+        after_limit: bool,
     },
     /// The process that drove this run is gone; a new one has folded its events.
     Resume(Resumption),
@@ -41,6 +45,24 @@ pub enum Input {
     Verified {
         seq: CommandSeq,
         verdict: Verdict,
+    },
+    BudgetRead {
+        seq: CommandSeq,
+        budget: FixBudget,
+    },
+    Inserted {
+        seq: CommandSeq,
+    },
+    Modified {
+        seq: CommandSeq,
+        result: ModifyResult,
+    },
+    Superseded {
+        seq: CommandSeq,
+        fixes: Vec<TaskKey>,
+    },
+    FailureNoted {
+        seq: CommandSeq,
     },
     Ticked {
         seq: CommandSeq,
@@ -84,6 +106,11 @@ impl Input {
             | Self::Gone { seq }
             | Self::ClaimsJudged { seq, .. }
             | Self::Verified { seq, .. }
+            | Self::BudgetRead { seq, .. }
+            | Self::Inserted { seq }
+            | Self::Modified { seq, .. }
+            | Self::Superseded { seq, .. }
+            | Self::FailureNoted { seq }
             | Self::Ticked { seq }
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }
@@ -123,6 +150,30 @@ pub struct Plan {
 pub enum NextStep {
     Task(Box<PickedTask>),
     Nothing,
+}
+
+/// What a task has used of its fix budget: the larger of what the rows and the state say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixBudget {
+    /// How many fixes deep the task itself is.
+    pub depth: u32,
+    /// Fixes made for the task itself.
+    pub fixes: u32,
+    /// Fixes made for its original and everything below that.
+    pub root_fixes: u32,
+    pub root: TaskId,
+    /// Those made for the task itself, by name.
+    pub fix_ids: Vec<TaskId>,
+    /// What its next fix is called.
+    pub next_id: TaskId,
+}
+
+/// What came of a request to change the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum ModifyResult {
+    Done { added: Vec<TaskKey> },
+    Refused { why: String },
 }
 
 /// What came of a commit.

@@ -11,7 +11,9 @@ mod decide;
 mod input;
 mod state;
 
-pub use command::{AttemptOrder, Command, CommitOrder, Issued, Record, StateFile};
+pub use command::{
+    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Record, StateFile,
+};
 pub use decide::{Decision, decide};
-pub use input::{CommitResult, Input, NextStep, Plan, Resumption};
+pub use input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan, Resumption};
 pub use state::{Phase, State, TaskState};

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
     AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask, PromptKind, RunConfig,
-    RunOutcome, StopSignal, TaskKey, Timestamp,
+    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,13 @@ pub struct State {
     pub put_back: BTreeSet<TaskKey>,
     /// Tasks that will not be run.
     pub skipped: BTreeSet<TaskKey>,
+    /// Originals that wait for a person.
+    #[serde(default)]
+    pub parked: BTreeSet<TaskKey>,
+    /// The run before this one ended at a limit: originals come before their own fixes, until
+    /// they were tried.
+    #[serde(default)]
+    pub after_limit: bool,
     /// The last choice of a person that was taken note of.
     #[serde(default)]
     pub choices_seen: u64,
@@ -67,6 +74,25 @@ pub struct TaskState {
     pub marks: BTreeSet<Mark>,
     pub hash: Option<String>,
     pub result: Option<bool>,
+    /// Fixes that were made for it in this run, each with the error it was made for.
+    #[serde(default)]
+    pub fixes: Vec<(TaskId, String)>,
+    /// A fix was made since its last attempt.
+    #[serde(default)]
+    pub was_fixed: bool,
+    /// The agent had done its part: only Verify was red.
+    #[serde(default)]
+    pub only_red: bool,
+    /// How many times the usual time its next attempt gets.
+    #[serde(default = "one")]
+    pub time_factor: u32,
+    /// The last attempt was asked to split the task.
+    #[serde(default)]
+    pub asked_to_split: bool,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// What a task waits for.
@@ -85,6 +111,32 @@ pub enum Phase {
     Verifying {
         seq: CommandSeq,
         again: bool,
+        /// Before the agent is asked again.
+        #[serde(default)]
+        first: bool,
+    },
+    /// For what is left of its fix budget.
+    Budgeting {
+        seq: CommandSeq,
+    },
+    /// For its fix to stand in the file.
+    Inserting {
+        seq: CommandSeq,
+        fix: TaskId,
+        again: bool,
+    },
+    /// For the rows that the agent asked for.
+    Modifying {
+        seq: CommandSeq,
+    },
+    /// For its open fixes to be ticked.
+    Superseding {
+        seq: CommandSeq,
+    },
+    /// For the progress file to say that it was not healed.
+    Noting {
+        seq: CommandSeq,
+        message: String,
     },
     /// For its box to be so.
     Ticking {
@@ -114,6 +166,11 @@ impl Phase {
             Self::Attempting { seq, .. }
             | Self::JudgingClaims { seq }
             | Self::Verifying { seq, .. }
+            | Self::Budgeting { seq }
+            | Self::Inserting { seq, .. }
+            | Self::Modifying { seq }
+            | Self::Superseding { seq }
+            | Self::Noting { seq, .. }
             | Self::Ticking { seq, .. }
             | Self::Committing { seq }
             | Self::Recording { seq }
@@ -133,7 +190,15 @@ impl Phase {
                 choice != ChoiceKind::Retry
             }
             Self::Ticking { done: false, .. } => choice != ChoiceKind::Done,
-            Self::Open | Self::Verifying { .. } | Self::Waiting { .. } | Self::Closed => false,
+            Self::Superseding { .. } => choice != ChoiceKind::Retry,
+            Self::Open
+            | Self::Verifying { .. }
+            | Self::Budgeting { .. }
+            | Self::Inserting { .. }
+            | Self::Modifying { .. }
+            | Self::Noting { .. }
+            | Self::Waiting { .. }
+            | Self::Closed => false,
         }
     }
 }
@@ -168,6 +233,7 @@ impl State {
             current: self.current.clone(),
             put_back: self.put_back.clone(),
             skipped: self.skipped.clone(),
+            parked: self.parked.clone(),
             outcome: self.outcome.clone(),
             ..*self
         }
@@ -203,6 +269,11 @@ impl TaskState {
             marks: BTreeSet::new(),
             hash: None,
             result: None,
+            fixes: Vec::new(),
+            was_fixed: false,
+            only_red: false,
+            time_factor: one(),
+            asked_to_split: false,
         }
     }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Ending, TaskKey, Timestamp, VerifyCommand};
+use crate::{Ending, ModificationRequest, TaskKey, Timestamp, VerifyCommand};
 
 /// What an attempt came to, as far as it can be told without judging the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,12 @@ pub struct AttemptReport {
     /// Whether the agent used a tool; `None` if it does not say.
     pub used_tools: Option<bool>,
     pub session: Option<String>,
+    /// Something showed that it was getting on: tools, output, changed files.
+    #[serde(default)]
+    pub progressed: bool,
+    /// What the agent would like to change in the plan.
+    #[serde(default)]
+    pub modification: Option<Box<ModificationRequest>>,
     /// The commit that HEAD was when the attempt ended.
     #[serde(default)]
     pub head: Option<String>,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AttemptReport, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal,
-    TaskKey, Timestamp,
+    TaskId, TaskKey, Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -18,6 +18,9 @@ pub enum Event {
     RunStarted {
         run: String,
         config: RunConfig,
+        /// The run before this one ended at a limit.
+        #[serde(default)]
+        after_limit: bool,
     },
     /// A run that had paused or died goes on.
     RunResumed {
@@ -74,6 +77,9 @@ pub enum Event {
         task: TaskKey,
         attempt: u32,
         again: bool,
+        /// A fix may have been enough: it runs before the agent does.
+        #[serde(default)]
+        first: bool,
     },
     VerifyEnded {
         task: TaskKey,
@@ -85,6 +91,60 @@ pub enum Event {
         task: TaskKey,
         attempt: u32,
         failure: FailureNote,
+        /// The agent had signalled: only Verify was red.
+        #[serde(default)]
+        only_red: bool,
+    },
+    /// How much of its fix budget the task has used is being looked up.
+    BudgetAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    /// A task that repairs this one is being written into the file.
+    FixPlanned {
+        seq: CommandSeq,
+        task: TaskKey,
+        fix: TaskId,
+        /// The error had been there before a fix that was to remove it.
+        again: bool,
+    },
+    FixInserted {
+        task: TaskKey,
+        fix: TaskId,
+    },
+    /// Rows that the agent asked for are being written into the file.
+    ModificationAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    PlanModified {
+        task: TaskKey,
+        added: Vec<TaskKey>,
+    },
+    /// Why a request to change the plan was not honoured.
+    ModificationRefused {
+        task: TaskKey,
+        why: String,
+    },
+    SupersedeAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    /// The task passed, so that these fixes of it have nothing left to do.
+    FixesSuperseded {
+        task: TaskKey,
+        fixes: Vec<TaskKey>,
+    },
+    /// A limit was reached; the progress file is to say how healing ended.
+    HistoryAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+        message: String,
+    },
+    /// It waits for a person; the others go on.
+    TaskParked {
+        task: TaskKey,
+        why: String,
     },
     TickAsked {
         seq: CommandSeq,

@@ -16,8 +16,19 @@ pub struct PickedTask {
     pub is_verify: bool,
     /// A group is verified and ticked, not run.
     pub is_group: bool,
+    /// Fixes of it stand in the file.
+    #[serde(default)]
+    pub has_fixes: bool,
     /// The commands as they were when the task was first picked.
     pub verify: Vec<VerifyCommand>,
     /// The message its commit is to have.
     pub commit: Option<String>,
+}
+
+impl PickedTask {
+    /// Whether it repairs another task.
+    #[must_use]
+    pub fn is_fix(&self) -> bool {
+        self.task != self.root
+    }
 }

@@ -18,16 +18,19 @@ pub enum PromptKind {
     Interrupted,
     /// That its last session was of no more use.
     NewSession,
+    /// That the task got nowhere in its time: to split it.
+    Split,
 }
 
 impl PromptKind {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::First,
         Self::Retry,
         Self::Reminder,
         Self::NoOp,
         Self::Interrupted,
         Self::NewSession,
+        Self::Split,
     ];
 
     /// Its name in the journal and in an agent's environment.
@@ -40,6 +43,7 @@ impl PromptKind {
             Self::NoOp => "no_op",
             Self::Interrupted => "interrupted",
             Self::NewSession => "new_session",
+            Self::Split => "split",
         }
     }
 }

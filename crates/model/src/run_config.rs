@@ -21,6 +21,12 @@ pub struct RunConfig {
     pub keep_state: bool,
     /// Run this task and no other.
     pub only: Option<TaskId>,
+    /// Failures are healed by fix tasks instead of being retried.
+    #[serde(default)]
+    pub recovery: bool,
+    /// A task that waits for a person does not hold up the others.
+    #[serde(default)]
+    pub keep_going: bool,
     /// Checks the whole workspace where a task has no Verify of its own.
     pub gate: Option<String>,
 }
@@ -39,6 +45,8 @@ impl Default for RunConfig {
             commits: true,
             keep_state: false,
             only: None,
+            recovery: false,
+            keep_going: false,
             gate: None,
         }
     }

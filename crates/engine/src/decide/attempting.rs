@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_model::{AttemptClass, AttemptReport, Event, Mark, PromptKind, TaskKey};
 
 use super::turn::Turn;
-use super::{choosing, ending, failing, picking, verifying, waiting};
+use super::{choosing, ending, failing, modifying, picking, verifying, waiting};
 use crate::command::{AttemptOrder, Command};
 use crate::state::TaskState;
 
@@ -73,7 +73,9 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         prompt,
         previous: task.failure.clone(),
         session: task.session.clone(),
-        timeout_ms: config.attempt_timeout_ms,
+        timeout_ms: config
+            .attempt_timeout_ms
+            .saturating_mul(u64::from(task.time_factor)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
     }
@@ -191,7 +193,7 @@ fn judge(turn: &mut Turn<'_>) {
             failing::fail(turn, why, "");
         }
         AttemptClass::Session { .. } => start(turn),
-        AttemptClass::Ordinary => judge_ordinary(turn, &report),
+        AttemptClass::Ordinary => judge_ordinary(turn),
     }
 }
 
@@ -212,7 +214,17 @@ pub(super) fn start_unless_used_up(turn: &mut Turn<'_>) {
     }
 }
 
-fn judge_ordinary(turn: &mut Turn<'_>, report: &AttemptReport) {
+fn judge_ordinary(turn: &mut Turn<'_>) {
+    if !modifying::ask_if_requested(turn) {
+        judge_work(turn);
+    }
+}
+
+/// What the attempt says of its work, before anything is verified.
+pub(super) fn judge_work(turn: &mut Turn<'_>) {
+    let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
+        return;
+    };
     let is_reminded = turn.task().is_some_and(|task| task.reminded);
     let has_failed =
         report.ending.timed_out || report.reports_failure || (is_reminded && !report.signalled);

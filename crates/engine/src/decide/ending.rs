@@ -1,11 +1,11 @@
 //! The ends of a run.
 
-use regreen_model::{Event, RunOutcome, StopSignal, Timestamp};
+use regreen_model::{Event, RunOutcome, StopSignal, TaskKey, Timestamp};
 
 use super::Decision;
 use super::turn::Turn;
 use crate::command::Command;
-use crate::state::State;
+use crate::state::{State, TaskState};
 
 pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
     turn.withdraw();
@@ -14,7 +14,33 @@ pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
     turn.ask_aside(Command::Finish);
 }
 
+/// Ends the run at a limit. Where fixes were made, the progress file says first that they
+/// were not enough.
 pub(super) fn limit(turn: &mut Turn<'_>, message: String) {
+    let task = turn.task().filter(|task| task.picked.is_fix() || owns_fixes(task));
+    match task.map(|task| task.key().clone()) {
+        Some(task) => note_failure(turn, task, message),
+        None => end_at_limit(turn, message),
+    }
+}
+
+fn owns_fixes(task: &TaskState) -> bool {
+    task.picked.has_fixes || !task.fixes.is_empty()
+}
+
+fn note_failure(turn: &mut Turn<'_>, task: TaskKey, message: String) {
+    turn.withdraw();
+    let command = Command::NoteFailure { task: task.clone() };
+    turn.ask(command, |seq| Event::HistoryAsked { seq, task, message });
+}
+
+pub(super) fn note_failure_again(turn: &mut Turn<'_>, message: &str) {
+    if let Some(task) = turn.task().map(|task| task.key().clone()) {
+        note_failure(turn, task, message.to_owned());
+    }
+}
+
+pub(super) fn end_at_limit(turn: &mut Turn<'_>, message: String) {
     end(turn, RunOutcome::Limit { message });
 }
 

@@ -1,12 +1,25 @@
-//! What happens after a failed attempt. Recovery is off: try again, then stop.
+//! What happens after a failed attempt. Without recovery: try again, then stop.
 
 use regreen_model::{Event, FailureNote, TaskFailure};
 
 use super::turn::Turn;
-use super::{attempting, choosing, ending, picking};
+use super::{attempting, choosing, ending, healing, picking};
 
 /// The attempt did not pass.
 pub(super) fn fail(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
+    fail_as(turn, error, attempted_fix, false);
+}
+
+/// The agent has done its part, but Verify is red.
+pub(super) fn fail_verify(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
+    let has_signalled = turn
+        .task()
+        .and_then(|task| task.report.as_ref())
+        .is_some_and(|report| report.signalled);
+    fail_as(turn, error, attempted_fix, has_signalled);
+}
+
+fn fail_as(turn: &mut Turn<'_>, error: &str, attempted_fix: &str, only_red: bool) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
     let failure = FailureNote {
@@ -17,9 +30,13 @@ pub(super) fn fail(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
         task: task.key().clone(),
         attempt: task.attempts,
         failure,
+        only_red,
     });
     if is_decided {
         return picking::go_on(turn);
+    }
+    if turn.state.config.recovery {
+        return healing::start(turn);
     }
     // Nobody runs a group: there is no other attempt that could help.
     let is_group = turn.task().is_some_and(|task| task.picked.is_group);

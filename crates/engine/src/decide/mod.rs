@@ -4,6 +4,8 @@ mod attempting;
 mod choosing;
 mod ending;
 mod failing;
+mod healing;
+mod modifying;
 mod picking;
 mod resuming;
 mod saving;
@@ -33,7 +35,8 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             run,
             config,
             choices,
-        } => picking::start(state, now, run, config, choices),
+            after_limit,
+        } => picking::start(state, now, run, config, choices, *after_limit),
         Input::Resume(resumption) => resuming::resume(state, now, resumption),
         Input::Noticed { messages } => ending::noticed(state, now, messages),
         Input::Stop { signal } => ending::stop(state, now, *signal),
@@ -76,8 +79,15 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         ) => {
             attempting::claims_judged(turn, kept, taken_back);
         }
-        (P::Verifying { again, .. }, I::Verified { verdict, .. }) => {
-            verifying::ended(turn, *again, verdict);
+        (P::Verifying { again, first, .. }, I::Verified { verdict, .. }) => {
+            verifying::ended(turn, *again, *first, verdict);
+        }
+        (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
+        (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
+        (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),
+        (P::Superseding { .. }, I::Superseded { fixes, .. }) => saving::superseded(turn, fixes),
+        (P::Noting { message, .. }, I::FailureNoted { .. }) => {
+            ending::end_at_limit(turn, message.clone());
         }
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),

@@ -5,7 +5,7 @@ use regreen_model::{Event, PersonChoice, RunConfig, RunOutcome, Timestamp};
 use super::turn::Turn;
 use super::{Decision, attempting, choosing, ending, verifying};
 use crate::input::{NextStep, Plan};
-use crate::state::State;
+use crate::state::{State, TaskState};
 
 /// A limit that nobody has set grows with the plan.
 const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
@@ -16,11 +16,13 @@ pub(super) fn start(
     run: &str,
     config: &RunConfig,
     choices: &[PersonChoice],
+    after_limit: bool,
 ) -> Decision {
     let mut turn = Turn::about_run(state, now);
     turn.emit(Event::RunStarted {
         run: run.to_owned(),
         config: config.clone(),
+        after_limit,
     });
     choosing::take_note(&mut turn, choices);
     turn.read_plan();
@@ -43,11 +45,7 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
     }
     match &plan.next {
         NextStep::Nothing => {
-            let outcome = if plan.open == 0 {
-                RunOutcome::AllGreen
-            } else {
-                RunOutcome::Skipped
-            };
+            let outcome = outcome(state, plan);
             turn.reach_the_end(plan.total);
             ending::end(&mut turn, outcome);
         }
@@ -58,12 +56,33 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
             });
             if picked.is_group {
                 verifying::start(&mut turn, false);
+            } else if turn.task().is_some_and(is_perhaps_healed) {
+                verifying::start_first(&mut turn);
             } else {
                 attempting::start_unless_used_up(&mut turn);
             }
         }
     }
     turn.decision()
+}
+
+/// A fix may have been all that was missing: the agent had done its part.
+fn is_perhaps_healed(task: &TaskState) -> bool {
+    task.was_fixed && task.only_red
+}
+
+/// Nothing is left to run: why that is.
+fn outcome(state: &State, plan: &Plan) -> RunOutcome {
+    if plan.open == 0 {
+        return RunOutcome::AllGreen;
+    }
+    let waiting: Vec<String> = state.parked.iter().map(|key| key.id.to_string()).collect();
+    match waiting.as_slice() {
+        [] => RunOutcome::Skipped,
+        ids => RunOutcome::NeedsPerson {
+            why: format!("these tasks wait for a person: {}", ids.join(", ")),
+        },
+    }
 }
 
 /// The default is at least twice the tasks there are: a long plan must not end half-way.

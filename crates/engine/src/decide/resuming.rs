@@ -3,7 +3,7 @@
 use regreen_model::{AttemptClass, AttemptReport, Event, Timestamp};
 
 use super::turn::Turn;
-use super::{Decision, attempting, choosing, saving, verifying};
+use super::{Decision, attempting, choosing, ending, healing, modifying, saving, verifying};
 use crate::command::Command;
 use crate::input::Resumption;
 use crate::state::{Phase, State};
@@ -32,9 +32,15 @@ fn ask_again(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
             attempting::ended(turn, *attempt, left.unwrap_or(&cut_off()));
         }
         Phase::JudgingClaims { .. } => attempting::ask_claims(turn),
+        Phase::Verifying { first: true, .. } => verifying::start_first(turn),
         Phase::Verifying { again, .. } => verifying::start(turn, *again),
+        Phase::Budgeting { .. } => healing::ask_budget(turn),
+        Phase::Inserting { .. } => healing::insert_again(turn),
+        Phase::Modifying { .. } => modifying::ask_again(turn),
+        Phase::Superseding { .. } => saving::supersede(turn),
+        Phase::Noting { message, .. } => ending::note_failure_again(turn, message),
         Phase::Ticking { done, .. } => saving::set_box(turn, *done),
-        Phase::Committing { .. } => saving::ticked(turn, true),
+        Phase::Committing { .. } => saving::save(turn),
         Phase::Recording { .. } => saving::record(turn),
         Phase::Waiting { since, until, .. } => wait_on(turn, *since, *until),
         Phase::Open | Phase::Closed => turn.read_plan(),

@@ -1,6 +1,6 @@
 //! A task that has passed: ticked, committed, recorded.
 
-use regreen_model::{ChoiceKind, Event};
+use regreen_model::{ChoiceKind, Event, TaskKey};
 
 use super::turn::Turn;
 use super::{ending, failing, picking};
@@ -27,6 +27,36 @@ pub(super) fn ticked(turn: &mut Turn<'_>, done: bool) {
     if !done {
         return commit_refused(turn);
     }
+    let Some(task) = turn.task() else { return };
+    let owns_fixes = task.picked.has_fixes || !task.fixes.is_empty();
+    if owns_fixes && !task.picked.is_fix() {
+        return supersede(turn);
+    }
+    save(turn);
+}
+
+/// Fixes of a task that has passed have nothing left to do.
+pub(super) fn supersede(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    let command = Command::Supersede { task: task.clone() };
+    turn.ask(command, |seq| Event::SupersedeAsked { seq, task });
+}
+
+pub(super) fn superseded(turn: &mut Turn<'_>, fixes: &[TaskKey]) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    if !fixes.is_empty() {
+        let fixes = fixes.to_vec();
+        turn.emit(Event::FixesSuperseded { task, fixes });
+    }
+    save(turn);
+}
+
+/// Commits what the task asks to be committed, and records it.
+pub(super) fn save(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let commit = task.picked.commit.clone();
     match commit.filter(|_| turn.state.config.commits) {

@@ -1,6 +1,6 @@
 //! One decision in the making.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{Event, PromptKind, TaskId, TaskKey, Timestamp};
 
@@ -99,7 +99,8 @@ impl<'s> Turn<'s> {
         let command = Command::ReadPlan {
             include_optional: self.state.config.include_optional,
             only: self.state.config.only.clone(),
-            passed_over: self.state.skipped.clone(),
+            passed_over: self.state.skipped.union(&self.state.parked).cloned().collect(),
+            originals_first: self.state.after_limit.then(|| self.tried()),
         };
         self.ask(command, |seq| Event::PlanAsked { seq });
     }
@@ -130,6 +131,7 @@ impl<'s> Turn<'s> {
             max_task_iterations: limits.task_iterations,
             global_iteration,
             max_global_iterations: limits.global_iterations,
+            fixes: self.fixes(),
             results: self.results(),
         };
         self.ask_aside(Command::SaveState(file));
@@ -142,12 +144,32 @@ impl<'s> Turn<'s> {
         shown.or_else(|| self.before.tasks.get(key))
     }
 
+    /// Originals that were attempted in this run.
+    fn tried(&self) -> BTreeSet<TaskKey> {
+        let tried = self.tasks().filter(|task| task.attempts > 0);
+        tried.map(|task| task.key().clone()).collect()
+    }
+
+    /// Fixes that were made in this run.
+    fn fixes(&self) -> Vec<(TaskId, TaskId, String)> {
+        self.tasks()
+            .flat_map(|task| {
+                let fixes = task.fixes.iter();
+                fixes.map(|(fix, error)| (task.key().id.clone(), fix.clone(), error.clone()))
+            })
+            .collect()
+    }
+
+    /// All tasks, as they are by now.
+    fn tasks(&self) -> impl Iterator<Item = &TaskState> {
+        let before = self.before.tasks.values();
+        let others = before.filter(|task| !self.state.tasks.contains_key(task.key()));
+        others.chain(self.state.tasks.values())
+    }
+
     fn results(&self) -> BTreeMap<TaskId, bool> {
-        let mut tasks: BTreeMap<_, _> = self.before.tasks.iter().collect();
-        tasks.extend(&self.state.tasks);
-        tasks
-            .into_iter()
-            .filter_map(|(key, task)| Some((key.id.clone(), task.result?)))
+        self.tasks()
+            .filter_map(|task| Some((task.key().id.clone(), task.result?)))
             .collect()
     }
 }

@@ -8,6 +8,15 @@ use crate::command::Command;
 use crate::state::TaskState;
 
 pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
+    run(turn, again, false);
+}
+
+/// Verifies a task that a fix may have healed, before its agent is asked again.
+pub(super) fn start_first(turn: &mut Turn<'_>) {
+    run(turn, false, true);
+}
+
+fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
     let Some(task) = turn.task() else { return };
     let (key, attempt) = (task.key().clone(), task.attempts);
     let gate = turn.state.config.gate.clone();
@@ -24,13 +33,15 @@ pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
         task: key,
         attempt,
         again,
+        first,
     });
     // The attempt is over: when the run goes on, it is verified, not made again.
     ending::stop_if_asked(turn);
 }
 
-pub(super) fn ended(turn: &mut Turn<'_>, again: bool, verdict: &Verdict) {
+pub(super) fn ended(turn: &mut Turn<'_>, again: bool, first: bool, verdict: &Verdict) {
     let Some(task) = turn.task() else { return };
+    let is_fix = task.picked.is_fix();
     let (key, attempt) = (task.key().clone(), task.attempts);
     turn.emit(Event::VerifyEnded {
         task: key,
@@ -38,9 +49,12 @@ pub(super) fn ended(turn: &mut Turn<'_>, again: bool, verdict: &Verdict) {
         verdict: verdict.clone(),
     });
     match verdict {
+        // The task that a fix is for is the judge of it.
+        Verdict::Red { .. } if is_fix => accept(turn, verdict),
+        Verdict::Red { .. } if first => attempting::start_unless_used_up(turn),
         // Red once may be bad luck: it runs once more before it counts.
         Verdict::Red { .. } if !again => start(turn, true),
-        Verdict::Red { error } => failing::fail(turn, error, &attempted_fix(turn)),
+        Verdict::Red { error } => failing::fail_verify(turn, error, &attempted_fix(turn)),
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),
     }
 }

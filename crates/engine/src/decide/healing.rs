@@ -1,0 +1,173 @@
+//! Healing: a failed task gets a task that repairs it, and is tried again.
+
+use regreen_model::{Event, PlainLine, PromptKind, RunOutcome, TaskId};
+
+use super::turn::Turn;
+use super::{attempting, ending, failing, picking};
+use crate::command::{Command, FixOrder};
+use crate::input::FixBudget;
+use crate::state::{Phase, TaskState};
+
+/// The agent that runs a task's own commands and cannot repair anything.
+const SHELL: &str = "shell";
+const ERROR_CHARS: usize = 200;
+
+/// What is done about a failed attempt.
+pub(super) fn start(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task() else { return };
+    let is_group = task.picked.is_group;
+    match timeout_of(task) {
+        Some(Timeout::Progressing) if !failing::is_used_up(turn) => attempting::start(turn),
+        Some(Timeout::Stuck) if !task.asked_to_split => {
+            attempting::start_with(turn, PromptKind::Split);
+        }
+        Some(Timeout::Stuck) => ask_person(turn, "it gets nowhere in its time, and was not split"),
+        _ if task.asked_to_split => ask_person(turn, "it could not be split"),
+        // One more attempt would have to follow the fix.
+        _ if !is_group && failing::is_used_up(turn) => failing::give_up(turn),
+        _ if turn.state.config.agent == SHELL => {
+            ask_person(turn, "the shell agent runs commands and cannot repair them");
+        }
+        _ => ask_budget(turn),
+    }
+}
+
+/// How an attempt was getting on when its time was over.
+enum Timeout {
+    Progressing,
+    Stuck,
+}
+
+fn timeout_of(task: &TaskState) -> Option<Timeout> {
+    let report = task.report.as_ref()?;
+    report.ending.timed_out.then_some(match report.progressed {
+        true => Timeout::Progressing,
+        false => Timeout::Stuck,
+    })
+}
+
+pub(super) fn ask_budget(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    let command = Command::ReadBudget { task: task.clone() };
+    turn.ask(command, |seq| Event::BudgetAsked { seq, task });
+}
+
+/// Plans the next fix, unless a limit says stop.
+pub(super) fn plan(turn: &mut Turn<'_>, budget: &FixBudget) {
+    match limit(turn, budget) {
+        Some(message) => ending::limit(turn, message),
+        None => {
+            let again = turn.task().is_some_and(came_back);
+            insert(turn, &budget.next_id, again);
+        }
+    }
+}
+
+fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
+    let limits = &turn.state.config.limits;
+    let (per_task, depth, per_root) = (
+        limits.fixes_per_task,
+        limits.fix_depth,
+        limits.fixes_per_root(),
+    );
+    let id = &turn.task()?.key().id;
+    if budget.fixes >= per_task {
+        let made: Vec<String> = budget.fix_ids.iter().map(ToString::to_string).collect();
+        return Some(format!(
+            "ERROR: Max fix attempts ({per_task}) reached for task {id}\nFix attempts: {}",
+            made.join(", ")
+        ));
+    }
+    if budget.depth >= depth {
+        return Some(format!("ERROR: Max fix depth ({depth}) reached at task {id}"));
+    }
+    (budget.root_fixes >= per_root).then(|| {
+        let root = &budget.root;
+        format!("ERROR: Max fix attempts ({per_root}) reached for task {root} and its fixes")
+    })
+}
+
+/// Whether the error is there again that the last fix was to remove.
+fn came_back(task: &TaskState) -> bool {
+    let now = task.failure.as_ref().map(|failure| blocker(&failure.error));
+    let then = task.fixes.last().map(|(_, error)| blocker(error));
+    now.is_some() && now == then
+}
+
+/// What of an error tells it from others.
+fn blocker(error: &str) -> PlainLine {
+    PlainLine::first_of(error, ERROR_CHARS)
+}
+
+/// Asks for a fix to stand after its task.
+pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
+    let Some(task) = turn.task() else { return };
+    let failure = task.failure.clone();
+    let failure = failure.as_ref();
+    let order = FixOrder {
+        task: task.key().clone(),
+        id: fix.clone(),
+        error: failure.map(|failure| failure.error.clone()).unwrap_or_default(),
+        attempted_fix: failure
+            .map(|failure| failure.attempted_fix.clone())
+            .unwrap_or_default(),
+        scope: turn.state.config.spec.clone(),
+        extra_step: extra_step(task, again),
+    };
+    let (task, fix) = (order.task.clone(), order.id.clone());
+    turn.ask(Command::InsertFix(Box::new(order)), |seq| {
+        Event::FixPlanned {
+            seq,
+            task,
+            fix,
+            again,
+        }
+    });
+}
+
+fn extra_step(task: &TaskState, again: bool) -> String {
+    match task.fixes.last() {
+        Some((last, _)) if again => {
+            format!("The same error came back after {last}: find another way than that fix took")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The fix stands in the file, and is what is picked next.
+pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.emit(Event::FixInserted {
+        task,
+        fix: fix.clone(),
+    });
+    picking::go_on(turn);
+}
+
+/// Only a person can say what becomes of the task.
+pub(super) fn ask_person(turn: &mut Turn<'_>, reason: &str) {
+    let Some(task) = turn.task() else { return };
+    let (id, root) = (&task.key().id, task.picked.root.clone());
+    let failure = task.failure.as_ref();
+    let error = PlainLine::first_of(failure.map_or("", |failure| &failure.error), ERROR_CHARS);
+    let why = format!(
+        "task {id} needs a decision: {reason}. It failed with: {error}. Repair it and run `regreen retry {id}`, or say `regreen done {id}` or `regreen skip {id}`; then `regreen run` goes on"
+    );
+    if !turn.state.config.keep_going {
+        return ending::end(turn, RunOutcome::NeedsPerson { why });
+    }
+    turn.emit(Event::TaskParked { task: root, why });
+    picking::go_on(turn);
+}
+
+/// What was asked for when the run was cut off.
+pub(super) fn insert_again(turn: &mut Turn<'_>) {
+    let phase = turn.task().map(|task| task.phase.clone());
+    if let Some(Phase::Inserting { fix, again, .. }) = phase {
+        insert(turn, &fix, again);
+    }
+}
