@@ -28,6 +28,8 @@ pub(crate) struct Narrator {
     started: BTreeMap<TaskKey, Timestamp>,
     /// The verification that runs is the second one.
     again: bool,
+    /// The run goes on, so that what people said is new to it.
+    goes_on: bool,
 }
 
 impl Narrator {
@@ -48,7 +50,11 @@ impl Narrator {
     /// Remembers when things began.
     fn note(&mut self, now: Timestamp, event: &Event) {
         match event {
-            Event::RunStarted { .. } | Event::RunResumed { .. } => self.since = Some(now),
+            Event::RunStarted { .. } => self.since = Some(now),
+            Event::RunResumed { .. } => {
+                self.since = Some(now);
+                self.goes_on = true;
+            }
             Event::TaskPicked { task } => {
                 self.picked.insert(task.task.clone(), now);
             }
@@ -77,7 +83,11 @@ impl Narrator {
             Event::TaskDone { task, marks, hash } => {
                 Some(self.done(now, task, marks.iter().copied(), hash.as_deref()))
             }
-            Event::Chosen { choice } => Some(chosen(choice)),
+            // What else was said before a run began is in the file.
+            Event::Chosen { choice } => {
+                let is_news = self.goes_on || choice.what == ChoiceKind::Skip;
+                is_news.then(|| chosen(choice))
+            }
             Event::TaskGone { task } => Some(Line::happened(
                 Tone::Warning,
                 format!("{}: somebody took it out of the file", named(task)),

@@ -6,7 +6,7 @@ CREATE TABLE tally (
     one     INTEGER PRIMARY KEY CHECK (one = 1),
     runs    INTEGER NOT NULL, -- the newest has this number, and no number is left out
     ends    INTEGER NOT NULL,
-    choices INTEGER NOT NULL, -- as with runs
+    choices INTEGER NOT NULL,
     sum     INTEGER NOT NULL
 ) STRICT;
 

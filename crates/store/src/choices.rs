@@ -51,31 +51,26 @@ pub(crate) fn choices_where(
     conn: &Connection,
     mut wanted: impl FnMut(&str) -> bool,
 ) -> Result<Vec<PersonChoice>, Fault> {
-    let tally = Tally::read(conn)?;
+    let said = Tally::read(conn)?.choices;
     let sql = format!("SELECT {COLUMNS} FROM choices ORDER BY number");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     let mut choices = Vec::new();
-    let mut last = 0;
+    let mut found = 0;
     while let Some(row) = rows.next()? {
         check_sum(row, "choices", SUMMED)?;
-        last += 1;
-        if row.get::<_, i64>(0)? != last {
-            return Err(missing(last));
-        }
+        found += 1;
         if wanted(&row.get::<_, String>(1)?) {
             choices.push(from_row(row)?);
         }
     }
-    if last == tally.choices {
+    if found == said {
         Ok(choices)
     } else {
-        Err(missing(last + 1))
+        Err(Fault::damaged(format!(
+            "{said} choices were made, but {found} are listed"
+        )))
     }
-}
-
-fn missing(number: i64) -> Fault {
-    Fault::damaged(format!("choice {number} is missing"))
 }
 
 fn columns(number: i64, spec: &str, task: &TaskKey, what: ChoiceKind, at_ms: i64) -> Vec<Value> {

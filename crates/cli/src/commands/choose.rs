@@ -20,18 +20,20 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     let _lock = take_tree(places)?;
     let key = find(&workplace, &arguments.task)?;
     let mut store = open_store(places)?;
+    // The box first: a choice that is journaled relies on it.
+    match what {
+        ChoiceKind::Skip => {}
+        ChoiceKind::Done => set_box(places, &key, true)?,
+        ChoiceKind::Retry => set_box(places, &key, false)?,
+    }
     store
         .choose(&places.spec_key(), &key, what, stored_ms(now()))
         .map_err(Problem::journal)?;
     let id = &key.id;
     let said = match what {
         ChoiceKind::Skip => format!("{id} will be skipped; `regreen retry {id}` takes that back\n"),
-        ChoiceKind::Done => {
-            set_box(places, &key, true)?;
-            format!("{id} is ticked, on your word\n")
-        }
+        ChoiceKind::Done => format!("{id} is ticked, on your word\n"),
         ChoiceKind::Retry => {
-            set_box(places, &key, false)?;
             format!("{id} is open; `regreen run` tries it as if for the first time\n")
         }
     };

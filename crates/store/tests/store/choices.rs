@@ -45,3 +45,30 @@ fn a_choice_is_never_changed_or_removed() {
         assert_eq!(error.to_string(), "choices are journaled");
     }
 }
+
+#[test]
+fn a_choice_that_vanished_is_missed() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    for id in ["1.3", "1.4"] {
+        store
+            .choose("login", &task(id), ChoiceKind::Skip, NOON)
+            .unwrap();
+    }
+    store.close().unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    raw.execute_batch("DROP TRIGGER choices_never_vanish; DELETE FROM choices WHERE number = 2")
+        .unwrap();
+    drop(raw);
+    let store = folder.open();
+    for error in [
+        store.choices("login").unwrap_err(),
+        store.choices("search").unwrap_err(),
+        store.check().unwrap_err(),
+    ] {
+        assert_eq!(
+            error.to_string(),
+            "the journal is damaged: 2 choices were made, but 1 are listed"
+        );
+    }
+}
