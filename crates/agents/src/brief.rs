@@ -41,6 +41,8 @@ pub enum Occasion<'a> {
     },
     /// The attempt before this one changed nothing.
     NoOp,
+    /// The task gets nowhere in its time: it has to be split.
+    Split,
 }
 
 impl Occasion<'_> {
@@ -52,6 +54,7 @@ impl Occasion<'_> {
             Self::Reminder => PromptKind::Reminder,
             Self::Interrupted { .. } => PromptKind::Interrupted,
             Self::NoOp => PromptKind::NoOp,
+            Self::Split => PromptKind::Split,
         }
     }
 }

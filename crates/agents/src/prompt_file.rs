@@ -15,10 +15,12 @@ pub enum PromptFile {
     Interrupted,
     /// The attempt before this one changed nothing.
     NoOp,
+    /// The task gets nowhere in its time.
+    Split,
 }
 
 impl PromptFile {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Executor,
         Self::VerifyRow,
         Self::Fix,
@@ -26,6 +28,7 @@ impl PromptFile {
         Self::Reminder,
         Self::Interrupted,
         Self::NoOp,
+        Self::Split,
     ];
 
     /// Its name in a folder of prompts.
@@ -39,6 +42,7 @@ impl PromptFile {
             Self::Reminder => "reminder.md",
             Self::Interrupted => "interrupted.md",
             Self::NoOp => "noop.md",
+            Self::Split => "split.md",
         }
     }
 
@@ -60,7 +64,7 @@ impl PromptFile {
                 "verify_row",
             ],
             Self::Fix => &["task_id", "root_id", "root_title", "root_block"],
-            Self::VerifyRow | Self::Reminder | Self::NoOp => &["task_id"],
+            Self::VerifyRow | Self::Reminder | Self::NoOp | Self::Split => &["task_id"],
             Self::Retry => &[
                 "task_id",
                 "previous_attempt",
@@ -83,6 +87,7 @@ impl PromptFile {
             Self::Reminder => include_str!("../prompts/reminder.md"),
             Self::Interrupted => include_str!("../prompts/interrupted.md"),
             Self::NoOp => include_str!("../prompts/noop.md"),
+            Self::Split => include_str!("../prompts/split.md"),
         }
     }
 }

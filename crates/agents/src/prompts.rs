@@ -69,6 +69,7 @@ impl Prompts {
                 (PromptFile::Interrupted, vec![id, attempt, known])
             }
             Occasion::NoOp => (PromptFile::NoOp, vec![id]),
+            Occasion::Split => (PromptFile::Split, vec![id]),
         };
         Some(self.fill(file, &values))
     }

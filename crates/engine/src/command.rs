@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    Claim, CommandSeq, FailureNote, ModificationRequest, PickedTask, PromptKind, TaskId, TaskKey, Timestamp,
-    VerifyCommand,
+    Claim, CommandSeq, FailureNote, ModificationRequest, PickedTask, PromptKind, TaskId, TaskKey,
+    Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +112,8 @@ pub struct FixOrder {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModifyOrder {
     pub task: TaskKey,
+    /// The attempt that asked for them: it gets them once.
+    pub attempt: u32,
     pub request: ModificationRequest,
 }
 

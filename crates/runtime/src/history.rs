@@ -54,6 +54,7 @@ impl Historian<'_> {
                 task,
                 attempt,
                 failure,
+                ..
             } if *attempt > 0 => {
                 let failed = Attempt {
                     outcome: Some("failed".to_owned()),

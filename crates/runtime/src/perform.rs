@@ -3,6 +3,8 @@
 mod attempt;
 mod claims;
 mod commit;
+mod fix;
+mod modify;
 mod plan_changes;
 mod read_plan;
 mod record;
@@ -12,6 +14,8 @@ mod verify;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
+pub(crate) use fix::{insert_fix, note_failure, read_budget, supersede};
+pub(crate) use modify::modify;
 pub(crate) use read_plan::read_plan;
 pub(crate) use record::record;
 pub(crate) use save_state::{forget_state, save_state, sound_state};

@@ -52,11 +52,13 @@ impl Performer {
                 include_optional,
                 only,
                 passed_over,
+                originals_first,
             } => perform::read_plan(
                 self,
                 *include_optional,
                 only.as_ref(),
                 passed_over,
+                originals_first.as_ref(),
                 audience,
             )
             .map(|plan| Input::PlanRead { seq, plan }),
@@ -91,6 +93,21 @@ impl Performer {
                 };
                 perform::verify(self, &check, audience)
                     .map(|verdict| Input::Verified { seq, verdict })
+            }
+            Command::ReadBudget { task } => {
+                perform::read_budget(self, task).map(|budget| Input::BudgetRead { seq, budget })
+            }
+            Command::InsertFix(order) => {
+                perform::insert_fix(self, order).map(|()| Input::Inserted { seq })
+            }
+            Command::Modify(order) => {
+                perform::modify(self, order).map(|result| Input::Modified { seq, result })
+            }
+            Command::Supersede { task } => {
+                perform::supersede(self, task).map(|fixes| Input::Superseded { seq, fixes })
+            }
+            Command::NoteFailure { task } => {
+                perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
             }
             Command::Tick { task, done } => {
                 self.set_box(task, *done).map(|()| Input::Ticked { seq })

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use regreen_diagnosis::{contradiction, has_failure_block, parse_failure, signal};
+use regreen_diagnosis::{
+    contradiction, has_failure_block, modification_request, parse_failure, signal,
+};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    ApiTrouble, AttemptClass, AttemptReport, Ending, ResetTime, Timestamp, TroubleClass,
+    ApiTrouble, AttemptClass, AttemptReport, Ending, PlanChanges, ResetTime, Timestamp,
+    TroubleClass,
 };
 use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
@@ -45,6 +48,16 @@ pub(crate) fn report(
     let task = &order.task;
     let (id, message) = (&task.task.id, heard.final_message.as_str());
     let said = parse_failure(message, id);
+    let (request, bad_request) = match modification_request(message) {
+        Some(Ok(request)) => (Some(request), None),
+        Some(Err(why)) => (
+            None,
+            Some(format!(
+                "the agent's request to change the plan is not understood: {why}"
+            )),
+        ),
+        None => (None, None),
+    };
     let class = class(program, ended, heard.trouble.as_ref(), now);
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
@@ -58,6 +71,12 @@ pub(crate) fn report(
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
         session: heard.session,
+        progressed: ended.stdout_bytes + ended.stderr_bytes > 0,
+        modification: request.map(Box::new),
+        plan: PlanChanges {
+            warnings: bad_request.into_iter().collect(),
+            ..PlanChanges::default()
+        },
         ..AttemptReport::default()
     }
 }

@@ -117,11 +117,13 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     let mut plan = PlanFile::new(&places.spec.tasks);
     // Before anything is stored: what cannot be read cannot be run.
     plan.read()?;
-    let (journal, state) = reopen_or_begin(open_checked(&places)?, &places)?;
+    let store = open_checked(&places)?;
+    let (journal, state) = reopen_or_begin(store, &places)?;
+    let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
     let choices = journal.store.choices(&places.spec_key())?;
     let mut performer = performer(setup, plan, &journal.run)?;
-    let first = first_input(&mut performer, &state, config, choices)?;
+    let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
     audience.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
@@ -185,6 +187,20 @@ fn reopen_or_begin(mut store: Store, places: &Places) -> Result<(Journal, State)
     Ok((Journal::begun(store, run), State::default()))
 }
 
+/// Whether the run before this one ended at a limit.
+fn ended_at_limit(journal: &Journal, places: &Places) -> Result<bool, RunError> {
+    let limit = RunOutcome::Limit {
+        message: String::new(),
+    };
+    let runs = journal.store.runs(usize::MAX)?;
+    let key = places.spec_key();
+    let mut before = runs
+        .iter()
+        .filter(|run| run.spec == key && run.id != journal.run);
+    let end = before.next().and_then(|run| run.end.as_ref());
+    Ok(end.is_some_and(|end| end.outcome == limit.name()))
+}
+
 fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, RunError> {
     let RunSetup {
         places,
@@ -228,6 +244,7 @@ fn first_input(
     state: &State,
     config: RunConfig,
     choices: Vec<PersonChoice>,
+    after_limit: bool,
 ) -> Result<Input, RunError> {
     perform::sound_state(performer)?;
     if state.run.is_empty() {
@@ -237,6 +254,7 @@ fn first_input(
             run: performer.run.clone(),
             config,
             choices,
+            after_limit,
         });
     }
     let owed = state.tasks.values().find_map(|task| match task.phase {

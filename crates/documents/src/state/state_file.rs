@@ -121,7 +121,7 @@ impl State {
             .unwrap_or(false)
     }
 
-    fn entries(&self, map: &str) -> impl Iterator<Item = (&String, &Value)> {
+    pub(super) fn entries(&self, map: &str) -> impl Iterator<Item = (&String, &Value)> {
         self.value
             .get(map)
             .and_then(Value::as_object)
@@ -130,7 +130,7 @@ impl State {
     }
 
     /// The entry of a task in one of the maps, made if need be.
-    fn entry(&mut self, map: &str, id: &TaskId) -> Option<&mut Value> {
+    pub(super) fn entry(&mut self, map: &str, id: &TaskId) -> Option<&mut Value> {
         let map = self.value.entry(map).or_insert_with(|| json!({}));
         if !map.is_object() {
             *map = json!({});

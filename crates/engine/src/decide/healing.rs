@@ -81,7 +81,9 @@ fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
         ));
     }
     if budget.depth >= depth {
-        return Some(format!("ERROR: Max fix depth ({depth}) reached at task {id}"));
+        return Some(format!(
+            "ERROR: Max fix depth ({depth}) reached at task {id}"
+        ));
     }
     (budget.root_fixes >= per_root).then(|| {
         let root = &budget.root;
@@ -109,7 +111,9 @@ pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
     let order = FixOrder {
         task: task.key().clone(),
         id: fix.clone(),
-        error: failure.map(|failure| failure.error.clone()).unwrap_or_default(),
+        error: failure
+            .map(|failure| failure.error.clone())
+            .unwrap_or_default(),
         attempted_fix: failure
             .map(|failure| failure.attempted_fix.clone())
             .unwrap_or_default(),

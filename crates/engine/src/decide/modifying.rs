@@ -8,7 +8,8 @@ use crate::command::{Command, ModifyOrder};
 use crate::input::ModifyResult;
 
 /// What is said where nobody may change the plan.
-const NOT_HONOURED: &str = "the agent asked for other rows in the plan; that is only done in recovery mode";
+const NOT_HONOURED: &str =
+    "the agent asked for other rows in the plan; that is only done in recovery mode";
 
 /// Asks for the rows, if the last attempt asked for some; whether it did.
 pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
@@ -28,7 +29,10 @@ pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
 /// A request beside a signal is none: the agent says that it is done.
 fn requested(turn: &Turn<'_>) -> Option<ModificationRequest> {
     let report = turn.task()?.report.as_ref()?;
-    let request = report.modification.as_deref().filter(|_| !report.signalled)?;
+    let request = report
+        .modification
+        .as_deref()
+        .filter(|_| !report.signalled)?;
     Some(request.clone())
 }
 
@@ -40,13 +44,13 @@ pub(super) fn ask_again(turn: &mut Turn<'_>) {
 }
 
 fn ask(turn: &mut Turn<'_>, request: ModificationRequest) {
-    let Some(task) = turn.task().map(|task| task.key().clone()) else {
-        return;
-    };
+    let Some(task) = turn.task() else { return };
     let order = ModifyOrder {
-        task: task.clone(),
+        task: task.key().clone(),
+        attempt: task.attempts,
         request,
     };
+    let task = order.task.clone();
     turn.ask(Command::Modify(Box::new(order)), |seq| {
         Event::ModificationAsked { seq, task }
     });

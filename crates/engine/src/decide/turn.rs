@@ -99,7 +99,12 @@ impl<'s> Turn<'s> {
         let command = Command::ReadPlan {
             include_optional: self.state.config.include_optional,
             only: self.state.config.only.clone(),
-            passed_over: self.state.skipped.union(&self.state.parked).cloned().collect(),
+            passed_over: self
+                .state
+                .skipped
+                .union(&self.state.parked)
+                .cloned()
+                .collect(),
             originals_first: self.state.after_limit.then(|| self.tried()),
         };
         self.ask(command, |seq| Event::PlanAsked { seq });

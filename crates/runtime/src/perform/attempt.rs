@@ -59,6 +59,7 @@ pub(crate) fn attempt(
     let report = report::report(order, &program, &ended, ending, heard, clock::now());
     let report = AttemptReport {
         used_tools,
+        progressed: report.progressed || used_tools == Some(true),
         ..report
     };
     let report = look_around(performer, &name, key, &before, &order.put_back, report)?;
@@ -97,7 +98,8 @@ fn look_around(
 ) -> Result<AttemptReport, PerformError> {
     let folder = performer.places.task_folder(&performer.run, key);
     let agents_version = folder.join(format!("{}.plan.md", name.attempt));
-    let plan = settle_plan(performer, before, put_back, &agents_version)?;
+    let mut plan = settle_plan(performer, before, put_back, &agents_version)?;
+    plan.warnings.extend(report.plan.warnings.iter().cloned());
     let left = performer.tree.after(name, clock::now())?;
     performer.notices.add_all(left.warnings);
     // What is written there about the work is not the work.
@@ -107,9 +109,11 @@ fn look_around(
         .changed
         .into_iter()
         .filter(|path| is_work(path.clone()));
+    let files_changed = u32::try_from(changed.count()).unwrap_or(u32::MAX);
     Ok(AttemptReport {
         plan,
-        files_changed: u32::try_from(changed.count()).unwrap_or(u32::MAX),
+        progressed: report.progressed || files_changed > 0,
+        files_changed,
         head: left.head,
         ..report
     })
@@ -206,6 +210,7 @@ fn occasion<'a>(
     match (kind, previous) {
         (PromptKind::Reminder, _) => Occasion::Reminder,
         (PromptKind::NoOp, _) => Occasion::NoOp,
+        (PromptKind::Split, _) => Occasion::Split,
         (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted { known },
         (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
         (PromptKind::First | PromptKind::Retry, None) => Occasion::First,

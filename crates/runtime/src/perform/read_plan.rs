@@ -15,6 +15,7 @@ pub(crate) fn read_plan(
     include_optional: bool,
     only: Option<&TaskId>,
     passed_over: &BTreeSet<TaskKey>,
+    originals_first: Option<&BTreeSet<TaskKey>>,
     audience: &mut dyn Audience,
 ) -> Result<Plan, PerformError> {
     let file = performer.plan.read()?;
@@ -22,7 +23,9 @@ pub(crate) fn read_plan(
     let pick = Pick {
         include_optional,
         passed_over: passed_over.clone(),
-        ..Pick::default()
+        originals_first: originals_first
+            .map(|tried| untried(&file, tried))
+            .unwrap_or_default(),
     };
     let next = match only {
         None => file.next(&pick),
@@ -41,6 +44,13 @@ pub(crate) fn read_plan(
             Some(id) => open_with_id(&file, id),
         },
     })
+}
+
+/// Originals that were not tried yet.
+fn untried(file: &TaskFile, tried: &BTreeSet<TaskKey>) -> BTreeSet<TaskKey> {
+    let originals = file.rows().filter(|row| file.fixed_by(*row).is_none());
+    let keys = originals.filter_map(|row| file.key(row));
+    keys.filter(|key| !tried.contains(key)).collect()
 }
 
 /// The task that was asked for, or its fixes, as long as it is open; whatever else is open.
@@ -82,6 +92,7 @@ fn picked(
         total,
         is_verify: task.is_verify(),
         is_group,
+        has_fixes: file.fixes(row).next().is_some(),
         verify: task
             .fields
             .verify

@@ -78,6 +78,9 @@ fn say(state: &mut State, file: &StateFile, tasks: &TaskFile) {
     state.set_max_task_iterations(file.max_task_iterations);
     state.set_global_iteration(file.global_iteration);
     state.set_max_global_iterations(file.max_global_iterations);
+    for (task, fix, error) in &file.fixes {
+        state.record_fix(task, fix, error);
+    }
     for row in tasks.rows() {
         let Some(key) = tasks.key(row) else { continue };
         let result = match (tasks.is_done(row), file.results.get(&key.id)) {

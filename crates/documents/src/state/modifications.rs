@@ -1,0 +1,131 @@
+//! Changes to the plan that agents asked for, as the state file remembers them.
+
+use regreen_model::TaskId;
+use serde_json::{Value, json};
+
+use super::known_key::MODIFICATION_MAP;
+use super::state_file::State;
+
+/// Whose part a task is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModificationLineage {
+    /// The task at the end of the chain of parts.
+    pub root: TaskId,
+    /// How many times it was divided on the way here.
+    pub depth: u32,
+    /// How many requests that task has had, those of its parts included.
+    pub requests: u32,
+}
+
+impl State {
+    /// Whose part a task is; its own if it is nobody's.
+    #[must_use]
+    pub fn modification_lineage(&self, task: &TaskId) -> ModificationLineage {
+        let mut root = task.clone();
+        let mut depth = 0;
+        // A file that says that a task is its own part must not hold us up.
+        while depth < 8
+            && let Some(whole) = self.whole_of(&root)
+        {
+            root = whole;
+            depth += 1;
+        }
+        let requests = self.modifications(&root);
+        ModificationLineage {
+            root,
+            depth,
+            requests,
+        }
+    }
+
+    /// The task that was divided into this one and others.
+    fn whole_of(&self, part: &TaskId) -> Option<TaskId> {
+        let wholes = self.entries(MODIFICATION_MAP);
+        wholes
+            .filter(|(_, entry)| ids(entry.get("taskIds")).contains(part))
+            .find_map(|(id, _)| TaskId::parse(id))
+    }
+
+    /// Notes that a request was granted, with the rows that come of it. `request` names it:
+    /// noting it twice changes nothing.
+    pub fn record_modification(&mut self, task: &TaskId, request: &str, rows: &[TaskId]) {
+        if self.modification_rows(task, request).is_some() {
+            return;
+        }
+        let root = self.modification_lineage(task);
+        self.set_modifications(&root.root, root.requests + 1);
+        let Some(entry) = self.entry(MODIFICATION_MAP, task) else {
+            return;
+        };
+        if !entry.is_object() {
+            *entry = json!({});
+        }
+        let mut all = ids(entry.get("taskIds"));
+        all.extend(
+            rows.iter()
+                .filter(|row| !all.contains(row))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        if let Some(entry) = entry.as_object_mut() {
+            entry.insert("taskIds".to_owned(), json!(all));
+            entry.insert("lastRequest".to_owned(), json!(request));
+            entry.insert("lastTaskIds".to_owned(), json!(rows));
+        }
+    }
+
+    /// The rows that came of a request, if it was granted already.
+    #[must_use]
+    pub fn modification_rows(&self, task: &TaskId, request: &str) -> Option<Vec<TaskId>> {
+        let (_, entry) = self
+            .entries(MODIFICATION_MAP)
+            .find(|(id, _)| *id == task.as_str())?;
+        let last = entry.get("lastRequest").and_then(Value::as_str);
+        (last == Some(request)).then(|| ids(entry.get("lastTaskIds")))
+    }
+}
+
+fn ids(list: Option<&Value>) -> Vec<TaskId> {
+    let list = list.and_then(Value::as_array);
+    let texts = list.into_iter().flatten().filter_map(Value::as_str);
+    texts.filter_map(TaskId::parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> TaskId {
+        TaskId::parse(text).unwrap()
+    }
+
+    #[test]
+    fn requests_of_parts_are_charged_to_the_whole() {
+        let mut state = State::default();
+        state.record_modification(&id("1.3"), "run/1", &[id("1.3.1"), id("1.3.2")]);
+        state.record_modification(&id("1.3.2"), "run/1", &[id("1.3.2.1")]);
+        assert_eq!(
+            state.modification_lineage(&id("1.3.2.1")),
+            ModificationLineage {
+                root: id("1.3"),
+                depth: 2,
+                requests: 2,
+            }
+        );
+        assert_eq!(state.modification_lineage(&id("2.1")).depth, 0);
+    }
+
+    #[test]
+    fn a_request_that_is_noted_twice_counts_once_and_keeps_its_rows() {
+        let mut state = State::default();
+        state.record_modification(&id("1"), "run/1", &[id("1.1")]);
+        let once = state.clone();
+        state.record_modification(&id("1"), "run/1", &[id("1.2")]);
+        assert_eq!(state, once);
+        assert_eq!(
+            state.modification_rows(&id("1"), "run/1"),
+            Some(vec![id("1.1")])
+        );
+        assert_eq!(state.modification_rows(&id("1"), "run/2"), None);
+    }
+}
