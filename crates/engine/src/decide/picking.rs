@@ -43,13 +43,8 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
     }
     match &plan.next {
         NextStep::Nothing => {
-            let outcome = if plan.open == 0 {
-                RunOutcome::AllGreen
-            } else {
-                RunOutcome::Skipped
-            };
-            turn.reach_the_end(plan.total);
-            ending::end(&mut turn, outcome);
+            turn.reach_the_end(plan.total, plan.first_open);
+            ending::end(&mut turn, outcome(state, plan));
         }
         NextStep::Task(picked) => {
             turn.turn_to(&picked.task);
@@ -64,6 +59,20 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
         }
     }
     turn.decision()
+}
+
+/// What it comes to when nothing is left to run.
+fn outcome(state: &State, plan: &Plan) -> RunOutcome {
+    // What people remove is theirs to remove; what an agent removed is not done by that.
+    let is_lost = plan
+        .missing
+        .iter()
+        .any(|task| state.put_back.contains(task));
+    match (plan.open, plan.open_besides) {
+        (0, 0) if !is_lost => RunOutcome::AllGreen,
+        (0, _) if !is_lost => RunOutcome::OnlyDone,
+        _ => RunOutcome::Skipped,
+    }
 }
 
 /// The default is at least twice the tasks there are: a long plan must not end half-way.
