@@ -12,7 +12,7 @@ mod verify;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
-pub(crate) use read_plan::read_plan;
+pub(crate) use read_plan::{Wanted, read_plan};
 pub(crate) use record::record;
 pub(crate) use save_state::{forget_state, save_state, sound_state};
 pub(crate) use verify::{Check, verify};
