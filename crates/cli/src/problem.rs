@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::config::{ConfigError, PromptsError};
 use crate::excerpt::Excerpt;
 use crate::exit::Exit;
-use crate::output::printable;
+use crate::output::{path_from, printable};
 
 /// A reason to stop, with the way out.
 #[derive(Debug, Error)]
@@ -274,12 +274,23 @@ fn run_hint(error: &RunError) -> Option<String> {
 
 fn store_hint(path: &Path, error: &OpenError) -> String {
     match error {
-        OpenError::Fault(Fault::Damaged(_)) => format!(
-            "set it aside and run this again, the task file and the state file are enough to go on: for f in {0} {0}-wal {0}-shm; do mv \"$f\" \"$f.damaged\"; done",
-            path.display()
-        ),
+        OpenError::Fault(Fault::Damaged(_)) => set_aside_hint(path),
         error => error.advice().into(),
     }
+}
+
+/// The command stands on a line of its own, so that it can be copied.
+fn set_aside_hint(database: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let database = path_from(&here, database);
+    let aside = format!(
+        "{}/damaged",
+        database.rsplit_once('/').map_or(".", |(own, _)| own)
+    );
+    format!(
+        "set it aside and run this again: the task file and the state file are enough to go on\n\
+         mkdir -p {aside} && mv {database}* {aside}"
+    )
 }
 
 fn read_hint(error: &ReadError) -> Option<String> {
