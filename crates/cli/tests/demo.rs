@@ -440,3 +440,27 @@ fn git_may_be_set_up_as_it_likes() {
     seen(newcomer.command().env("GIT_DIR", own)).ends_well();
     assert!(newcomer.own_files() == before);
 }
+
+/// The commands that it names, as somebody would paste them.
+fn pasted(seen: &Seen) -> Vec<String> {
+    let text = String::from_utf8(seen.output.stdout.clone()).unwrap();
+    let (_, page) = text.split_once("Where to look now").unwrap();
+    let commands = page.lines().filter_map(|line| line.strip_prefix("  "));
+    commands.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_that_it_names_can_be_pasted() {
+    let newcomer = Newcomer::new();
+    let seen = newcomer.sees().ends_well();
+    let commands = pasted(&seen);
+    assert_eq!(commands.len(), 8);
+    let script = format!("set -e\n{}\n", commands.join("\n"));
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .env("HOME", newcomer.home.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(!seen.folder.exists());
+}
