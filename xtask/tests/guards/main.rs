@@ -13,5 +13,7 @@ mod arrows;
 mod dependency_table;
 mod machine_paths;
 mod manifest;
+mod outside_world;
 mod pure_crates;
+mod security_page;
 mod tree;
