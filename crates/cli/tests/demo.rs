@@ -93,18 +93,7 @@ fn seen(command: &mut Command) -> Seen {
     let folder = named
         .captures(&text)
         .map_or("", |found| found.get(1).unwrap().as_str());
-    let plain = [
-        (r"\b\d{8}-\d{6}\b", "[RUN]"),
-        (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
-        (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
-    ]
-    .into_iter()
-    .fold(text.replace(REGREEN, "[REGREEN]"), |text, (from, to)| {
-        Regex::new(from)
-            .unwrap()
-            .replace_all(&text, to)
-            .into_owned()
-    });
+    let plain = timeless(&text.replace(REGREEN, "[REGREEN]"));
     Seen {
         plain: if folder.is_empty() {
             plain
@@ -114,6 +103,20 @@ fn seen(command: &mut Command) -> Seen {
         folder: PathBuf::from(folder),
         output,
     }
+}
+
+/// Whenever it was, whatever the commits are called.
+fn timeless(text: &str) -> String {
+    [
+        (r"\b\d{8}-\d{6}\b", "[RUN]"),
+        (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
+        (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
+    ]
+    .into_iter()
+    .fold(text.to_owned(), |text, (from, to)| {
+        let from = Regex::new(from).unwrap();
+        from.replace_all(&text, to).into_owned()
+    })
 }
 
 impl Seen {
@@ -239,6 +242,7 @@ A list of your own is made in your project with `regreen init NAME`, and run wit
 
 "#]],
     );
+    assert!(seen.plain.contains(&timeless(&readme_excerpt())));
     assert!(newcomer.own_files() == before);
     assert!(
         seen.folder
@@ -246,6 +250,14 @@ A list of your own is made in your project with `regreen init NAME`, and run wit
     );
     let mode = fs::metadata(&seen.folder).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
+}
+
+/// What the README shows of it.
+fn readme_excerpt() -> String {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = fs::read_to_string(readme).unwrap();
+    let (_, from) = text.split_once("```text\n").unwrap();
+    from.split_once("```").unwrap().0.to_owned()
 }
 
 #[test]

@@ -11,6 +11,7 @@
 
 mod arrows;
 mod dependency_table;
+mod links;
 mod machine_paths;
 mod manifest;
 mod outside_world;
