@@ -17,7 +17,7 @@ pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
 
-/// Task lists for coding agents: read, checked and edited without damage.
+/// Runs a task list through a coding agent and checks every result itself.
 #[derive(Debug, Parser)]
 #[command(
     name = "regreen",
@@ -34,6 +34,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See a run in a small project of its own; needs no agent and no network
+    Demo,
     /// Run a task list through an agent, checking every result
     Run(Run),
     /// Show where a spec stands: its tasks, its run, what is used up
