@@ -193,6 +193,7 @@ impl Scene {
             (r"\bafter (\d+[dhm] )*(0\.)?\d+s\b", "after [TIME]"),
             (r"(?m)^Time:( +).*$", "Time:$1[TIME]"),
             (r"\bprocess \d+\b", "process [PID]"),
+            (r"\S*/bash: line", "bash: line"),
         ] {
             text = Regex::new(pattern)
                 .unwrap()

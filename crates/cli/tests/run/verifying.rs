@@ -195,8 +195,8 @@ run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 1
 1.1: verifying: no-such-checker --all
-1.1: Verify is red, it runs once more: /usr/bin/bash: line 1: no-such-checker: command not found
-1.1 Write it: attempt 1 of 1 failed after [TIME]: /usr/bin/bash: line 1: no-such-checker: command not found
+1.1: Verify is red, it runs once more: bash: line 1: no-such-checker: command not found
+1.1 Write it: attempt 1 of 1 failed after [TIME]: bash: line 1: no-such-checker: command not found
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 1 done

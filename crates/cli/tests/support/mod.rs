@@ -52,6 +52,8 @@ impl Test {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("HOME", self.path("user"))
+            // Programs are quoted, whatever language the user speaks.
+            .env("LC_ALL", "C")
             .env_remove("XDG_CONFIG_HOME");
         command
     }
