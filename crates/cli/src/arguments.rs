@@ -22,7 +22,6 @@ use crate::exit::Exit;
 #[command(
     name = "regreen",
     version,
-    about,
     after_long_help = Exit::table(),
     max_term_width = 100,
     arg_required_else_help = true

@@ -25,10 +25,12 @@ fn examples(page: &str) -> Vec<(String, String)> {
     for block in page.split("```console\n").skip(1) {
         let (block, _) = block.split_once("```").unwrap();
         for line in block.lines() {
-            match (line.strip_prefix("$ "), examples.last_mut()) {
-                (Some(command), _) => examples.push((command.to_owned(), String::new())),
-                (None, Some((_, output))) => output.push_str(&format!("{line}\n")),
-                (None, None) => panic!("a block begins with a command: {line}"),
+            match line.strip_prefix("$ ") {
+                Some(command) => examples.push((command.to_owned(), String::new())),
+                None => {
+                    let (_, output) = examples.last_mut().unwrap();
+                    output.push_str(&format!("{line}\n"));
+                }
             }
         }
     }
