@@ -59,8 +59,16 @@ impl CommandLine {
     fn argv_with(&self, prompt: &str) -> Vec<String> {
         // No argument can hold a NUL.
         let prompt = excerpt(&prompt.replace('\0', ""), MAX_ARGUMENT);
-        let filled = |word: &String| word.replace(PLACEHOLDER, &prompt);
+        let filled = |word: &String| no_option(word, word.replace(PLACEHOLDER, &prompt));
         self.argv.iter().map(filled).collect()
+    }
+}
+
+/// A repository may have prompts of its own: none of them becomes an option of the agent.
+fn no_option(word: &str, filled: String) -> String {
+    match word.starts_with(PLACEHOLDER) && filled.starts_with('-') {
+        true => format!("\n{filled}"),
+        false => filled,
     }
 }
 
@@ -153,6 +161,23 @@ mod tests {
         assert_eq!(found.argv[3], format!("--also={prompt}"));
         assert_eq!(found.stdin, StdinPlan::Empty);
         assert_eq!(found.prompt_on, PromptOn::Argument);
+    }
+
+    #[test]
+    fn a_prompt_is_no_option() {
+        let prompt = "--skip-permissions";
+        let found = invocation("agent {prompt} -p {prompt}! --ask={prompt} -x", prompt);
+        assert_eq!(
+            found.argv,
+            [
+                "agent",
+                "\n--skip-permissions",
+                "-p",
+                "\n--skip-permissions!",
+                "--ask=--skip-permissions",
+                "-x"
+            ]
+        );
     }
 
     #[test]

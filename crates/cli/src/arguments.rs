@@ -17,12 +17,11 @@ pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
 
-/// Task lists for coding agents: read, checked and edited without damage.
+/// Runs a task list through a coding agent and checks every result itself.
 #[derive(Debug, Parser)]
 #[command(
     name = "regreen",
     version,
-    about,
     after_long_help = Exit::table(),
     max_term_width = 100,
     arg_required_else_help = true
@@ -34,6 +33,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See a run in a small project of its own; needs no agent and no network
+    Demo,
     /// Run a task list through an agent, checking every result
     Run(Run),
     /// Show where a spec stands: its tasks, its run, what is used up

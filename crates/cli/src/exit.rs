@@ -52,7 +52,7 @@ impl Exit {
     #[must_use]
     pub fn of(outcome: &RunOutcome) -> Self {
         match outcome {
-            RunOutcome::AllGreen => Self::AllGreen,
+            RunOutcome::AllGreen | RunOutcome::OnlyDone => Self::AllGreen,
             RunOutcome::Skipped | RunOutcome::Limit { .. } => Self::NotGreen,
             RunOutcome::NeedsPerson { .. } => Self::AskPerson,
             RunOutcome::TryLater { .. } => Self::TryLater,

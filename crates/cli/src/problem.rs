@@ -14,10 +14,11 @@ use regreen_workspace::{
 };
 use thiserror::Error;
 
+use crate::commands::ProjectError;
 use crate::config::{ConfigError, PromptsError};
 use crate::excerpt::Excerpt;
 use crate::exit::Exit;
-use crate::output::printable;
+use crate::output::{path_from, printable};
 
 /// A reason to stop, with the way out.
 #[derive(Debug, Error)]
@@ -87,6 +88,8 @@ pub enum Problem {
     Snapshot(SnapshotError),
     #[error("{holder}, and has not stopped yet")]
     StillAtWork { holder: String },
+    #[error(transparent)]
+    Demo(#[from] ProjectError),
     #[error("cannot listen to signals")]
     Signals(#[source] std::io::Error),
     #[error("regreen cannot find its own program")]
@@ -112,7 +115,8 @@ impl Problem {
             | Self::Git(_)
             | Self::Snapshot(_)
             | Self::Signals(_)
-            | Self::OwnProgram(_) => Exit::SetUp,
+            | Self::OwnProgram(_)
+            | Self::Demo(_) => Exit::SetUp,
             Self::Run(error) => run_exit(error),
             Self::Read(_)
             | Self::Spec(_)
@@ -162,6 +166,7 @@ impl Problem {
             Self::StillAtWork { .. } => Some("it may be waiting for a commit hook; look again in a while, or end the process yourself: nothing is lost by it".into()),
             Self::Git(_) | Self::Snapshot(_) => None,
             Self::Run(error) => run_hint(error),
+            Self::Demo(_) => Some("name a folder that you may write to, outside of any project: TMPDIR=FOLDER regreen demo".into()),
             Self::Step(_) | Self::Print(_) | Self::Signals(_) | Self::OwnProgram(_) => None,
             Self::BadName { .. } => Some("use letters, digits, dots, dashes and underscores: my-feature".into()),
             Self::Exists { path } => Some(format!("choose another name, or edit {}", path.display())),
@@ -274,12 +279,23 @@ fn run_hint(error: &RunError) -> Option<String> {
 
 fn store_hint(path: &Path, error: &OpenError) -> String {
     match error {
-        OpenError::Fault(Fault::Damaged(_)) => format!(
-            "set it aside and run this again, the task file and the state file are enough to go on: for f in {0} {0}-wal {0}-shm; do mv \"$f\" \"$f.damaged\"; done",
-            path.display()
-        ),
+        OpenError::Fault(Fault::Damaged(_)) => set_aside_hint(path),
         error => error.advice().into(),
     }
+}
+
+/// The command stands on a line of its own, so that it can be copied.
+fn set_aside_hint(database: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let database = path_from(&here, database);
+    let aside = format!(
+        "{}/damaged",
+        database.rsplit_once('/').map_or(".", |(own, _)| own)
+    );
+    format!(
+        "set it aside and run this again: the task file and the state file are enough to go on\n\
+         mkdir -p {aside} && mv {database}* {aside}"
+    )
 }
 
 fn read_hint(error: &ReadError) -> Option<String> {

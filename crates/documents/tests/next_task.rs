@@ -178,3 +178,23 @@ fn a_new_fix_takes_no_number_that_a_row_has() {
     assert_eq!(id(rows[0]), TaskId::parse("1.11").unwrap());
     assert_eq!(id(rows[1]), TaskId::parse("1.1.1").unwrap());
 }
+
+#[test]
+fn a_task_is_asked_for_with_its_fixes_and_with_what_stands_below_it() {
+    let file = TaskFile::read(
+        "- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2. d\n- [ ] 2.1 [FIX 2] e\n- [ ] 10. f\n",
+    );
+    let asked = |id: &str| {
+        let id = TaskId::parse(id).unwrap();
+        let rows = file.rows().filter(|row| file.belongs_to(*row, &id));
+        let ids: Vec<String> = rows
+            .filter_map(|row| Some(file.key(row)?.id.to_string()))
+            .collect();
+        (ids.join(" "), file.open_rows_of(&id, false))
+    };
+    assert_eq!(asked("1"), ("1 1.1 1.2".to_owned(), 2));
+    assert_eq!(asked("1.1"), ("1.1".to_owned(), 1));
+    assert_eq!(asked("2"), ("2 2.1".to_owned(), 1));
+    // A fix is run with its task; named by itself it is only known to be open.
+    assert_eq!(asked("2.1"), (String::new(), 1));
+}

@@ -141,12 +141,13 @@ impl State {
             }
             Event::TaskFailed {
                 task,
+                attempt,
                 failure,
                 only_red,
-                ..
             } => self.with(task, |task| {
                 task.only_red = *only_red;
                 task.failure = Some(failure.clone());
+                task.failed_attempt = Some(*attempt);
                 task.prompt = PromptKind::Retry;
                 task.result = Some(false);
                 task.reminded = false;
@@ -300,9 +301,13 @@ impl TaskState {
     /// As if nothing of it had been run, but for the number of the next attempt: logs are
     /// named by it.
     fn start_afresh(&mut self) {
+        let picked = PickedTask {
+            failed_before: None,
+            ..self.picked.clone()
+        };
         *self = Self {
             attempts: self.attempts,
-            ..Self::new(self.picked.clone())
+            ..Self::new(picked)
         };
     }
 
@@ -386,10 +391,11 @@ impl TaskState {
             Verdict::Green if again => {
                 self.marks.insert(Mark::Flaky);
             }
-            Verdict::Unverified => {
+            // A group is what its rows are.
+            Verdict::Unverified if !self.picked.is_group => {
                 self.marks.insert(Mark::Unverified);
             }
-            Verdict::Green | Verdict::Red { .. } => {}
+            Verdict::Green | Verdict::Red { .. } | Verdict::Unverified => {}
         }
         self.phase = Phase::Open;
     }

@@ -86,6 +86,9 @@ pub struct AttemptOrder {
     pub max_iterations: u32,
     pub prompt: PromptKind,
     pub previous: Option<FailureNote>,
+    /// The attempt that failed so, if it was one of this run.
+    #[serde(default)]
+    pub failed_attempt: Option<u32>,
     /// The session to go on with, where the agent can.
     pub session: Option<String>,
     pub timeout_ms: u64,

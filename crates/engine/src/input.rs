@@ -136,19 +136,31 @@ pub struct Resumption {
 }
 
 /// What the task file says now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub next: NextStep,
     /// Rows to run, fixes included.
     pub total: u32,
-    /// Required originals that are still open, whatever was passed over.
+    /// Required originals that are still open, whatever was passed over; of those that were
+    /// asked for, if only some were.
     pub open: u32,
+    /// The 0-based place among the rows to run of the first that is open, whoever passed it
+    /// over.
+    #[serde(default)]
+    pub first_open: Option<u32>,
+    /// The others that are open.
+    #[serde(default)]
+    pub open_besides: u32,
+    /// Tasks that were passed over and are not in the file any more.
+    #[serde(default)]
+    pub missing: Vec<TaskKey>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "next", rename_all = "snake_case")]
 pub enum NextStep {
     Task(Box<PickedTask>),
+    #[default]
     Nothing,
 }
 

@@ -69,6 +69,9 @@ pub struct TaskState {
     pub changed_files: bool,
     pub session: Option<String>,
     pub failure: Option<FailureNote>,
+    /// The attempt that failed so.
+    #[serde(default)]
+    pub failed_attempt: Option<u32>,
     /// What a commit hook said that refused the task.
     pub refusal: Option<String>,
     pub marks: BTreeSet<Mark>,
@@ -248,13 +251,16 @@ impl State {
 }
 
 impl TaskState {
+    /// A task that an earlier run did not finish begins with what is known of that.
     #[must_use]
     pub fn new(picked: PickedTask) -> Self {
         Self {
-            picked,
             phase: Phase::Open,
             said: None,
-            prompt: PromptKind::First,
+            prompt: match picked.failed_before {
+                Some(_) => PromptKind::Retry,
+                None => PromptKind::First,
+            },
             attempts: 0,
             iterations: 0,
             interruptions: 0,
@@ -264,7 +270,9 @@ impl TaskState {
             report: None,
             changed_files: false,
             session: None,
-            failure: None,
+            failure: picked.failed_before.clone(),
+            failed_attempt: None,
+            picked,
             refusal: None,
             marks: BTreeSet::new(),
             hash: None,

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{TaskKey, VerifyCommand};
+use crate::{FailureNote, TaskKey, VerifyCommand};
 
 /// A task that is next, with what must not change any more once it was picked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct PickedTask {
     pub verify: Vec<VerifyCommand>,
     /// The message its commit is to have.
     pub commit: Option<String>,
+    /// How it failed in an earlier run that did not finish it.
+    #[serde(default)]
+    pub failed_before: Option<FailureNote>,
 }
 
 impl PickedTask {

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 pub enum RunOutcome {
     /// Every required original is ticked.
     AllGreen,
+    /// The one task that was asked for is done; others are open.
+    OnlyDone,
     /// Nothing is left but what was skipped.
     Skipped,
     /// A limit was reached: what is said about it.
@@ -25,6 +27,7 @@ impl RunOutcome {
     pub fn name(&self) -> &'static str {
         match self {
             Self::AllGreen => "all_green",
+            Self::OnlyDone => "only_done",
             Self::Skipped => "skipped",
             Self::Limit { .. } => "limit",
             Self::NeedsPerson { .. } => "needs_person",
@@ -38,7 +41,7 @@ impl RunOutcome {
     #[must_use]
     pub fn is_pause(&self) -> bool {
         match self {
-            Self::AllGreen | Self::Skipped | Self::Limit { .. } => false,
+            Self::AllGreen | Self::OnlyDone | Self::Skipped | Self::Limit { .. } => false,
             Self::NeedsPerson { .. }
             | Self::TryLater { .. }
             | Self::SetUp { .. }
@@ -50,7 +53,7 @@ impl RunOutcome {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::AllGreen => 0,
+            Self::AllGreen | Self::OnlyDone => 0,
             Self::Skipped | Self::Limit { .. } => 1,
             Self::NeedsPerson { .. } => 3,
             Self::TryLater { .. } => 75,
@@ -88,6 +91,7 @@ mod tests {
         let (message, why) = (String::new(), String::new());
         let outcomes = [
             RunOutcome::AllGreen,
+            RunOutcome::OnlyDone,
             RunOutcome::Skipped,
             RunOutcome::Limit { message },
             RunOutcome::NeedsPerson { why: why.clone() },
@@ -101,6 +105,6 @@ mod tests {
             },
         ];
         let codes = outcomes.each_ref().map(RunOutcome::exit_code);
-        assert_eq!(codes, [0, 1, 1, 3, 75, 78, 130, 143]);
+        assert_eq!(codes, [0, 0, 1, 1, 3, 75, 78, 130, 143]);
     }
 }

@@ -209,6 +209,7 @@ impl Narrator {
     fn end(&self, now: Timestamp, outcome: &RunOutcome) -> Line {
         let (tone, what) = match outcome {
             RunOutcome::AllGreen => (Tone::Good, "all tasks are done"),
+            RunOutcome::OnlyDone => (Tone::Good, "what was asked for is done"),
             RunOutcome::Skipped => (Tone::Warning, "open tasks were left out"),
             RunOutcome::Limit { .. } => (Tone::Bad, "a limit was reached"),
             RunOutcome::NeedsPerson { .. } => (Tone::Warning, "a person must decide"),

@@ -28,6 +28,9 @@ impl Tally {
                     ..Self::default()
                 };
             }
+            Event::RunResumed {
+                config: Some(config),
+            } => self.adopt(config),
             Event::LimitSettled { max_iterations } => self.limit = Some(*max_iterations),
             Event::TaskPicked { task } => self.pick(task),
             Event::AttemptEnded {
@@ -46,6 +49,14 @@ impl Tally {
             }
             _ => {}
         }
+    }
+
+    /// A limit that was changed is settled anew; one that was not stays as it was.
+    fn adopt(&mut self, config: &RunConfig) {
+        if config.limits.global_iterations != self.config.limits.global_iterations {
+            self.limit = None;
+        }
+        self.config = config.clone();
     }
 
     /// A closed task that is picked again was reopened by a person and starts afresh.

@@ -13,8 +13,9 @@ pub(crate) fn telling_line(text: &str) -> String {
         return reason(first.as_str());
     }
     let quoted = quoted_line(text).map(|line| reason(&line));
+    // A line without a word is what a command counted: it says nothing by itself.
     quoted
-        .filter(|line| !line.is_empty())
+        .filter(|line| line.contains(char::is_alphabetic))
         .unwrap_or_else(|| reason(first.as_str()))
 }
 
@@ -50,5 +51,13 @@ mod tests {
             "a.c:3:5: error: unknown type name 'foo'",
         );
         check("it is not so\nand so it ends", "and so it ends");
+    }
+
+    #[test]
+    fn a_number_alone_tells_nothing() {
+        check(
+            "`grep -c x f` printed too much\n3\n",
+            "grep -c x f printed too much",
+        );
     }
 }

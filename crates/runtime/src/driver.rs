@@ -25,7 +25,8 @@ impl Driver<'_> {
             if issued.command == Command::Finish {
                 break;
             }
-            let answer = self.performer.perform(&issued, self.audience);
+            let store = &self.journal.store;
+            let answer = self.performer.perform(&issued, store, self.audience);
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };

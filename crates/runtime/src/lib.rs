@@ -15,6 +15,7 @@ mod log_file;
 mod masks;
 mod notices;
 mod outline;
+mod past;
 mod perform;
 mod perform_error;
 mod performer;

@@ -2,6 +2,7 @@ use std::error::Error;
 
 use regreen_engine::Input;
 use regreen_model::CommandSeq;
+use regreen_store::Fault;
 use regreen_workspace::{CreateFileError, EditFileError, ReadError, StepError};
 
 use crate::log_file::LogError;
@@ -63,6 +64,7 @@ macro_rules! broken {
 
 broken!(
     CreateFileError,
+    Fault,
     LogError,
     ProcessError,
     ReadError,

@@ -3,10 +3,12 @@ use std::path::PathBuf;
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
+use regreen_store::Store;
 use regreen_workspace::Programs;
 
 use crate::audience::Audience;
 use crate::notices::Notices;
+use crate::past::Past;
 use crate::perform::{self, Attempted};
 use crate::perform_error::PerformError;
 use crate::places::Places;
@@ -44,24 +46,31 @@ impl Performer {
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
+        store: &Store,
         audience: &mut dyn Audience,
     ) -> Option<Input> {
         let seq = issued.seq;
+        let past = Past {
+            store,
+            spec: self.places.spec_key(),
+            run: self.run.clone(),
+        };
         let answer = match &issued.command {
             Command::ReadPlan {
                 include_optional,
                 only,
                 passed_over,
                 originals_first,
-            } => perform::read_plan(
-                self,
-                *include_optional,
-                only.as_ref(),
-                passed_over,
-                originals_first.as_ref(),
-                audience,
-            )
-            .map(|plan| Input::PlanRead { seq, plan }),
+            } => {
+                let wanted = perform::Wanted {
+                    include_optional: *include_optional,
+                    only: only.as_ref(),
+                    passed_over,
+                    originals_first: originals_first.as_ref(),
+                };
+                perform::read_plan(self, &wanted, &past, audience)
+                    .map(|plan| Input::PlanRead { seq, plan })
+            }
             Command::Attempt(order) => {
                 perform::attempt(self, order, audience).map(|came_of_it| match came_of_it {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
@@ -113,7 +122,7 @@ impl Performer {
                 self.set_box(task, *done).map(|()| Input::Ticked { seq })
             }
             Command::Commit(order) => {
-                perform::commit(self, order).map(|result| Input::Committed { seq, result })
+                perform::commit(self, order, &past).map(|result| Input::Committed { seq, result })
             }
             Command::Record(record) => {
                 perform::record(self, record).map(|()| Input::Recorded { seq })

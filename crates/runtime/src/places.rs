@@ -106,6 +106,11 @@ impl Places {
         ]
     }
 
+    pub(crate) fn state_file(&self) -> Option<RelPath> {
+        let [_, _, state] = self.spec_files();
+        state
+    }
+
     /// Those that are committed: the state is of this machine and this moment.
     pub(crate) fn committed_files(&self) -> BTreeSet<RelPath> {
         let [tasks, progress, _state] = self.spec_files();

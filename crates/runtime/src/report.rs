@@ -58,15 +58,18 @@ pub(crate) fn report(
         ),
         None => (None, None),
     };
+    let signalled = signal(message, id, task.is_verify).is_some();
     let class = class(program, ended, heard.trouble.as_ref(), now);
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
             (AttemptClass::Ordinary, Some(why)) => why,
+            (AttemptClass::Interrupted, _) => why_cut_off(ended).to_owned(),
+            _ if signalled => String::new(),
             _ => said.error,
         },
         class,
         ending,
-        signalled: signal(message, id, task.is_verify).is_some(),
+        signalled,
         reports_failure: has_failure_block(message, id),
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
@@ -78,6 +81,14 @@ pub(crate) fn report(
             ..PlanChanges::default()
         },
         ..AttemptReport::default()
+    }
+}
+
+/// Nothing is to be said where it is known who cut it off.
+fn why_cut_off(ended: &Ended) -> &'static str {
+    match ended.reason {
+        EndReason::Cancelled => "",
+        _ => "nobody saw how the agent ended",
     }
 }
 
@@ -136,6 +147,10 @@ fn of_trouble(trouble: &ApiTrouble, now: Timestamp) -> AttemptClass {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use regreen_model::{PickedTask, PromptKind, TaskId, TaskKey};
+
     use super::*;
 
     fn ended(exit: Exit, reason: EndReason) -> Ended {
@@ -174,6 +189,58 @@ mod tests {
             panic!("an agent that is missing is fatal");
         };
         assert!(why.contains("claude"), "{why}");
+    }
+
+    #[test]
+    fn an_error_is_only_told_where_there_was_one() {
+        let error = |message: &str, reason| {
+            let ended = ended(Exit::Exited(0), reason);
+            let heard = Heard {
+                final_message: message.to_owned(),
+                ..Heard::default()
+            };
+            let ending = ending(&ended, Duration::from_secs(2));
+            report(&order(), "sh", &ended, ending, heard, Timestamp::default()).error
+        };
+        assert_eq!(error("TASK_COMPLETE", EndReason::Normal), "");
+        assert_eq!(error("hm", EndReason::Normal), "Task did not complete: hm");
+        assert_eq!(
+            error("TASK_COMPLETE", EndReason::HardLimit),
+            "The agent was ended: it had not finished after 2s"
+        );
+        // Whoever asked to stop knows why it was cut off.
+        assert_eq!(error("hm", EndReason::Cancelled), "");
+    }
+
+    fn order() -> AttemptOrder {
+        let task = TaskKey {
+            id: TaskId::parse("1.1").unwrap(),
+            occurrence: 0,
+            title: "Write it".into(),
+        };
+        AttemptOrder {
+            task: PickedTask {
+                root: task.clone(),
+                task,
+                index: 0,
+                total: 1,
+                is_verify: false,
+                is_group: false,
+                verify: Vec::new(),
+                commit: None,
+                failed_before: None,
+            },
+            attempt: 1,
+            iteration: 1,
+            max_iterations: 5,
+            prompt: PromptKind::First,
+            previous: None,
+            failed_attempt: None,
+            session: None,
+            timeout_ms: 2000,
+            idle_timeout_ms: None,
+            put_back: BTreeSet::new(),
+        }
     }
 
     #[test]

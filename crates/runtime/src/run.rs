@@ -65,7 +65,7 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
-    #[error("{}: {source}", path.display())]
+    #[error("cannot use {}", path.display())]
     Store {
         path: PathBuf,
         #[source]

@@ -42,8 +42,12 @@ pub(crate) struct CommitJob {
     pub(crate) message: String,
     /// The task and its fixes.
     pub(crate) tasks: Vec<TaskKey>,
+    /// The runs that have tried them since they were last finished.
+    pub(crate) runs: BTreeSet<String>,
     pub(crate) parent: Option<String>,
     pub(crate) spec_files: BTreeSet<RelPath>,
+    /// Of this machine and this moment, whoever changed it.
+    pub(crate) state: Option<RelPath>,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::places::own_folder;
@@ -91,13 +92,16 @@ fn held(file: &mut File) -> TreeLockError {
     TreeLockError::Held { holder, pid }
 }
 
-/// Makes regreen's folder, which keeps itself out of git.
+/// Makes regreen's folder, which keeps itself out of git. What programs print is nobody
+/// else's business: on a machine that others use as well, they do not get in.
 ///
 /// # Errors
 /// If it cannot be made.
 pub fn make_own_folder(root: &Path) -> io::Result<()> {
     let own = own_folder(root);
-    fs::create_dir_all(own.join("scratch"))?;
+    let mut private = DirBuilder::new();
+    private.recursive(true).mode(0o700);
+    private.create(own.join("scratch"))?;
     let ignore = own.join(".gitignore");
     if ignore.try_exists()? {
         return Ok(());
@@ -107,7 +111,23 @@ pub fn make_own_folder(root: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+
+    #[test]
+    fn the_folder_is_the_users_alone_and_no_part_of_the_repository() {
+        let root = tempfile::tempdir().unwrap();
+        make_own_folder(root.path()).unwrap();
+        let own = own_folder(root.path());
+        let mode = || fs::metadata(&own).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o700);
+        assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
+        // Whoever opens it to others has a reason.
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o750)).unwrap();
+        make_own_folder(root.path()).unwrap();
+        assert_eq!(mode(), 0o750);
+    }
 
     #[test]
     fn a_second_run_hears_who_holds_the_tree() {

@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::{Disk, FileKind, read_text};
 
@@ -21,6 +21,9 @@ pub enum SpecError {
     NotFound { asked: String, specs: Vec<String> },
     #[error("{} names the spec {asked}, which does not exist", Path::new(SPECS).join(CURRENT).display())]
     CurrentMissing { asked: String, specs: Vec<String> },
+    /// It is the repository that says so, not the user.
+    #[error("{} names {asked}, which is outside of the workspace", Path::new(SPECS).join(CURRENT).display())]
+    CurrentOutside { asked: String, specs: Vec<String> },
     #[error("there are several specs, and none is chosen")]
     Several { specs: Vec<String> },
     #[error("there is no spec in {}", root.display())]
@@ -34,6 +37,7 @@ impl SpecError {
         match self {
             Self::NotFound { specs, .. }
             | Self::CurrentMissing { specs, .. }
+            | Self::CurrentOutside { specs, .. }
             | Self::Several { specs } => specs,
             Self::None { .. } => &[],
         }
@@ -58,6 +62,12 @@ pub fn find_spec(
         });
     }
     if let Some(current) = current(disk, root) {
+        if leads_out(root, &current) {
+            return Err(SpecError::CurrentOutside {
+                asked: current,
+                specs: specs(disk, root),
+            });
+        }
         return named(disk, root, root, &current).ok_or_else(|| SpecError::CurrentMissing {
             asked: current,
             specs: specs(disk, root),
@@ -94,6 +104,12 @@ fn current(disk: &dyn Disk, root: &Path) -> Option<String> {
     let text = read_text(disk, &root.join(SPECS).join(CURRENT)).ok()?.text;
     let name = text.trim();
     (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn leads_out(root: &Path, asked: &str) -> bool {
+    let path = root.join(asked);
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    climbs || !path.starts_with(root)
 }
 
 fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec> {
@@ -205,6 +221,31 @@ mod tests {
             find(root.path(), None).unwrap(),
             "logout: specs/logout/tasks.md"
         );
+    }
+
+    #[test]
+    fn the_repository_chooses_no_spec_outside_of_itself() {
+        let outer = workspace(&["outer"]);
+        let root = outer.path().join("inner");
+        fs::create_dir_all(root.join("specs/login")).unwrap();
+        fs::write(root.join("specs/login/tasks.md"), "").unwrap();
+        let outside = outer.path().join("specs/outer").display().to_string();
+        for asked in [
+            outside.as_str(),
+            "../specs/outer",
+            "specs/../../specs/outer",
+        ] {
+            fs::write(root.join("specs/.current-spec"), asked).unwrap();
+            let error = find(&root, None).unwrap_err();
+            assert!(matches!(error, SpecError::CurrentOutside { .. }), "{asked}");
+            // The user may.
+            assert!(find(&root, Some(asked)).is_ok(), "{asked}");
+        }
+        let inside = root.join("specs/login").display().to_string();
+        for asked in [inside.as_str(), "./specs/login", "login"] {
+            fs::write(root.join("specs/.current-spec"), asked).unwrap();
+            assert!(find(&root, None).is_ok(), "{asked}");
+        }
     }
 
     #[test]

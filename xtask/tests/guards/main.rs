@@ -11,7 +11,10 @@
 
 mod arrows;
 mod dependency_table;
+mod links;
 mod machine_paths;
 mod manifest;
+mod outside_world;
 mod pure_crates;
+mod security_page;
 mod tree;

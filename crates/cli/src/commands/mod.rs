@@ -3,6 +3,7 @@
 mod choose;
 mod completions;
 mod config;
+mod demo;
 mod explain;
 mod init;
 mod inspect;
@@ -19,10 +20,12 @@ use crate::arguments::Command;
 use crate::exit::Exit;
 use crate::problem::Problem;
 
+pub use demo::ProjectError;
 pub use lint::here;
 
 pub fn run(command: Command) -> Result<Exit, Problem> {
     match command {
+        Command::Demo => demo::run(),
         Command::Run(arguments) => run::run(&arguments),
         Command::Status(arguments) => inspect::status(&arguments),
         Command::Why(arguments) => inspect::why(&arguments),

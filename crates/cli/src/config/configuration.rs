@@ -12,7 +12,6 @@ use super::read_layer::read_layer;
 use super::settings::{Settings, resolve};
 use super::source::Source;
 use super::stored_limits::StoredLimits;
-use super::user_file::user_file;
 use crate::arguments::SettingFlags;
 use crate::output;
 use crate::problem::Problem;
@@ -33,10 +32,7 @@ pub struct Configuration {
 
 impl Configuration {
     /// Reads the files for a workspace. Messages name them as seen from `here`.
-    pub fn load(root: &Path, here: &Path) -> Result<Self, Problem> {
-        let xdg = std::env::var_os("XDG_CONFIG_HOME");
-        let home = std::env::home_dir();
-        let user_file = user_file(xdg.as_deref(), home.as_deref());
+    pub fn load(user_file: Option<PathBuf>, root: &Path, here: &Path) -> Result<Self, Problem> {
         let workspace_file = root.join(WORKSPACE_FILE);
         let users_file = match &user_file {
             Some(file) => output::path_from_home(file),

@@ -48,3 +48,4 @@ pub use sourced::Sourced;
 pub use stored_limits::StoredLimits;
 pub use time_limit::TimeLimit;
 pub use time_span::TimeSpan;
+pub use user_file::usual_user_file;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 /// Where the user's own configuration lies, on every system the same: in the folder that
 /// `XDG_CONFIG_HOME` names, else in `.config` of the home folder.
 #[must_use]
-pub fn user_file(xdg_config_home: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
+fn user_file(xdg_config_home: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
     // What is not absolute counts as not set, says the XDG specification; an empty home too,
     // or any folder regreen is started in could pose as the user's.
     let absolute = |path: &Path| path.is_absolute().then(|| path.to_owned());
@@ -12,6 +12,13 @@ pub fn user_file(xdg_config_home: Option<&OsStr>, home: Option<&Path>) -> Option
         .and_then(|folder| absolute(Path::new(folder)))
         .or_else(|| Some(absolute(home?)?.join(".config")))?;
     Some(folder.join("regreen/config.toml"))
+}
+
+/// The file of whoever runs this process; `None` where there is no home folder to look in.
+#[must_use]
+pub fn usual_user_file() -> Option<PathBuf> {
+    let xdg = std::env::var_os("XDG_CONFIG_HOME");
+    user_file(xdg.as_deref(), std::env::home_dir().as_deref())
 }
 
 #[cfg(test)]

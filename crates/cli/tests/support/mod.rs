@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use snapbox::IntoData as _;
 
@@ -46,17 +46,26 @@ impl Test {
         self.run_with(&[], arguments)
     }
 
-    /// With variables that begin with the folder's own path.
-    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Answer {
-        let inside = variables.iter().map(|(name, path)| (name, self.path(path)));
-        let output = Command::new(env!("CARGO_BIN_EXE_regreen"))
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_regreen"));
+        command
             .args(arguments)
             .current_dir(self.folder.path())
             .env("HOME", self.path("user"))
-            .env_remove("XDG_CONFIG_HOME")
-            .envs(inside)
-            .output()
-            .unwrap();
+            // Programs are quoted, whatever language the user speaks.
+            .env("LC_ALL", "C")
+            .env_remove("XDG_CONFIG_HOME");
+        command
+    }
+
+    /// With variables that begin with the folder's own path.
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Answer {
+        let inside = variables.iter().map(|(name, path)| (name, self.path(path)));
+        let output = self.command(arguments).envs(inside).output().unwrap();
+        self.answer(&output)
+    }
+
+    pub(crate) fn answer(&self, output: &Output) -> Answer {
         Answer {
             code: output.status.code(),
             stdout: self.plain(&output.stdout),

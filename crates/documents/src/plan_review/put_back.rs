@@ -127,12 +127,31 @@ impl Places<'_> {
         }
         let place = self.after(above, row);
         let Some(text) = self.text_between(above, row) else {
-            return place;
+            return self.below_its_gap(row, place);
         };
         self.line_below(place.line(), text)
-            .map(|line| Place::Below(line + 1))
+            .map(|line| self.below_its_gap(row, Place::Below(line + 1)))
             .or_else(|| self.before_next(row))
             .unwrap_or(place)
+    }
+
+    /// The blank lines that stood above the row, if they still stand there, are its own again,
+    /// so that the text becomes what it was.
+    fn below_its_gap(&self, row: usize, place: Place) -> Place {
+        let followers = std::iter::successors(self.follower(row), |row| self.follower(*row));
+        let next = followers
+            .filter_map(|next| self.matching.after(next))
+            .next();
+        let next = next.and_then(|next| self.current.rows.get(next));
+        let (Place::Below(line), Some(next), Some(row)) = (place, next, self.before.rows.get(row))
+        else {
+            return place;
+        };
+        let gap = blank_from(self.current, line);
+        match line + gap == next.line && gap == blank_above(self.before, row.line) {
+            true => Place::Above(next.line),
+            false => place,
+        }
     }
 
     fn is_there(&self, row: usize) -> bool {
@@ -198,13 +217,16 @@ impl Places<'_> {
 
     /// Before the row that stood directly below, if it is there and nothing is in between.
     fn before_next(&self, row: usize) -> Option<Place> {
+        let now = self.matching.after(self.follower(row)?)?;
+        Some(Place::Above(self.current.rows.get(now)?.line))
+    }
+
+    /// The row that stood directly below, with nothing in between.
+    fn follower(&self, row: usize) -> Option<usize> {
         let end = own_lines(self.before, row).end;
         let next = next_task(self.before, row)?;
         let line = self.before.rows.get(next)?.line;
-        let now = self.matching.after(next)?;
-        let follows = line == end + blank_from(self.before, end);
-        let place = Place::Above(self.current.rows.get(now)?.line);
-        follows.then_some(place)
+        (line == end + blank_from(self.before, end)).then_some(next)
     }
 }
 

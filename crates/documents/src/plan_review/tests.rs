@@ -58,6 +58,34 @@ fn tampering(review: &PlanReview) -> Vec<(&str, Tampering)> {
 }
 
 #[test]
+fn rows_that_are_put_back_stand_in_the_gaps_they_stood_in() {
+    let before = "- [ ] 1.1 a\n\nWords.\n\n- [ ] 1.2 b\n- [ ] 1.3 c\n- [ ] 1.4 d\n\n- [ ] 1.5 e\n";
+    let gone = |rows: &[&str]| {
+        let stays = |line: &&str| !rows.iter().any(|row| line.contains(row));
+        before
+            .split_inclusive('\n')
+            .filter(stays)
+            .collect::<String>()
+    };
+    for rows in [
+        ["1.2", "1.2"],
+        ["1.3", "1.3"],
+        ["1.4", "1.4"],
+        ["1.2", "1.3"],
+    ] {
+        let plan = TaskFile::read(before);
+        let running = [key(&plan, "1.5")];
+        let review = review(
+            &plan,
+            &TaskFile::read(gone(&rows)),
+            &running,
+            &BTreeSet::new(),
+        );
+        assert_eq!(review.text.as_deref(), Some(before), "{rows:?}");
+    }
+}
+
+#[test]
 fn an_untouched_plan_is_nothing_to_speak_of() {
     assert_eq!(reviewed(PLAN), PlanReview::default());
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use regreen_model::{TaskKey, TaskKind};
+use regreen_model::{TaskId, TaskKey, TaskKind};
 
 use super::row::{Row, RowId};
 use super::task_file::TaskFile;
@@ -54,12 +54,35 @@ impl TaskFile {
     /// How many originals that are required are still open, whatever was passed over.
     #[must_use]
     pub fn open_originals(&self, include_optional: bool) -> usize {
+        self.open_rows(include_optional).count()
+    }
+
+    /// How many rows are still open that have this id or stand below it.
+    #[must_use]
+    pub fn open_rows_of(&self, id: &TaskId, include_optional: bool) -> usize {
+        let originals = self.open_rows(include_optional);
+        let originals = originals.filter(|row| self.belongs_to(*row, id)).count();
+        let is_open_fix = |row: &Row| row.fix_of.is_some() && !row.done;
+        let fixes = self.rows_with_id(id).filter_map(|row| self.row(row));
+        originals + fixes.filter(|row| is_open_fix(row)).count()
+    }
+
+    fn open_rows(&self, include_optional: bool) -> impl Iterator<Item = RowId> {
         let pick = Pick {
             include_optional,
             ..Pick::default()
         };
-        let is_open = |row: &&Row| !row.done && row.fix_of.is_none() && required(row, &pick);
-        self.rows.iter().filter(is_open).count()
+        self.rows().filter(move |id| {
+            let is_open = |row: &Row| !row.done && row.fix_of.is_none() && required(row, &pick);
+            self.row(*id).is_some_and(is_open)
+        })
+    }
+
+    /// Whether a row is the task with this id, one of its fixes, or stands below it.
+    #[must_use]
+    pub fn belongs_to(&self, row: RowId, id: &TaskId) -> bool {
+        let mut above = std::iter::successors(Some(self.root(row)), |row| self.parent(*row));
+        above.any(|row| self.key(row).is_some_and(|key| key.id == *id))
     }
 
     /// How many rows are there to run, fixes included.

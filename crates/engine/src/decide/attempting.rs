@@ -30,8 +30,9 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
         postpone(turn, prompt);
         return;
     }
-    let max = turn.state.iteration_limit();
-    if turn.state.iterations >= max {
+    // A reminder is part of the attempt before it.
+    if turn.is_used_up() && prompt != PromptKind::Reminder {
+        let max = turn.state.iteration_limit();
         return ending::limit(
             turn,
             format!(
@@ -72,6 +73,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         max_iterations: config.limits.task_iterations,
         prompt,
         previous: task.failure.clone(),
+        failed_attempt: task.failed_attempt,
         session: task.session.clone(),
         timeout_ms: config
             .attempt_timeout_ms

@@ -56,7 +56,11 @@ pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
 pub(super) fn give_up(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let (id, attempts) = (&task.key().id, task.iterations);
-    let message = format!("ERROR: Max retries reached for task {id} after {attempts} attempts");
+    let message = if task.picked.is_group {
+        format!("ERROR: Verify of group {id} failed after its tasks were done")
+    } else {
+        format!("ERROR: Max retries reached for task {id} after {attempts} attempts")
+    };
     ending::limit(turn, message);
 }
 

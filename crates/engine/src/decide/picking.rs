@@ -45,9 +45,8 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
     }
     match &plan.next {
         NextStep::Nothing => {
-            let outcome = outcome(state, plan);
-            turn.reach_the_end(plan.total);
-            ending::end(&mut turn, outcome);
+            turn.reach_the_end(plan.total, plan.first_open);
+            ending::end(&mut turn, outcome(state, plan));
         }
         NextStep::Task(picked) => {
             turn.turn_to(&picked.task);
@@ -71,17 +70,25 @@ fn is_perhaps_healed(task: &TaskState) -> bool {
     task.was_fixed && task.only_red
 }
 
-/// Nothing is left to run: why that is.
+/// What it comes to when nothing is left to run.
 fn outcome(state: &State, plan: &Plan) -> RunOutcome {
-    if plan.open == 0 {
-        return RunOutcome::AllGreen;
+    // What people remove is theirs to remove; what an agent removed is not done by that.
+    let is_lost = plan
+        .missing
+        .iter()
+        .any(|task| state.put_back.contains(task));
+    match (plan.open, plan.open_besides) {
+        (0, 0) if !is_lost => RunOutcome::AllGreen,
+        (0, _) if !is_lost => RunOutcome::OnlyDone,
+        _ if state.parked.is_empty() => RunOutcome::Skipped,
+        _ => waits_for_person(state),
     }
-    let waiting: Vec<String> = state.parked.iter().map(|key| key.id.to_string()).collect();
-    match waiting.as_slice() {
-        [] => RunOutcome::Skipped,
-        ids => RunOutcome::NeedsPerson {
-            why: format!("these tasks wait for a person: {}", ids.join(", ")),
-        },
+}
+
+fn waits_for_person(state: &State) -> RunOutcome {
+    let ids: Vec<String> = state.parked.iter().map(|key| key.id.to_string()).collect();
+    RunOutcome::NeedsPerson {
+        why: format!("these tasks wait for a person: {}", ids.join(", ")),
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Turn<'s> {
     pub(super) state: State,
     pub(super) now: Timestamp,
     key: Option<TaskKey>,
+    /// Where the first task stands that is open when nothing is left to run.
+    left_out: Option<u32>,
     decision: Decision,
 }
 
@@ -27,6 +29,7 @@ impl<'s> Turn<'s> {
             state: before.narrowed(key),
             now,
             key: Some(key.clone()),
+            left_out: None,
             decision: Decision::default(),
         }
     }
@@ -38,6 +41,7 @@ impl<'s> Turn<'s> {
             state: before.without_tasks(),
             now,
             key: None,
+            left_out: None,
             decision: Decision::default(),
         }
     }
@@ -56,10 +60,12 @@ impl<'s> Turn<'s> {
         }
     }
 
-    /// There is no task any more that the state file could point at.
-    pub(super) fn reach_the_end(&mut self, total_tasks: u32) {
+    /// There is no task any more to run: the state file points at what was left out, or behind
+    /// the last task.
+    pub(super) fn reach_the_end(&mut self, total_tasks: u32, first_open: Option<u32>) {
         self.state.current = None;
         self.state.total_tasks = total_tasks;
+        self.left_out = first_open;
     }
 
     pub(super) fn decision(self) -> Decision {
@@ -92,6 +98,11 @@ impl<'s> Turn<'s> {
     pub(super) fn ask_aside(&mut self, command: Command) {
         let seq = self.state.next_seq;
         self.decision.commands.push(Issued { seq, command });
+    }
+
+    /// Whether the run may make no attempt any more.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.state.iterations >= self.state.iteration_limit()
     }
 
     /// Asks what is next.
@@ -128,9 +139,10 @@ impl<'s> Turn<'s> {
     fn save_iterations(&mut self, task_iteration: u32, global_iteration: u32) {
         let (state, limits) = (&self.state, &self.state.config.limits);
         let file = StateFile {
-            task_index: self
-                .current()
-                .map_or(state.total_tasks, |task| task.picked.index),
+            task_index: match self.current() {
+                Some(task) => task.picked.index,
+                None => self.left_out.unwrap_or(state.total_tasks),
+            },
             total_tasks: state.total_tasks,
             task_iteration,
             max_task_iterations: limits.task_iterations,

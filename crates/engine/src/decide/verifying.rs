@@ -77,7 +77,7 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
         return attempting::start_with(turn, PromptKind::Reminder);
     }
     if *verdict == Verdict::Unverified && did_nothing(task) {
-        if task.noops == 0 && !failing::is_used_up(turn) {
+        if task.noops == 0 && !failing::is_used_up(turn) && !turn.is_used_up() {
             return attempting::start_with(turn, PromptKind::NoOp);
         }
         let (task, mark) = (task.key().clone(), Mark::NothingChanged);

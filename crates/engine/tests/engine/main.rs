@@ -3,6 +3,7 @@
 
 mod choices;
 mod dice;
+mod ends;
 mod promises;
 mod script;
 mod simulation;

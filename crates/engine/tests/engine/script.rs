@@ -39,6 +39,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         is_group: false,
         verify: vec![],
         commit: Some("feat: it".to_owned()),
+        failed_before: None,
     }
 }
 
@@ -67,6 +68,10 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn start(choices: Vec<PersonChoice>) -> Self {
+        Self::start_with(RunConfig::default(), choices)
+    }
+
+    pub(crate) fn start_with(config: RunConfig, choices: Vec<PersonChoice>) -> Self {
         let mut run = Self {
             state: State::default(),
             last: Decision::default(),
@@ -74,7 +79,7 @@ impl Run {
         };
         run.tell(&Input::Start {
             run: "run-1".to_owned(),
-            config: RunConfig::default(),
+            config,
             choices,
         });
         run
@@ -134,14 +139,21 @@ impl Run {
             total: picked.total,
             open: 1,
             next: NextStep::Task(Box::new(picked)),
+            ..Plan::default()
         };
         let seq = self.seq;
         self.tell(&Input::PlanRead { seq, plan });
     }
 
     pub(crate) fn nothing_left(&mut self, total: u32, open: u32) {
-        let next = NextStep::Nothing;
-        let plan = Plan { next, total, open };
+        self.read(Plan {
+            total,
+            open,
+            ..Plan::default()
+        });
+    }
+
+    pub(crate) fn read(&mut self, plan: Plan) {
         let seq = self.seq;
         self.tell(&Input::PlanRead { seq, plan });
     }
@@ -167,6 +179,14 @@ impl Run {
 
     pub(crate) fn recorded(&mut self) {
         self.tell(&Input::Recorded { seq: self.seq });
+    }
+
+    /// From the end of an attempt that is well to the end of its task.
+    pub(crate) fn finish_task(&mut self) {
+        self.verified(Verdict::Green);
+        self.ticked();
+        self.committed(CommitResult::Nothing);
+        self.recorded();
     }
 
     /// Somebody stops the run, and what was being done is cut short.

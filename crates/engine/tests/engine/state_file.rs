@@ -1,6 +1,6 @@
 //! What the state file is made to say.
 
-use regreen_engine::CommitResult;
+use regreen_engine::{CommitResult, Plan};
 use regreen_model::{ChoiceKind, PromptKind, Verdict};
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
@@ -9,10 +9,7 @@ use crate::script::{Run, choice, failed, picked, signalled, task};
 fn done(run: &mut Run, id: &str, index: u32) {
     run.pick(picked(id, index));
     run.attempt_ends(signalled());
-    run.verified(Verdict::Green);
-    run.ticked();
-    run.committed(CommitResult::Nothing);
-    run.recorded();
+    run.finish_task();
 }
 
 #[test]
@@ -63,6 +60,20 @@ fn when_nothing_is_left_it_points_behind_the_last_task() {
     run.nothing_left(4, 0);
     let file = run.state_file();
     assert_eq!((file.task_index, file.total_tasks), (4, 4));
+}
+
+#[test]
+fn when_something_was_left_out_it_points_at_that() {
+    let mut run = Run::start(vec![]);
+    done(&mut run, "1.3", 2);
+    run.read(Plan {
+        total: 4,
+        open_besides: 2,
+        first_open: Some(1),
+        ..Plan::default()
+    });
+    let file = run.state_file();
+    assert_eq!((file.task_index, file.total_tasks), (1, 4));
 }
 
 #[test]

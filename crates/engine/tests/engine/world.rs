@@ -256,13 +256,19 @@ impl World {
                         .map(verify_commands)
                         .unwrap_or_default(),
                     commit: task.fields.commit.as_deref().and_then(commit_message),
+                    failed_before: None,
                 }))
             }
             Next::Nothing => NextStep::Nothing,
         };
         let total = u32::try_from(file.runnable(false)).unwrap_or(0);
         let open = u32::try_from(open_tasks(&self.tasks).len()).unwrap_or(0);
-        Plan { next, total, open }
+        Plan {
+            next,
+            total,
+            open,
+            ..Plan::default()
+        }
     }
 
     fn attempt(&mut self, task: &TaskKey) -> AttemptReport {

@@ -144,6 +144,7 @@ impl Summary {
 fn name(outcome: &RunOutcome) -> &'static str {
     match outcome {
         RunOutcome::AllGreen => "all_green",
+        RunOutcome::OnlyDone => "only_done",
         RunOutcome::Skipped => "skipped",
         RunOutcome::Limit { .. } => "limit",
         RunOutcome::NeedsPerson { .. } => "needs_person",
@@ -159,6 +160,9 @@ fn message(outcome: &RunOutcome) -> Option<&str> {
         RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => Some(why),
-        RunOutcome::AllGreen | RunOutcome::Skipped | RunOutcome::Stopped { .. } => None,
+        RunOutcome::AllGreen
+        | RunOutcome::OnlyDone
+        | RunOutcome::Skipped
+        | RunOutcome::Stopped { .. } => None,
     }
 }

@@ -10,6 +10,7 @@ use crate::span::Span;
 
 /// What other programs wait for; it stands alone on its line, and for nothing else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
+const GO_ON: &str = "`regreen run` goes on with what is open";
 
 impl Summary {
     /// What it comes to, in a line or a few; `None` if the run has not ended.
@@ -18,6 +19,7 @@ impl Summary {
         let text = match self.outcome.as_ref()? {
             RunOutcome::AllGreen => ALL_GREEN.to_owned(),
             RunOutcome::Limit { message } => printable(message),
+            RunOutcome::OnlyDone => self.only_done(),
             RunOutcome::Skipped => self.left_out(),
             RunOutcome::NeedsPerson { why } => {
                 format!("A person must decide: {}", shown::message(why))
@@ -51,12 +53,28 @@ impl Summary {
         lines.map(|line| format!("{line}\n")).collect()
     }
 
+    fn only_done(&self) -> String {
+        let id = self.tally.config.only.as_ref();
+        let id = id.map_or_else(String::new, |id| format!(" {id}"));
+        match self.still_open() {
+            Some(open) => format!("Task{id} is done; {open}."),
+            None => format!("Task{id} is done."),
+        }
+    }
+
     fn left_out(&self) -> String {
+        match self.still_open() {
+            Some(open) => format!("Not everything was run: {open}."),
+            None => "Not everything was run.".to_owned(),
+        }
+    }
+
+    fn still_open(&self) -> Option<String> {
         let originals = self.outline.originals(self.tally.config.include_optional);
         match originals.open() {
-            0 => "Not everything was run.".to_owned(),
-            1 => "Not everything was run: 1 task is still open.".to_owned(),
-            open => format!("Not everything was run: {open} tasks are still open."),
+            0 => None,
+            1 => Some("1 task is still open".to_owned()),
+            open => Some(format!("{open} tasks are still open")),
         }
     }
 
@@ -89,8 +107,9 @@ fn way_on(outcome: &RunOutcome, figures: &Figures) -> Option<String> {
                     first.id
                 ));
             }
-            None => "`regreen run` goes on with what is open",
+            None => GO_ON,
         },
+        RunOutcome::OnlyDone => GO_ON,
         RunOutcome::Limit { .. } => "`regreen run` tries once more",
         RunOutcome::NeedsPerson { .. } => "decide, then `regreen run` goes on",
         RunOutcome::TryLater { .. } => "`regreen run` goes on, once the service is back",

@@ -98,6 +98,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         is_group: false,
         verify: vec![VerifyCommand::always(text)],
         commit: Some(text.to_owned()),
+        failed_before: None,
     };
     vec![
         Event::RunResumed { config: None },
@@ -295,10 +296,11 @@ fn ends(text: &str) -> Vec<Event> {
     events
 }
 
-pub(crate) fn outcomes(text: &str) -> [RunOutcome; 7] {
+pub(crate) fn outcomes(text: &str) -> [RunOutcome; 8] {
     let why = text.to_owned();
     [
         RunOutcome::AllGreen,
+        RunOutcome::OnlyDone,
         RunOutcome::Skipped,
         RunOutcome::Limit {
             message: why.clone(),

@@ -92,6 +92,7 @@ impl<R: Reporter> Run<R> {
             next: next.map_or(NextStep::Nothing, |task| NextStep::Task(Box::new(task))),
             total: u32::try_from(rows.len()).expect("a short plan"),
             open: u32::try_from(rows.iter().filter(is_open).count()).expect("a short plan"),
+            ..Plan::default()
         };
         self.answer(|seq| Input::PlanRead { seq, plan })
     }
@@ -208,5 +209,6 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
             .map(|command| VerifyCommand::always(*command))
             .collect(),
         commit: commit.map(str::to_owned),
+        failed_before: None,
     }
 }

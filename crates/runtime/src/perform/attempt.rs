@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use regreen_agents::{
-    Assignment, Invocation, Occasion, PreviousAttempt, RootContext, StdinPlan, TaskBrief,
+    Assignment, IdenticalPrompt, Invocation, Occasion, PreviousAttempt, RootContext, StdinPlan,
+    TaskBrief, refuse_identical,
 };
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
@@ -47,7 +48,10 @@ pub(crate) fn attempt(
         return Ok(Attempted::Gone);
     };
     let before = PlanBefore::of(&file, key);
-    let prompt = prompt(performer, order, &file, row)?;
+    let prompt = written_prompt(performer, order, &file, row);
+    if let Err(refused) = keep_prompt(performer, order, &prompt)? {
+        return Ok(Attempted::Ended(Box::new(fatal(&refused))));
+    }
     let name = AttemptName::new(&performer.run, key, order.attempt);
     keep_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
@@ -119,30 +123,38 @@ fn look_around(
     })
 }
 
-/// What the agent is told. Kept beside the log, so that people can see it.
-fn prompt(
+/// Keeps what the agent is told beside the log, so that people can see it; unless it is what
+/// an attempt was told that failed.
+fn keep_prompt(
     performer: &Performer,
     order: &AttemptOrder,
-    file: &TaskFile,
-    row: RowId,
-) -> Result<String, PerformError> {
-    let prompt = written_prompt(performer, order, file, row);
-    let folder = performer
-        .places
-        .task_folder(&performer.run, &order.task.task);
-    fs::create_dir_all(&folder)?;
+    prompt: &str,
+) -> Result<Result<(), IdenticalPrompt>, PerformError> {
+    let places = &performer.places;
+    let folder = places.task_folder(&performer.run, &order.task.task);
     let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
-    let kept = performer.processes.masks.mask(&prompt);
-    let last = fs::read_to_string(path(order.attempt.saturating_sub(1))).ok();
-    if order.prompt == PromptKind::Retry && last.as_ref() == Some(&kept) {
-        return Err(PerformError::Broken(
-            "the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}".to_owned(),
-        ));
+    let kept = performer.processes.masks.mask(prompt);
+    for failed in 1..=order.failed_attempt.unwrap_or(0) {
+        let earlier = fs::read_to_string(path(failed)).unwrap_or_default();
+        if let Err(refused) = refuse_identical(&kept, &earlier) {
+            return Ok(Err(refused));
+        }
     }
+    fs::create_dir_all(&folder)?;
     fs::write(path(order.attempt), kept)?;
-    Ok(prompt)
+    Ok(Ok(()))
 }
 
+/// An attempt that was not made, because it would fail as the one before.
+fn fatal(refused: &IdenticalPrompt) -> AttemptReport {
+    let why = format!("{refused}; let retry.md in the prompts folder say {{{{error}}}}");
+    AttemptReport {
+        class: AttemptClass::Fatal { why },
+        ..AttemptReport::default()
+    }
+}
+
+/// What the agent is told.
 fn written_prompt(
     performer: &Performer,
     order: &AttemptOrder,
@@ -177,9 +189,16 @@ fn written_prompt(
         .previous
         .as_ref()
         .map(|failure| previous(order, failure));
-    performer
-        .prompts
-        .full(&brief, &occasion(order.prompt, previous, &known))
+    let prompts = &performer.prompts;
+    match (order.prompt, previous) {
+        // Part of what is being tried again, so that is told as well.
+        (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
+            let full = prompts.full(&brief, &Occasion::Retry(previous));
+            let asked = prompts.continuation(&brief, &occasion(order.prompt, None, &known));
+            format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
+        }
+        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known)),
+    }
 }
 
 /// How the task failed before, and the end of what the attempt printed that was cut off.

@@ -1,5 +1,7 @@
+use regreen_engine::Record;
 use regreen_model::{Claim, TaskKey, Verdict};
 
+use super::record::record;
 use super::verify::{Check, verify};
 use crate::audience::Audience;
 use crate::perform_error::PerformError;
@@ -26,6 +28,11 @@ pub(crate) fn judge_claims(
             timeout_ms: performer.verify_timeout_ms,
         };
         if verify(performer, &check, audience)? == Verdict::Green {
+            let done = Record {
+                task: claim.task.clone(),
+                hash: None,
+            };
+            record(performer, &done)?;
             kept.push(claim.task.clone());
         } else {
             performer.set_box(&claim.task, false)?;

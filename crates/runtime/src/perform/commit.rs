@@ -1,6 +1,9 @@
+use std::collections::BTreeSet;
+
 use regreen_engine::{CommitOrder, CommitResult};
 use regreen_model::TaskKey;
 
+use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::tree::CommitJob;
@@ -9,16 +12,19 @@ use crate::tree::CommitJob;
 pub(crate) fn commit(
     performer: &mut Performer,
     order: &CommitOrder,
+    past: &Past<'_>,
 ) -> Result<CommitResult, PerformError> {
+    let tasks = with_fixes(performer, &order.task)?;
     let job = CommitJob {
         run: performer.run.clone(),
         task: order.task.clone(),
         attempts: order.attempts,
         message: order.message.clone(),
-        tasks: with_fixes(performer, &order.task)?,
+        runs: runs(&performer.run, &tasks, past)?,
+        tasks,
         parent: order.parent.clone(),
-        // The state is of this machine and this moment.
         spec_files: performer.places.committed_files(),
+        state: performer.places.state_file(),
     };
     let (result, warnings) = performer.tree.commit(&job);
     performer.notices.add_all(warnings);
@@ -28,6 +34,16 @@ pub(crate) fn commit(
         _ if performer.processes.stop.asked().is_some() => Err(PerformError::Stopped),
         result => Ok(result),
     }
+}
+
+/// This run, and those before it that gave up one of the tasks.
+fn runs(run: &str, tasks: &[TaskKey], past: &Past<'_>) -> Result<BTreeSet<String>, PerformError> {
+    let mut runs = BTreeSet::from([run.to_owned()]);
+    for task in tasks {
+        let unfinished = past.unfinished(task)?;
+        runs.extend(unfinished.iter().map(|run| run.as_str().to_owned()));
+    }
+    Ok(runs)
 }
 
 fn with_fixes(performer: &mut Performer, task: &TaskKey) -> Result<Vec<TaskKey>, PerformError> {

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use regreen_documents::{PlanReview, TaskFile, review, verify_commands};
 use regreen_model::{Claim, PlanChanges, TaskKey};
-use regreen_workspace::{ReadError, RealDisk, create_file};
+use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file};
 
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
@@ -41,7 +41,7 @@ pub(crate) fn settle_plan(
     put_back: &BTreeSet<TaskKey>,
     agents_version: &std::path::Path,
 ) -> Result<PlanChanges, PerformError> {
-    put_file_back(performer, before)?;
+    let was_removed = put_file_back(performer, before)?;
     let mut last = PlanReview::default();
     let mut rejected = None;
     let edited = performer.plan.edit(|now| {
@@ -54,21 +54,25 @@ pub(crate) fn settle_plan(
         // Nothing is ever lost, not even this.
         std::fs::write(agents_version, text)?;
     }
+    if was_removed {
+        let warning = "the agent removed the task file: it was put back";
+        last.warnings.push(warning.to_owned());
+    }
     Ok(changes(last))
 }
 
-/// An agent that removes the whole file has removed all of its rows.
-fn put_file_back(performer: &mut Performer, before: &PlanBefore) -> Result<(), PerformError> {
+/// Whether the agent had removed the whole file.
+fn put_file_back(performer: &mut Performer, before: &PlanBefore) -> Result<bool, PerformError> {
     match performer.plan.read() {
         Err(ReadError::NotFound { path }) => {
+            if let Some(folder) = path.parent() {
+                create_dir_all(&RealDisk, folder)?;
+            }
             create_file(&RealDisk, &path, before.file.text())?;
-            performer
-                .notices
-                .add("the agent removed the task file: it was put back".to_owned());
-            Ok(())
+            Ok(true)
         }
         Err(error) => Err(error.into()),
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(false),
     }
 }
 

@@ -143,15 +143,20 @@ impl GitTree {
         }
     }
 
-    /// What the attempts of the task and its fixes changed in this run.
+    /// What the attempts of the task and its fixes changed, but for the state.
     fn changed_in(&self, job: &CommitJob) -> Result<BTreeSet<RelPath>, GitError> {
         let git = self.snapshots.git();
-        let mut kept = git.snapshots(Some(&job.run))?;
-        kept.retain(|one| job.tasks.iter().any(|task| one.name.is_of(task)));
         let mut paths = BTreeSet::new();
-        for span in AttemptSpan::of(&kept) {
-            let changes = git.changed_files(&span.before, &span.after)?;
-            paths.extend(changes.into_iter().map(|change| change.path));
+        for run in &job.runs {
+            let mut kept = git.snapshots(Some(run))?;
+            kept.retain(|one| job.tasks.iter().any(|task| one.name.is_of(task)));
+            for span in AttemptSpan::of(&kept) {
+                let changes = git.changed_files(&span.before, &span.after)?;
+                paths.extend(changes.into_iter().map(|change| change.path));
+            }
+        }
+        if let Some(state) = &job.state {
+            paths.remove(state);
         }
         Ok(paths)
     }

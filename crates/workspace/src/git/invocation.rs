@@ -62,9 +62,11 @@ impl Invocation {
         call.env("GIT_TERMINAL_PROMPT", "0")
     }
 
-    /// Git that changes something, for regreen alone.
+    /// Git that changes something, for regreen alone: no hook of the user's has to do with it,
+    /// and none is run outside of a keeper.
     pub(super) fn writing(subcommand: &'static str) -> Self {
         Self::with_hooks(subcommand)
+            .config("core.hooksPath=/dev/null")
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("LC_ALL", "C")
     }

@@ -111,7 +111,11 @@ impl Git {
     }
 }
 
-fn ask(runner: &dyn GitRunner, root: &Path, call: Invocation) -> Result<Vec<u8>, GitError> {
+pub(super) fn ask(
+    runner: &dyn GitRunner,
+    root: &Path,
+    call: Invocation,
+) -> Result<Vec<u8>, GitError> {
     let doing = call.subcommand();
     let reply = run(runner, root, call)?;
     if reply.succeeded() {

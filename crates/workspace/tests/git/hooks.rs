@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use regreen_workspace::{CommitError, Git, GitCall, GitReply, GitRunner, PlainRunner};
 
 use crate::commits::{commit, committed, made, request};
-use crate::repo::{Repo, quiet_env};
+use crate::repo::{Repo, around, quiet_env};
 
 #[test]
 fn a_hook_that_refuses_is_told_in_its_own_words_and_leaves_everything_as_it_was() {
@@ -141,4 +141,18 @@ fn only_what_runs_hooks_goes_through_the_runner_for_hooks() {
             .any(|arg| arg == "--no-verify" || arg == "-m")
     );
     assert_eq!(call.stdin, b"feat: it\n");
+}
+
+#[test]
+fn what_regreen_keeps_for_itself_runs_no_hook() {
+    let repo = Repo::with(&["a"]);
+    for hook in ["reference-transaction", "post-index-change", "pre-commit"] {
+        repo.hook(hook, &format!("echo {hook} >>.regreen/ran"));
+    }
+    let mut snapshots = repo.snapshots();
+    around(&repo, &mut snapshots, 1, |repo| repo.write("a", "x"));
+    assert!(!repo.path(".regreen/ran").exists());
+    made(&commit(&repo, &request(&repo, &["a"])));
+    let ran = repo.read(".regreen/ran");
+    assert!(ran.contains("pre-commit\n"), "{ran}");
 }

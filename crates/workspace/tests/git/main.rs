@@ -13,6 +13,7 @@ mod hashes;
 mod hooks;
 mod oracle;
 mod other_user;
+mod own_repository;
 mod repo;
 mod snapshots;
 mod speed;

@@ -9,7 +9,7 @@ use self::listing::Listing;
 use super::lint::{here, path_variable};
 use crate::agent_lookup::look_up;
 use crate::arguments::{Config, SchemaOf};
-use crate::config::{Configuration, Owner, PromptTexts, StoredLimits, schema};
+use crate::config::{Configuration, Owner, PromptTexts, StoredLimits, schema, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub fn run(arguments: &Config) -> Result<Exit, Problem> {
 fn settings(arguments: &Config) -> Result<String, Problem> {
     let here = here()?;
     let root = workspace_root(&RealDisk, &here);
-    let configuration = Configuration::load(&root, &here)?;
+    let configuration = Configuration::load(usual_user_file(), &root, &here)?;
     let spec = spec(find_spec(
         &RealDisk,
         &root,

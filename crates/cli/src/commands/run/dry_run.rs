@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use regreen_agents::Agent;
 use regreen_documents::{RowId, TaskFile, shell_steps, verify_commands};
-use regreen_model::{PlainLine, Task, TaskKind, VerifyCommand, VerifyForm};
+use regreen_model::{PlainLine, Task, TaskId, TaskKind, VerifyCommand, VerifyForm};
 use regreen_workspace::{RealDisk, read_text};
 
 use super::Ready;
@@ -36,9 +36,11 @@ pub fn page(ready: &Ready) -> Result<String, Problem> {
 
 fn is_next(ready: &Ready, file: &TaskFile, row: RowId) -> bool {
     let config = &ready.config;
+    let is_wanted = config.include_optional || !file.is_optional(row);
+    let is_named = |only: &TaskId| file.key(row).is_some_and(|key| key.id == *only);
     let is_asked_for = match &config.only {
-        Some(only) => file.key(file.root(row)).is_some_and(|key| key.id == *only),
-        None => config.include_optional || !file.is_optional(row),
+        Some(only) => file.belongs_to(row, only) && (is_wanted || is_named(only)),
+        None => is_wanted,
     };
     let runs = matches!(file.kind(row), Some(TaskKind::Task | TaskKind::Optional));
     runs && is_asked_for && !file.is_done(row)

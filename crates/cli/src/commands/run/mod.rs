@@ -4,6 +4,8 @@ mod dry_run;
 mod on_end;
 mod view;
 
+use std::path::PathBuf;
+
 use regreen_agents::{Agent, AgentChoice, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{RunConfig, TaskId};
@@ -16,7 +18,7 @@ use super::choose::known_ids;
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
-use crate::config::{Configuration, PromptTexts, Settings};
+use crate::config::{Configuration, PromptTexts, Settings, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -34,7 +36,12 @@ struct Ready {
 }
 
 pub fn run(arguments: &Run) -> Result<Exit, Problem> {
-    let ready = Ready::from(arguments)?;
+    run_for(arguments, usual_user_file())
+}
+
+/// A run with this file of the user's own settings, or with none.
+pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Problem> {
+    let ready = Ready::from(arguments, user_file)?;
     if arguments.dry_run {
         output::print(&dry_run::page(&ready)?)?;
         return Ok(Exit::AllGreen);
@@ -43,11 +50,11 @@ pub fn run(arguments: &Run) -> Result<Exit, Problem> {
 }
 
 impl Ready {
-    fn from(arguments: &Run) -> Result<Self, Problem> {
+    fn from(arguments: &Run, user_file: Option<PathBuf>) -> Result<Self, Problem> {
         let workplace = Workplace::find(arguments.spec.as_deref())?;
         let places = &workplace.places;
         check_tasks(&workplace, arguments.only.as_ref())?;
-        let configuration = Configuration::load(&places.root, &workplace.here)?;
+        let configuration = Configuration::load(user_file, &places.root, &workplace.here)?;
         let stored = limits_in(&places.state)?;
         let settings = configuration.resolve(&arguments.settings, &stored);
         let texts = PromptTexts::load(&settings.prompts, &places.root, &workplace.here)?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use regreen_model::{Event, OutlineRow, RunOutcome, Timestamp};
+use regreen_model::{Event, OutlineRow, Timestamp};
 use regreen_reporters::{JsonLines, Lines, Live, Palette, Reporter, Summary, Term};
 use regreen_runtime::Audience;
 
@@ -50,7 +50,7 @@ impl View {
         let Some(headline) = self.summary.headline() else {
             return;
         };
-        let is_good = self.summary.figures().outcome == Some(RunOutcome::AllGreen.name());
+        let is_good = self.summary.figures().exit_code == Some(0);
         if is_good {
             let _ = writeln!(io::stdout(), "\n{headline}");
         } else {

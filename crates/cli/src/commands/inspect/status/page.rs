@@ -40,6 +40,7 @@ fn tell_run(page: &mut String, run: &RunStatus) {
         (Some(_), _) => "at work",
         (None, None) => "was cut off; `regreen run` goes on with it",
         (None, Some("all_green")) => "ended, all green",
+        (None, Some("only_done")) => "ended, with what was asked for done",
         (None, Some("skipped")) => "ended, with tasks skipped",
         (None, Some("limit")) => "ended at a limit",
         (None, Some("needs_person")) => "waits for a person; `regreen run` goes on with it",

@@ -1,0 +1,118 @@
+//! The project that is worked on.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use regreen_runtime::make_own_folder;
+use regreen_workspace::{CommitError, CommitRequest, Git, GitError, Identity, RelPath};
+use thiserror::Error;
+
+use super::place::{make_folder, usual_places};
+use crate::output;
+
+pub const TASKS: &str = include_str!("../../../templates/demo/tasks.md");
+const AGENT: &str = include_str!("../../../templates/demo/agent.sh");
+const CHECK: &str = include_str!("../../../templates/demo/check-name.sh");
+
+const FILES: [(&str, &str); 3] = [
+    ("specs/hello/tasks.md", TASKS),
+    ("agent.sh", AGENT),
+    ("check-name.sh", CHECK),
+];
+
+const IDENTITY: Identity<'_> = Identity {
+    name: "regreen demo",
+    email: "demo@example.invalid",
+};
+
+/// Why there is no project to show anything with.
+#[derive(Debug, Error)]
+pub enum ProjectError {
+    #[error("there is no place for a small project: {}", refusals.join("; "))]
+    NoPlace { refusals: Vec<String> },
+    #[error("cannot write {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot enter {}", folder.display())]
+    Enter {
+        folder: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+#[derive(Debug)]
+pub struct Project {
+    pub folder: PathBuf,
+    /// Whether it is a repository: then there are commits and differences to look at.
+    pub in_git: bool,
+}
+
+impl Project {
+    /// Makes it in a temporary folder, which stays.
+    pub fn make(here: &Path) -> Result<Self, ProjectError> {
+        let folder = make_folder(&usual_places(), here)?;
+        for (name, text) in FILES {
+            let path = folder.join(name);
+            write(&path, text).map_err(|source| ProjectError::Write { path, source })?;
+        }
+        let in_git = put_into_git(&folder);
+        Ok(Self { folder, in_git })
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text)
+}
+
+/// Whether that could be done; the run is worth seeing without git as well.
+fn put_into_git(folder: &Path) -> bool {
+    match commit_all(folder) {
+        Ok(()) => true,
+        Err(error) => {
+            let is_missing = matches!(error, StartError::Git(GitError::Missing));
+            if !is_missing {
+                output::note(&format!("the project is made without git: {error}"));
+            }
+            // What is left of it would only confuse whoever looks for a repository.
+            let _ = fs::remove_dir_all(folder.join(".git"));
+            false
+        }
+    }
+}
+
+#[derive(Debug, Error)]
+enum StartError {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    #[error(transparent)]
+    Folder(#[from] io::Error),
+}
+
+fn commit_all(folder: &Path) -> Result<(), StartError> {
+    let git = Git::init(folder, IDENTITY)?;
+    make_own_folder(folder)?;
+    let files = FILES
+        .iter()
+        .filter_map(|(name, _)| RelPath::new(*name).ok());
+    let request = CommitRequest {
+        key: "demo".to_owned(),
+        message: "Three tasks for an agent".to_owned(),
+        paths: files.collect(),
+        leave_alone: BTreeSet::new(),
+        spec_files: BTreeSet::new(),
+        parent: None,
+    };
+    git.commit(&request, &folder.join(".regreen/scratch"))?;
+    Ok(())
+}

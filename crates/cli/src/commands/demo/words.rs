@@ -1,0 +1,117 @@
+//! What a newcomer is told before and after the run.
+
+use std::path::{Path, PathBuf};
+
+use regreen_workspace::{Programs, RealDisk};
+
+use super::AGENT;
+use super::project::{Project, TASKS};
+use crate::commands::lint::path_variable;
+use crate::exit::Exit;
+use crate::output::printable;
+
+const BEFORE: &str = include_str!("../../../templates/demo/before.txt");
+const AFTER: &str = include_str!("../../../templates/demo/after.txt");
+const UNFINISHED: &str = include_str!("../../../templates/demo/unfinished.txt");
+/// Nothing but a command stands on its line, so that it can be pasted.
+const WHERE: &str = include_str!("../../../templates/demo/where.txt");
+const WHERE_GIT: &str = include_str!("../../../templates/demo/where_git.txt");
+
+#[derive(Debug)]
+pub struct Words<'p> {
+    project: &'p Project,
+    /// How this program is called on a command line.
+    program: String,
+}
+
+impl<'p> Words<'p> {
+    pub fn about(project: &'p Project) -> Self {
+        Self {
+            program: program(&project.folder),
+            project,
+        }
+    }
+
+    pub fn before(&self) -> String {
+        let text = BEFORE
+            .replace("{tasks}", &indented(TASKS))
+            .replace("{agent}", AGENT);
+        self.fill(&text)
+    }
+
+    pub fn after(&self, exit: Exit) -> String {
+        if exit != Exit::AllGreen {
+            return self.fill(UNFINISHED);
+        }
+        let (committed, git) = match self.project.in_git {
+            true => (", and the change committed", WHERE_GIT),
+            false => ("", ""),
+        };
+        let happened = AFTER.replace("{committed}", committed);
+        self.fill(&(happened + &WHERE.replace("{git}", git)))
+    }
+
+    fn fill(&self, text: &str) -> String {
+        text.replace("{regreen}", &self.program)
+            .replace("{folder}", &quoted(&self.project.folder))
+    }
+}
+
+/// The name alone, if that would start this program.
+fn program(folder: &Path) -> String {
+    const NAME: &str = "regreen";
+    let Ok(own) = std::env::current_exe() else {
+        return NAME.to_owned();
+    };
+    let found = Programs::new(&path_variable(), folder).find(&RealDisk, NAME);
+    let is_own = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    match found.is_some_and(is_own) {
+        true => NAME.to_owned(),
+        false => quoted(&own),
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    printable(&shell_words::quote(&path))
+}
+
+fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("  {line}\n"),
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_cut_short_is_not_explained() {
+        let project = Project {
+            folder: PathBuf::from("/tmp/it's here"),
+            in_git: true,
+        };
+        let said = Words::about(&project).after(Exit::Interrupted);
+        assert_eq!(
+            said,
+            "\nThe run did not come to its end. What there is of it is in:\n  '/tmp/it'\\''s here'\n"
+        );
+    }
+
+    #[test]
+    fn every_gap_in_the_words_is_filled() {
+        for in_git in [true, false] {
+            let project = Project {
+                folder: PathBuf::from("/tmp/x"),
+                in_git,
+            };
+            let words = Words::about(&project);
+            let said = words.before() + &words.after(Exit::AllGreen);
+            assert!(!said.contains(['{', '}']), "{said}");
+        }
+    }
+}

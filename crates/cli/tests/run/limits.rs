@@ -1,0 +1,559 @@
+//! Recovery is off: try again, then stop. What the files say meanwhile and afterwards.
+
+use snapbox::str;
+
+use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+
+const TASK_1_3: &str = "# Tasks
+
+- [x] 1.1 Set up
+- [ ] 1.2 Add a folder
+  - **Verify**: `true`
+- [ ] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: grep -q \"Parse Failure\" implement.md
+  - **Commit**: feat(coordinator): add failure parser
+- [ ] 1.4 Next task
+";
+
+const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
+     1.3:*) cp $REGREEN_SPEC_DIR/.ralph-state.json $notes/state-$REGREEN_ATTEMPT
+         printf 'Task 1.3: Add failure parser FAILED\\n- Error: File not found: src/parser.ts\\n- Attempted fix: Checked alternate paths\\n- Status: Blocked\\n' ;;";
+
+#[test]
+fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
+    let scene = Scene::new(TASK_1_3).agent(NEVER);
+    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Add a folder: attempt 1 of 5
+1.2: verifying: true
+1.2 Add a folder: done after [TIME]
+1.3 Add failure parser: attempt 1 of 5
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 5
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 3 of 5
+1.3 Add failure parser: attempt 3 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 4 of 5
+1.3 Add failure parser: attempt 4 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 5 of 5
+1.3 Add failure parser: attempt 5 of 5 failed after [TIME]: File not found: src/parser.ts
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       2 of 4 done
+Attempts:        6 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.3` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.3 after 5 attempts
+--- exit code 1
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Set up
+- [x] 1.2 Add a folder
+  - **Verify**: `true`
+- [ ] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: grep -q "Parse Failure" implement.md
+  - **Commit**: feat(coordinator): add failure parser
+- [ ] 1.4 Next task
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Add a folder
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 4,
+  "taskIteration": 5,
+  "maxTaskIterations": 5,
+  "globalIteration": 6,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "failed",
+    "1.4": "pending"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn the_state_file_counts_along() {
+    let scene = Scene::new(TASK_1_3).agent(NEVER);
+    assert_eq!(scene.run(&["--max-task-iterations=3"]).code, Some(1));
+    let said = |attempt: u32| {
+        let state = scene.note(&format!("state-{attempt}"));
+        let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+        let keys = [
+            "taskIndex",
+            "totalTasks",
+            "taskIteration",
+            "globalIteration",
+        ];
+        keys.map(|key| state[key].as_u64().unwrap())
+    };
+    assert_eq!(said(1), [2, 4, 1, 2]);
+    assert_eq!(said(2), [2, 4, 2, 3]);
+    assert_eq!(said(3), [2, 4, 3, 4]);
+}
+
+#[test]
+fn a_new_run_tries_again_and_counts_from_the_beginning() {
+    let scene = Scene::new(TASK_1_3).agent(NEVER);
+    assert_eq!(scene.run(&["--max-task-iterations=2"]).code, Some(1));
+    scene
+        .run(&["--max-task-iterations=2"])
+        .and_spec(&scene)
+        .shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.3 Add failure parser: attempt 1 of 2
+1.3 Add failure parser: attempt 1 of 2 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 2
+1.3 Add failure parser: attempt 2 of 2 failed after [TIME]: File not found: src/parser.ts
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       2 of 4 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.3` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.3 after 2 attempts
+--- exit code 1
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Set up
+- [x] 1.2 Add a folder
+  - **Verify**: `true`
+- [ ] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: grep -q "Parse Failure" implement.md
+  - **Commit**: feat(coordinator): add failure parser
+- [ ] 1.4 Next task
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Add a folder
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 4,
+  "taskIteration": 2,
+  "maxTaskIterations": 2,
+  "globalIteration": 2,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "failed",
+    "1.4": "pending"
+  }
+}
+
+"#]]);
+    let scene = scene.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
+    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.3 Add failure parser: attempt 1 of 2
+1.3: verifying: grep -q "Parse Failure" implement.md
+1.3 Add failure parser: done after [TIME]
+1.4 Next task: attempt 1 of 2
+1.4 Next task: done after [TIME], unverified
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Unverified:      1.4
+Warnings:        1
+Next:            `regreen diff 1.4` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Set up
+- [x] 1.2 Add a folder
+  - **Verify**: `true`
+- [x] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: grep -q "Parse Failure" implement.md
+  - **Commit**: feat(coordinator): add failure parser
+- [x] 1.4 Next task
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Add a folder
+- [x] 1.3 Add failure parser
+- [x] 1.4 Next task
+--- no specs/demo/.ralph-state.json
+
+"#]]);
+}
+
+#[test]
+fn what_the_files_of_a_spec_said_before_stays() {
+    let state = "{\r\n    \"phase\": \"execution\",\r\n    \"author\": {\"name\": \"me\"},\r\n    \"taskIndex\": 0,\r\n    \"totalTasks\": 4.0,\r\n    \"maxTaskIterations\": 2,\r\n    \"fixTasks\": [\"9.9\"],\r\n    \"awaitingApproval\": false\r\n}";
+    let progress = "# Progress\n\nMy words.\n\n## Completed\n- [x] 1.1 Set up - abc1234\n\n## Learnings\n- Mind the gap\n";
+    let scene = Scene::new(TASK_1_3)
+        .file(STATE, state)
+        .file(PROGRESS, progress)
+        .agent(NEVER);
+    scene.run(&[]).and(&scene, &[PROGRESS, STATE]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Add a folder: attempt 1 of 2
+1.2: verifying: true
+1.2 Add a folder: done after [TIME]
+1.3 Add failure parser: attempt 1 of 2
+1.3 Add failure parser: attempt 1 of 2 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 2
+1.3 Add failure parser: attempt 2 of 2 failed after [TIME]: File not found: src/parser.ts
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       2 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.3` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.3 after 2 attempts
+--- exit code 1
+--- specs/demo/.progress.md
+# Progress
+
+My words.
+
+## Completed
+- [x] 1.1 Set up - [HASH]
+- [x] 1.2 Add a folder
+
+## Learnings
+- Mind the gap
+--- specs/demo/.ralph-state.json
+{
+    "phase": "execution",
+    "author": {
+        "name": "me"
+    },
+    "taskIndex": 2,
+    "totalTasks": 4.0,
+    "maxTaskIterations": 2,
+    "fixTasks": ["9.9"],
+    "awaitingApproval": false,
+    "taskIteration": 2,
+    "globalIteration": 3,
+    "maxGlobalIterations": 100,
+    "taskResults": {
+        "1.1": "success",
+        "1.2": "success",
+        "1.3": "failed",
+        "1.4": "pending"
+    }
+}
+--- no line ending
+
+"#]]);
+    assert_eq!(
+        scene.text(STATE).matches("\r\n").count(),
+        scene.text(STATE).matches('\n').count()
+    );
+}
+
+#[test]
+fn what_agents_learn_stays_in_the_progress_file() {
+    let scene = Scene::new(
+        "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
+    )
+    .agent(
+        "*) echo \"- $REGREEN_TASK_ID was easy\" >>$REGREEN_SPEC_DIR/.progress.md
+             echo TASK_COMPLETE ;;",
+    )
+    .file(PROGRESS, "## Learnings\n");
+    scene.run(&[]).and(&scene, &[PROGRESS]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+1.1: verifying: true
+1.1 First: done after [TIME]
+1.2 Second: attempt 1 of 5
+1.2: verifying: true
+1.2 Second: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 First
+- [x] 1.2 Second
+
+## Learnings
+- 1.1 was easy
+- 1.2 was easy
+
+"#]]);
+}
+
+#[test]
+fn the_run_as_a_whole_has_a_limit_too() {
+    let scene = Scene::new(TASK_1_3).agent(NEVER);
+    scene
+        .run(&["--max-global-iterations=3"])
+        .and_spec(&scene)
+        .shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Add a folder: attempt 1 of 5
+1.2: verifying: true
+1.2 Add a folder: done after [TIME]
+1.3 Add failure parser: attempt 1 of 5
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 5
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: File not found: src/parser.ts
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       2 of 4 done
+Attempts:        3 (limit 3)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.3` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
+--- exit code 1
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Set up
+- [x] 1.2 Add a folder
+  - **Verify**: `true`
+- [ ] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: grep -q "Parse Failure" implement.md
+  - **Commit**: feat(coordinator): add failure parser
+- [ ] 1.4 Next task
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Add a folder
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 4,
+  "taskIteration": 2,
+  "maxTaskIterations": 5,
+  "globalIteration": 3,
+  "maxGlobalIterations": 3,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "failed",
+    "1.4": "pending"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn the_default_limit_grows_with_the_plan() {
+    let rows: String = (1..=60).map(|n| format!("- [ ] 1.{n} Task\n")).collect();
+    let scene = Scene::new(&rows).agent("*) exit 1 ;;");
+    let told = scene.run(&["--max-task-iterations=1"]);
+    assert!(
+        told.stdout.contains("Attempts:        1 (limit 120)"),
+        "{}",
+        told.stdout
+    );
+    // What grew with this plan is no wish for the next one.
+    assert!(
+        scene.text(STATE).contains("\"maxGlobalIterations\": 100"),
+        "{}",
+        scene.text(STATE)
+    );
+}
+
+#[test]
+fn a_task_that_passes_in_its_last_attempt_has_passed() {
+    let scene = Scene::new(TASK_1_3).agent(
+        "1.3:5) echo 'Parse Failure' >implement.md; echo TASK_COMPLETE ;;
+         1.4:*) touch out; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Add a folder: attempt 1 of 5
+1.2: verifying: true
+1.2 Add a folder: done after [TIME]
+1.3 Add failure parser: attempt 1 of 5
+1.3: verifying: grep -q "Parse Failure" implement.md
+1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 2 of 5
+1.3: verifying: grep -q "Parse Failure" implement.md
+1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 3 of 5
+1.3: verifying: grep -q "Parse Failure" implement.md
+1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 3 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 4 of 5
+1.3: verifying: grep -q "Parse Failure" implement.md
+1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 4 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 5 of 5
+1.3: verifying: grep -q "Parse Failure" implement.md
+1.3 Add failure parser: done after [TIME]
+1.4 Next task: attempt 1 of 5
+1.4 Next task: done after [TIME], unverified
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Unverified:      1.4
+Warnings:        1
+Next:            `regreen diff 1.4` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Set up
+- [x] 1.2 Add a folder
+  - **Verify**: `true`
+- [x] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: grep -q "Parse Failure" implement.md
+  - **Commit**: feat(coordinator): add failure parser
+- [x] 1.4 Next task
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Add a folder
+- [x] 1.3 Add failure parser
+- [x] 1.4 Next task
+
+"#]]);
+}
+
+#[test]
+fn nothing_is_left_to_do_when_all_is_ticked() {
+    let scene = Scene::new("- [x] 1.1 First\n- [x] 1.2 Second\n").agent("");
+    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        0 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+- [x] 1.2 Second
+--- no specs/demo/.progress.md
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 2,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 1,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success"
+  }
+}
+
+"#]]);
+    scene.run(&[]).and(&scene, &[TASKS, STATE]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        0 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+- [x] 1.2 Second
+--- no specs/demo/.ralph-state.json
+
+"#]]);
+}
+
+#[test]
+fn a_row_that_somebody_unticks_is_open_again() {
+    let scene = Scene::new("- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n")
+        .agent("*) echo TASK_COMPLETE ;;");
+    assert_eq!(scene.run(&[]).code, Some(0));
+    let scene = scene.file(
+        TASKS,
+        "- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+1.1: verifying: true
+1.1 First: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `true`
+- [x] 1.2 Second
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 First
+
+"#]]);
+}

@@ -1,0 +1,23 @@
+//! `regreen run` as a whole, with an agent that does what each test tells it.
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "scenes look at everything at once")]
+mod support;
+
+mod scene;
+
+mod commits;
+mod endings;
+mod limits;
+mod plan;
+mod plans_of_all_kinds;
+mod prompts;
+mod secrets;
+mod signals;
+mod trouble;
+mod verifying;

@@ -1,0 +1,652 @@
+//! What an agent does to the plan while it works: what stays, what is taken back.
+
+use snapbox::str;
+
+use crate::scene::{Scene, files_below};
+
+#[test]
+fn an_agent_that_rewrites_its_verify_changes_nothing() {
+    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n\n## Later\n")
+        .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
+    let told = scene.run(&["--max-task-iterations=2"]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Write it: attempt 1 of 2
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+1.1: verifying: test -f out
+1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
+1.1 Write it: attempt 1 of 2 failed after [TIME]: Verify failed: test -f out ended with exit code 1
+1.1 Write it: attempt 2 of 2
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+1.1: verifying: test -f out
+1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
+1.1 Write it: attempt 2 of 2 failed after [TIME]: Verify failed: test -f out ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       0 of 1 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        3
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.1 after 2 attempts
+--- exit code 1
+--- specs/demo/tasks.md
+- [ ] 1.1 Write it
+  - **Verify**: `test -f out`
+
+## Later
+--- no specs/demo/.progress.md
+
+"#]]);
+}
+
+#[test]
+fn an_agent_that_edits_and_ticks_its_own_block_changes_nothing() {
+    let tasks = "- [ ] 1.1 Write it\n  - **Do**: all of it\n  - **Verify**: `true`\n- [ ] 1.2 More\n  - **Verify**: `true`\n";
+    let scene = Scene::new(tasks).agent(
+        "1.1:*) sed -i -e 's/all of it/half of it/' -e 's/- \\[ \\] 1.1/- [x] 1.1/' $tasks
+             echo TASK_COMPLETE ;;
+         1.2:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Write it: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+1.1: verifying: true
+1.1 Write it: done after [TIME]
+1.2 More: attempt 1 of 5
+1.2: verifying: true
+1.2 More: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        2
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Write it
+  - **Do**: all of it
+  - **Verify**: `true`
+- [x] 1.2 More
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 Write it
+- [x] 1.2 More
+
+"#]]);
+}
+
+#[test]
+fn a_tick_of_another_row_is_a_claim() {
+    let tasks = "- [ ] 1.1 Write it
+  - **Verify**: `true`
+- [ ] 1.2 Is done by the way
+  - **Verify**: `test -f out`
+- [ ] 1.3 Is not done
+  - **Verify**: `test -f missing`
+- [ ] 1.4 Nobody can tell
+  - **Verify**: it looks good
+";
+    let scene = Scene::new(tasks).agent(
+        "1.1:*) touch out; sed -i 's/- \\[ \\]/- [x]/' $tasks; echo TASK_COMPLETE ;;
+         1.3:*) touch missing; echo TASK_COMPLETE ;;
+         1.4:*) touch something; echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Write it: attempt 1 of 5
+1.2 Is done by the way: done, claimed by the agent
+warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
+warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
+1.1: verifying: true
+1.1 Write it: done after [TIME]
+1.3 Is not done: attempt 1 of 5
+1.3: verifying: test -f missing
+1.3 Is not done: done after [TIME]
+1.4 Nobody can tell: attempt 1 of 5
+1.4 Nobody can tell: done after [TIME], unverified
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Unverified:      1.4
+Claimed:         1.2
+Plan:            ticks taken back 1.3, 1.4
+Warnings:        3
+Next:            `regreen diff 1.4` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Write it
+  - **Verify**: `true`
+- [x] 1.2 Is done by the way
+  - **Verify**: `test -f out`
+- [x] 1.3 Is not done
+  - **Verify**: `test -f missing`
+- [x] 1.4 Nobody can tell
+  - **Verify**: it looks good
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is done by the way
+- [x] 1.1 Write it
+- [x] 1.3 Is not done
+- [x] 1.4 Nobody can tell
+
+"#]]);
+}
+
+#[test]
+fn the_gate_can_confirm_a_claim() {
+    let scene = Scene::new("- [ ] 1.1 Write it\n- [ ] 1.2 By the way\n")
+        .file("regreen.toml", "gate = \"test -f out\"\n")
+        .agent("1.1:*) touch out; sed -i 's/- \\[ \\]/- [x]/' $tasks; echo TASK_COMPLETE ;;");
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Write it: attempt 1 of 5
+1.2 By the way: done, claimed by the agent
+1.1: verifying: test -f out
+1.1 Write it: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Claimed:         1.2
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Write it
+- [x] 1.2 By the way
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 By the way
+- [x] 1.1 Write it
+
+"#]]);
+}
+
+const FOUR: &str = "# Plan
+
+- [x] 1.1 Was done
+  - **Verify**: `true`
+- [ ] 1.2 Is next
+  - **Verify**: `true`
+
+Some words in between.
+
+- [ ] 1.3 Comes later
+  - **Verify**: `true`
+- [ ] 1.4 Comes last
+  - **Verify**: `true`
+";
+
+#[test]
+fn a_row_that_vanishes_is_put_back_once() {
+    let scene = Scene::new(FOUR).agent(
+        "1.2:*) sed -i '/1.3/,+1d' $tasks; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is next: attempt 1 of 5
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+1.2: verifying: true
+1.2 Is next: done after [TIME]
+1.3 Comes later: attempt 1 of 5
+1.3: verifying: true
+1.3 Comes later: done after [TIME]
+1.4 Comes last: attempt 1 of 5
+1.4: verifying: true
+1.4 Comes last: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Plan:            put back 1.3
+Warnings:        2
+--- exit code 0
+--- specs/demo/tasks.md
+# Plan
+
+- [x] 1.1 Was done
+  - **Verify**: `true`
+- [x] 1.2 Is next
+  - **Verify**: `true`
+
+Some words in between.
+
+- [x] 1.3 Comes later
+  - **Verify**: `true`
+- [x] 1.4 Comes last
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is next
+- [x] 1.3 Comes later
+- [x] 1.4 Comes last
+
+"#]]);
+    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+}
+
+#[test]
+fn a_row_that_vanishes_again_is_skipped_and_the_run_is_not_green() {
+    let scene = Scene::new(FOUR).agent(
+        "1.2:1) sed -i '/1.3/,+1d' $tasks; exit 1 ;;
+         1.2:2) sed -i '/1.3/,+1d' $tasks; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    scene
+        .run(&["--max-task-iterations=2"])
+        .and_spec(&scene)
+        .shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is next: attempt 1 of 2
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+1.2: verifying: true
+1.2 Is next: only the signal is missing, the agent is reminded
+warning: task 1.3 has vanished from the plan again: skipped
+1.3 Comes later: skipped
+1.2: verifying: true
+1.2 Is next: done after [TIME]
+1.4 Comes last: attempt 1 of 2
+1.4: verifying: true
+1.4 Comes last: done after [TIME]
+run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
+
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Skipped:         1.3
+Plan:            put back 1.3
+Warnings:        3
+Next:            `regreen why 1.3` tells why it was skipped
+--- standard error
+Not everything was run.
+--- exit code 1
+--- specs/demo/tasks.md
+# Plan
+
+- [x] 1.1 Was done
+  - **Verify**: `true`
+- [x] 1.2 Is next
+  - **Verify**: `true`
+
+Some words in between.
+
+- [x] 1.4 Comes last
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is next
+- [x] 1.4 Comes last
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 3,
+  "totalTasks": 3,
+  "taskIteration": 1,
+  "maxTaskIterations": 2,
+  "globalIteration": 2,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "pending",
+    "1.4": "success"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn done_rows_stay_as_they_are() {
+    let scene = Scene::new(FOUR).agent(
+        "1.2:*) sed -i 's/\\[x\\] 1.1 Was done/[ ] 1.1 Was done/' $tasks; echo TASK_COMPLETE ;;
+         1.3:*) sed -i '/1.1/,+1d' $tasks; echo TASK_COMPLETE ;;
+         1.4:*) sed -i 's/Was done/Was easy/' $tasks; echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is next: attempt 1 of 5
+warning: task 1.1 is done: the agent unticked it, it is ticked again
+1.2: verifying: true
+1.2 Is next: done after [TIME]
+1.3 Comes later: attempt 1 of 5
+warning: task 1.1 is done: the agent removed it, it was put back
+1.3: verifying: true
+1.3 Comes later: done after [TIME]
+1.4 Comes last: attempt 1 of 5
+warning: task 1.1 is done: what the agent changed in it was taken back
+1.4: verifying: true
+1.4 Comes last: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Warnings:        4
+--- exit code 0
+--- specs/demo/tasks.md
+# Plan
+
+- [x] 1.1 Was done
+  - **Verify**: `true`
+- [x] 1.2 Is next
+  - **Verify**: `true`
+
+Some words in between.
+
+- [x] 1.3 Comes later
+  - **Verify**: `true`
+- [x] 1.4 Comes last
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is next
+- [x] 1.3 Comes later
+- [x] 1.4 Comes last
+
+"#]]);
+    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+}
+
+#[test]
+fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
+    let scene = Scene::new(
+        "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `false`\n",
+    )
+    .agent(
+        "1.1:*) sed -i 's/false/test -f out/' $tasks
+             printf -- '- [ ] 1.3 Third\\n  - **Verify**: `true`\\n' >>$tasks
+             echo TASK_COMPLETE ;;
+         1.2:*) touch out; echo TASK_COMPLETE ;;
+         1.3:*) echo TASK_COMPLETE ;;",
+    );
+    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+plan: the agent added 1.3 Third
+plan: the agent changed 1.2 Second
+1.1: verifying: true
+1.1 First: done after [TIME]
+1.2 Second: attempt 1 of 5
+1.2: verifying: test -f out
+1.2 Second: done after [TIME]
+1.3 Third: attempt 1 of 5
+1.3: verifying: true
+1.3 Third: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Plan:            added 1.3; edited 1.2
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `true`
+- [x] 1.2 Second
+  - **Verify**: `test -f out`
+- [x] 1.3 Third
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 First
+- [x] 1.2 Second
+- [x] 1.3 Third
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 3,
+  "totalTasks": 3,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 3,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "success"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
+    let scene = Scene::new(
+        "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
+    )
+    .agent(
+        "1.1:*) printf -- '- [x] 1.3 Third\\n  - **Verify**: `test -f out`\\n' >>$tasks
+             echo TASK_COMPLETE ;;
+         1.2:*) echo TASK_COMPLETE ;;
+         1.3:*) touch out; echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+plan: the agent added 1.3 Third
+warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
+1.1: verifying: true
+1.1 First: done after [TIME]
+1.2 Second: attempt 1 of 5
+1.2: verifying: true
+1.2 Second: done after [TIME]
+1.3 Third: attempt 1 of 5
+1.3: verifying: test -f out
+1.3 Third: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Plan:            added 1.3; ticks taken back 1.3
+Warnings:        2
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `true`
+- [x] 1.2 Second
+  - **Verify**: `true`
+- [x] 1.3 Third
+  - **Verify**: `test -f out`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 First
+- [x] 1.2 Second
+- [x] 1.3 Third
+
+"#]]);
+}
+
+#[test]
+fn a_task_file_that_an_agent_removes_is_put_back() {
+    let scene = Scene::new(FOUR).agent(
+        "1.2:*) rm $tasks; echo TASK_COMPLETE ;;
+         1.3:*) rm -r specs; echo TASK_COMPLETE ;;
+         1.4:*) echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is next: attempt 1 of 5
+warning: the agent removed the task file: it was put back
+1.2: verifying: true
+1.2 Is next: done after [TIME]
+1.3 Comes later: attempt 1 of 5
+warning: the agent removed the task file: it was put back
+1.3: verifying: true
+1.3 Comes later: done after [TIME]
+1.4 Comes last: attempt 1 of 5
+1.4: verifying: true
+1.4 Comes last: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Warnings:        3
+--- exit code 0
+--- specs/demo/tasks.md
+# Plan
+
+- [x] 1.1 Was done
+  - **Verify**: `true`
+- [x] 1.2 Is next
+  - **Verify**: `true`
+
+Some words in between.
+
+- [x] 1.3 Comes later
+  - **Verify**: `true`
+- [x] 1.4 Comes last
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.3 Comes later
+- [x] 1.4 Comes last
+
+"#]]);
+    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+}
+
+#[test]
+fn a_plan_that_an_agent_replaces_is_restored_and_the_other_one_kept() {
+    let scene = Scene::new(FOUR).agent(
+        "1.2:*) printf '# My own plan\\n\\n- [ ] 9.1 Something else\\n' >$tasks
+             echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is next: attempt 1 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored, the agent's version is kept beside the attempt's log
+warning: task 1.1 is done: the agent removed it, it was put back
+warning: task 1.2 is being worked on: the agent removed it, it was put back
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+warning: task 1.4 had vanished from the plan and was put back; to leave it out, run regreen skip 1.4
+1.2: verifying: true
+1.2 Is next: done after [TIME]
+1.3 Comes later: attempt 1 of 5
+1.3: verifying: true
+1.3 Comes later: done after [TIME]
+1.4 Comes last: attempt 1 of 5
+1.4: verifying: true
+1.4 Comes last: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Plan:            put back 1.3, 1.4
+Warnings:        6
+--- exit code 0
+--- specs/demo/tasks.md
+# Plan
+
+- [x] 1.1 Was done
+  - **Verify**: `true`
+- [x] 1.2 Is next
+  - **Verify**: `true`
+
+Some words in between.
+
+- [x] 1.3 Comes later
+  - **Verify**: `true`
+- [x] 1.4 Comes last
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is next
+- [x] 1.3 Comes later
+- [x] 1.4 Comes last
+
+"#]]);
+    let kept = files_below(&scene.path(".regreen/runs"));
+    let kept = kept
+        .iter()
+        .find(|path| path.ends_with("1.2/1.plan.md"))
+        .unwrap();
+    assert_eq!(
+        scene.text(&format!(".regreen/runs/{kept}")),
+        "# My own plan\n\n- [ ] 9.1 Something else\n"
+    );
+}
+
+#[test]
+fn between_attempts_the_file_is_peoples() {
+    // The Verify of a task that passes is run after its attempt: what it does, people do.
+    let scene = Scene::new(
+        "- [ ] 1.1 First\n  - **Verify**: `sed -i 's/Second/Another/' specs/demo/tasks.md`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n",
+    )
+    .agent("*) echo TASK_COMPLETE ;;");
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+1.1: verifying: sed -i 's/Second/Another/' specs/demo/tasks.md
+1.1 First: done after [TIME]
+1.2 Another: attempt 1 of 5
+1.2: verifying: true
+1.2 Another: done after [TIME]
+1.3 Third: attempt 1 of 5
+1.3: verifying: true
+1.3 Third: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `sed -i 's/Another/Another/' specs/demo/tasks.md`
+- [x] 1.2 Another
+  - **Verify**: `true`
+- [x] 1.3 Third
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 First
+- [x] 1.2 Another
+- [x] 1.3 Third
+
+"#]]);
+}

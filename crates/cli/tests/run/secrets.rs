@@ -1,0 +1,73 @@
+//! What an agent prints that must not be known is masked wherever it is stored or shown.
+
+use std::fs;
+use std::process::Command;
+
+use crate::scene::{Scene, files_below};
+
+/// Made of parts, so that no scanner takes this file for one that tells secrets.
+fn secrets() -> [String; 3] {
+    [
+        format!(
+            "sk-ant-{}-{}",
+            "api03", "Zx81kQ0pLm73nBv5cXw9Yt2RsAeD4fGh6JkUi8OoPzQx1mNb"
+        ),
+        format!("ghp{}{}", "_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+        "correct-horse-battery".to_owned(),
+    ]
+}
+
+#[test]
+fn secrets_are_masked_in_the_output_the_logs_and_the_journal() {
+    let [key, token, password] = secrets();
+    let scene = Scene::in_git(
+        "- [ ] 1.1 Tell\n  - **Verify**: `cat told; test -f done`\n  - **Commit**: `feat: tell`\n",
+    )
+    .file(".env", format!("DB_PASSWORD={password}\n"))
+    .agent(&format!(
+        "1.1:1) echo '{key}'; echo '{token}' >&2; printf 'Task 1.1: Tell FAILED\\n- Error: login with {password} refused\\n- Attempted fix: {key}\\n' ;;
+         1.1:2) echo 'token {token} and {password}' >told; echo TASK_COMPLETE ;;
+         1.1:*) touch done; echo TASK_COMPLETE ;;"
+    ));
+    let hook = scene.path(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(
+        &hook,
+        format!("#!/bin/sh\ntest -f twice && exit 0\ntouch twice\necho 'hook: {token}'; exit 1\n"),
+    )
+    .unwrap();
+    Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
+
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(told.stdout.contains("refused"), "{}", told.stdout);
+    let json = scene.file(
+        "specs/demo/tasks.md",
+        "- [ ] 1.1 Tell\n  - **Verify**: `cat told; false`\n",
+    );
+    let told_json = json.run(&["--json", "--max-task-iterations=1"]);
+    let mut places = vec![
+        ("output", told.stdout),
+        ("errors", told.stderr),
+        ("json", told_json.stdout),
+    ];
+    let own = json.path(".regreen");
+    for file in files_below(&own) {
+        let bytes = fs::read(own.join(&file)).unwrap();
+        let name: &'static str = Box::leak(file.into_boxed_str());
+        places.push((name, String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    for (place, text) in &places {
+        for secret in secrets() {
+            assert!(!text.contains(&secret), "{place} tells {secret}");
+        }
+    }
+    // They were there to be told: what the agent printed is in its log, masked.
+    let log = places
+        .iter()
+        .find(|(name, _)| name.ends_with("1.1/1.log"))
+        .unwrap();
+    assert!(log.1.contains("login with "), "{}", log.1);
+    // The user's own files are never altered for it.
+    assert!(json.text("told").contains(&token));
+}

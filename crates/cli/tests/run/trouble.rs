@@ -1,0 +1,605 @@
+//! Everything around a run that can be wrong: said clearly, with the right exit code, and
+//! nothing is lost.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use snapbox::str;
+
+use crate::scene::{PROGRESS, STATE, Scene, TASKS, files_below, kill, wait_until};
+use crate::support::Test;
+
+const ONE: &str = "- [x] 1.1 Was done\n- [ ] 1.2 Is open\n  - **Verify**: `test -f out`\n";
+const WORKER: &str = "*) touch out; echo TASK_COMPLETE ;;";
+
+#[test]
+fn a_spec_that_is_not_there() {
+    let scene = Scene::new(ONE).agent(WORKER);
+    scene.run(&["login"]).shows(str![[r#"
+--- standard error
+  × there is no spec or task file login
+  help: name one of these: demo
+--- exit code 2
+
+"#]]);
+    assert!(!scene.has(".regreen"));
+}
+
+#[test]
+fn several_specs_and_none_is_chosen() {
+    let scene = Scene::new(ONE)
+        .file("specs/other/tasks.md", ONE)
+        .agent(WORKER);
+    scene.run(&[]).shows(str![[r#"
+--- standard error
+  × there are several specs, and none is chosen
+  help: name one of these: demo, other
+--- exit code 2
+
+"#]]);
+    // One can be chosen for good.
+    let scene = scene.file("specs/.current-spec", "other\n");
+    assert_eq!(scene.run(&[]).code, Some(0));
+    assert_eq!(
+        scene.text("specs/other/tasks.md"),
+        ONE.replace("[ ]", "[x]")
+    );
+    assert_eq!(scene.text(TASKS), ONE);
+}
+
+#[test]
+fn a_chosen_spec_that_is_gone() {
+    let scene = Scene::new(ONE)
+        .file("specs/.current-spec", "gone\n")
+        .agent(WORKER);
+    scene.run(&[]).shows(str![[r#"
+--- standard error
+  × specs/.current-spec names the spec gone, which does not exist
+  help: name one of these: demo
+--- exit code 2
+
+"#]]);
+}
+
+#[test]
+fn no_spec_at_all() {
+    let scene = Scene::around(Test::new()).agent(WORKER);
+    scene.run(&[]).shows(str![[r#"
+--- standard error
+  × there is no spec in [FOLDER]
+  help: make one with: regreen init NAME
+--- exit code 2
+
+"#]]);
+}
+
+#[test]
+fn a_file_without_tasks() {
+    let scene = Scene::new("# Tasks\n\nNone yet.\n").agent(WORKER);
+    scene.run(&[]).and(&scene, &[TASKS, STATE]).shows(str![[r#"
+--- standard error
+  × specs/demo/tasks.md has no task that could be run
+  help: a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees
+        in the file
+--- exit code 2
+--- specs/demo/tasks.md
+# Tasks
+
+None yet.
+--- no specs/demo/.ralph-state.json
+
+"#]]);
+}
+
+#[test]
+fn a_state_file_that_is_no_json_is_kept_and_made_anew() {
+    let tasks = format!("{ONE}- [x] 1.2.1 [FIX 1.2] Fix: syntax error\n");
+    let scene = Scene::new(&tasks)
+        .file(STATE, "{\"taskIndex\": 1, oops")
+        .file(&format!("{STATE}.corrupt-1"), "an older one")
+        .agent("*) exit 1 ;;");
+    let told = scene.run(&["--max-task-iterations=1"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18: it is kept as specs/demo/.ralph-state.json.corrupt-2, and made anew from the tasks
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is open: attempt 1 of 1
+1.2: verifying: test -f out
+1.2: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
+1.2 Is open: attempt 1 of 1 failed after [TIME]: Verify failed: test -f out ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 2 done
+Fixes:           1 done of 1 made
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        2
+Next:            `regreen why 1.2` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18: it asks for nothing
+ERROR: Max retries reached for task 1.2 after 1 attempts
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+- [x] 1.2.1 [FIX 1.2] Fix: syntax error
+--- no specs/demo/.progress.md
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 1,
+  "totalTasks": 3,
+  "taskIteration": 1,
+  "maxTaskIterations": 1,
+  "globalIteration": 1,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.2": {
+      "attempts": 1,
+      "fixTaskIds": ["1.2.1"],
+      "lastError": "syntax error"
+    }
+  },
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "failed",
+    "1.2.1": "success"
+  }
+}
+
+"#]]);
+    assert_eq!(scene.text(&format!("{STATE}.corrupt-1")), "an older one");
+    assert_eq!(
+        scene.text(&format!("{STATE}.corrupt-2")),
+        "{\"taskIndex\": 1, oops"
+    );
+}
+
+#[test]
+fn a_state_file_that_the_agent_breaks_is_made_anew() {
+    let scene = Scene::new(ONE).agent(
+        "*) echo broken >$REGREEN_SPEC_DIR/.ralph-state.json; touch out; echo TASK_COMPLETE ;;",
+    );
+    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is open: attempt 1 of 5
+1.2: verifying: test -f out
+1.2 Is open: done after [TIME]
+warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1: it is kept as specs/demo/.ralph-state.json.corrupt-1, and made anew from the tasks
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        2
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [x] 1.2 Is open
+  - **Verify**: `test -f out`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is open
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 2,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 1,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success"
+  }
+}
+
+"#]]);
+    assert_eq!(scene.text(&format!("{STATE}.corrupt-1")), "broken\n");
+}
+
+#[test]
+fn a_state_file_with_values_of_wrong_types() {
+    let scene = Scene::new(ONE)
+        .file(
+            STATE,
+            "{\"taskIndex\": \"one\", \"maxTaskIterations\": null, \"taskResults\": []}\n",
+        )
+        .agent("*) exit 1 ;;");
+    let told = scene.run(&["--max-task-iterations=1"]);
+    told.and(&scene, &[STATE]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is open: attempt 1 of 1
+1.2: verifying: test -f out
+1.2: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
+1.2 Is open: attempt 1 of 1 failed after [TIME]: Verify failed: test -f out ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.2` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+note: [FOLDER]/specs/demo/.ralph-state.json: taskIndex: expected a number, found text: using 0
+note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a number, found null: using 5
+note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list: using {}
+ERROR: Max retries reached for task 1.2 after 1 attempts
+--- exit code 1
+--- specs/demo/.ralph-state.json
+{"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":"success","1.2":"failed"},"totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
+
+"#]]);
+}
+
+#[test]
+fn a_task_file_that_is_no_text() {
+    let scene = Scene::around(Test::new().file(TASKS, b"- [ ] 1.1 caf\xe9\n")).agent(WORKER);
+    scene.run(&[]).shows(str![[r#"
+--- standard error
+  × [FOLDER]/specs/demo/tasks.md is not UTF-8 text: line 1 has an invalid byte (at offset
+  │ 13)
+  help: task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8
+        OLD > NEW
+--- exit code 2
+
+"#]]);
+    assert!(!scene.has(".regreen"));
+}
+
+#[test]
+fn a_second_run_in_the_same_tree_hears_who_holds_it() {
+    let scene = Scene::new(ONE).agent(
+        "*) touch $notes/working; while [ ! -f out ]; do sleep 0.05; done; echo TASK_COMPLETE ;;",
+    );
+    let first = scene.start(&[], "working");
+    let second = scene.run(&[]);
+    assert!(second.stderr.contains("process [PID]"), "{}", second.stderr);
+    second.shows(str![[r#"
+--- standard error
+  × another run is at work here: process [PID], spec demo
+  help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
+        own: git worktree add ../another
+--- exit code 2
+
+"#]]);
+    fs::write(scene.path("out"), "").unwrap();
+    first.ended().and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is open: attempt 1 of 5
+1.2: verifying: test -f out
+1.2 Is open: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [x] 1.2 Is open
+  - **Verify**: `test -f out`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is open
+
+"#]]);
+}
+
+#[test]
+fn the_lock_of_a_run_that_was_killed_is_taken_over() {
+    let scene = Scene::new(ONE).agent(
+        "1.2:1) echo $$ >$notes/pid; touch $notes/working; sleep 300 ;;
+         *) touch out; echo TASK_COMPLETE ;;",
+    );
+    let run = scene.start(&[], "working");
+    run.signal("KILL");
+    assert_eq!(run.ended().code, None);
+    let pid = scene.note("pid").trim().parse().unwrap();
+    wait_until(|| !kill("0", pid));
+    scene
+        .run(&["--keep-state"])
+        .and_spec(&scene)
+        .shows(str![[r#"
+run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
+1.2: the attempt was cut off: regreen or the machine ended while the agent was at work
+1.2 Is open: attempt 1 of 5, the last one was cut off
+1.2: verifying: test -f out
+1.2 Is open: done
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        2, of which 1 count (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [x] 1.2 Is open
+  - **Verify**: `test -f out`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is open
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 2,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 1,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn a_journal_that_another_process_holds() {
+    let scene = Scene::new(ONE).agent("*) exit 1 ;;");
+    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
+    let connection = rusqlite::Connection::open(scene.path(".regreen/regreen.db")).unwrap();
+    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let scene = scene.agent(WORKER);
+    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+--- standard error
+  × another process is writing to the journal
+  help: wait until the other process has ended, then try again
+--- exit code 78
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+--- no specs/demo/.progress.md
+
+"#]]);
+    drop(connection);
+    assert_eq!(scene.run(&[]).code, Some(0));
+}
+
+#[test]
+fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
+    let scene = Scene::new(ONE).agent("*) exit 1 ;;");
+    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
+    fs::write(
+        scene.path(".regreen/regreen.db"),
+        "no database at all, but text".repeat(300),
+    )
+    .unwrap();
+    let scene = scene.agent(WORKER);
+    let told = scene.run(&[]);
+    let help = told.stderr.clone();
+    told.and_spec(&scene).shows(str![[r#"
+--- standard error
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
+  help: set it aside and run this again: the task file and the state file are enough to go on
+        mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
+--- exit code 78
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+--- no specs/demo/.progress.md
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 1,
+  "totalTasks": 2,
+  "taskIteration": 1,
+  "maxTaskIterations": 1,
+  "globalIteration": 1,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "failed"
+  }
+}
+
+"#]]);
+    // What it says helps.
+    let command = help.lines().last().unwrap().trim();
+    let mut sh = Command::new("sh");
+    let status = sh
+        .args(["-c", command])
+        .current_dir(scene.path("."))
+        .status();
+    assert!(status.unwrap().success(), "{command}");
+    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is open: attempt 1 of 1
+1.2: verifying: test -f out
+1.2 Is open: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [x] 1.2 Is open
+  - **Verify**: `test -f out`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Is open
+--- no specs/demo/.ralph-state.json
+
+"#]]);
+}
+
+#[test]
+fn a_folder_that_may_not_be_written() {
+    let scene = Scene::new(ONE).agent(WORKER);
+    fs::set_permissions(scene.path("."), fs::Permissions::from_mode(0o555)).unwrap();
+    let told = scene.run_as_ordinary_user();
+    fs::set_permissions(scene.path("."), fs::Permissions::from_mode(0o755)).unwrap();
+    match told {
+        Some(told) => told.and_plan(&scene).shows(str![[r#"
+--- standard error
+  × cannot make [FOLDER]/.regreen: Permission denied (os error 13)
+  help: regreen keeps its journal in [FOLDER]/.regreen: make that folder writable
+--- exit code 78
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+--- no specs/demo/.progress.md
+
+"#]]),
+        None => println!("skipped: cannot run as an ordinary user"),
+    }
+}
+
+#[test]
+fn a_spec_folder_that_may_not_be_written() {
+    let scene = Scene::new(ONE).agent(WORKER);
+    fs::set_permissions(scene.path("specs/demo"), fs::Permissions::from_mode(0o555)).unwrap();
+    let told = scene.run_as_ordinary_user();
+    fs::set_permissions(scene.path("specs/demo"), fs::Permissions::from_mode(0o755)).unwrap();
+    match told {
+        Some(told) => told.and_plan(&scene).shows(str![[r#"
+--- standard error
+  × cannot create [FOLDER]/specs/demo/.ralph-state.json: Permission denied (os error 13)
+--- exit code 78
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+--- no specs/demo/.progress.md
+
+"#]]),
+        None => println!("skipped: cannot run as an ordinary user"),
+    }
+}
+
+/// A workspace on a disk of one megabyte that the agent fills; then there is room again.
+const SMALL_DISK: &str = r#"
+mount -t tmpfs -o size=1m none "$FOLDER" && echo mounted || exit
+cd "$FOLDER" && mkdir -p .git specs/demo && printf %s "$TASKS" >specs/demo/tasks.md
+"$REGREEN" run --agent "$AGENT"; echo "exit code $?"
+cat specs/demo/tasks.md
+rm -f filler
+"$REGREEN" run --agent "$AGENT"; echo "exit code $?"
+cat specs/demo/tasks.md specs/demo/.progress.md
+"#;
+
+#[test]
+fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
+    let scene = Scene::new(ONE).agent(
+        "1.2:1) touch out; dd if=/dev/zero of=filler bs=1024 2>/dev/null; echo TASK_COMPLETE ;;
+         *) touch out; echo TASK_COMPLETE ;;",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user", "--mount"])
+        .args(["sh", "-c", SMALL_DISK])
+        .env("FOLDER", folder.path())
+        .env("TASKS", ONE)
+        .env("REGREEN", env!("CARGO_BIN_EXE_regreen"))
+        .env("AGENT", scene.agent_flag())
+        .env("HOME", folder.path());
+    let output = match command.output() {
+        Ok(output) if String::from_utf8_lossy(&output.stdout).contains("mounted") => output,
+        other => {
+            println!("skipped: no small disk can be mounted here: {other:?}");
+            return;
+        }
+    };
+    let said =
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    snapbox::assert_data_eq!(
+        scene.plain(&said),
+        str![[r#"
+mounted
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Is open: attempt 1 of 5
+exit code 78
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
+1.2: the attempt was cut off: regreen or the machine ended while the agent was at work
+1.2 Is open: attempt 1 of 5, the last one was cut off
+1.2: verifying: test -f out
+1.2 Is open: done
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        2, of which 1 count (limit 100)
+Time:            [TIME]
+Warnings:        1
+exit code 0
+- [x] 1.1 Was done
+- [x] 1.2 Is open
+  - **Verify**: `test -f out`
+## Completed Tasks
+- [x] 1.2 Is open
+  × the disk is full; the journal could not be written
+  help: free some space and start again; nothing stored so far is lost
+
+"#]]
+    );
+}
+
+#[test]
+fn a_refused_run_leaves_no_trace() {
+    let scene = Scene::new(ONE)
+        .file("regreen.toml", "agent = \"command:evil\"\n")
+        .agent(WORKER);
+    let before = files_below(&scene.path("."));
+    scene
+        .regreen(&["run"])
+        .and(&scene, &[TASKS, PROGRESS])
+        .shows(str![[r#"
+--- standard error
+  × a repository may not choose the program that is run as the agent
+   ╭─[regreen.toml:1:9]
+ 1 │ agent = "command:evil"
+   ·         ───────┬──────
+   ·                ╰── only a name may stand here: auto, shell
+   ╰────
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
+        'command:PROGRAM ARGS'
+--- exit code 2
+--- specs/demo/tasks.md
+- [x] 1.1 Was done
+- [ ] 1.2 Is open
+  - **Verify**: `test -f out`
+--- no specs/demo/.progress.md
+
+"#]]);
+    assert_eq!(files_below(&scene.path(".")), before);
+}

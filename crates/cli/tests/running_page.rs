@@ -1,0 +1,117 @@
+//! docs/running.md: what the page shows is what happens.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use regex::Regex;
+
+const REGREEN: &str = env!("CARGO_BIN_EXE_regreen");
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// Where the page puts its copy of the example.
+const COPY: &str = "/tmp/word-count";
+/// Stands between the outputs of two commands.
+const BETWEEN: char = '\u{1}';
+
+fn page() -> String {
+    fs::read_to_string(Path::new(REPOSITORY).join("docs/running.md")).unwrap()
+}
+
+/// The commands of the page, each with what it prints.
+fn examples(page: &str) -> Vec<(String, String)> {
+    let mut examples: Vec<(String, String)> = Vec::new();
+    for block in page.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        for line in block.lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => examples.push((command.to_owned(), String::new())),
+                None => {
+                    let (_, output) = examples.last_mut().unwrap();
+                    output.push_str(&format!("{line}\n"));
+                }
+            }
+        }
+    }
+    examples
+}
+
+/// What the commands print, one after the other in one shell.
+fn outputs(commands: &[&str], home: &Path) -> Vec<String> {
+    let lines = commands
+        .iter()
+        .map(|command| format!("{command}\ncode=$?; printf '\\001'; (exit $code)\n"));
+    let script = format!("exec 2>&1\n{}", lines.collect::<String>());
+    let bin = Path::new(REGREEN).parent().unwrap().display().to_string();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            &script.replace(COPY, &home.join("copy").display().to_string()),
+        ])
+        .current_dir(home)
+        .env("HOME", home)
+        .env("PATH", format!("{bin}:{path}"))
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_terminator(BETWEEN).map(str::to_owned).collect()
+}
+
+/// Whenever it was, whatever the commits are called.
+fn plain(text: &str) -> String {
+    [
+        (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
+        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
+        (r"(?m)(\bcommit |^)[0-9a-f]{7}\b", "$1[HASH]"),
+        (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
+        (r"(?m)^ +(\d+)$", "$1"),
+    ]
+    .into_iter()
+    .fold(text.to_owned(), |text, (from, to)| {
+        Regex::new(from)
+            .unwrap()
+            .replace_all(&text, to)
+            .into_owned()
+    })
+}
+
+#[test]
+fn every_example_is_tried() {
+    let home = tempfile::tempdir().unwrap();
+    symlink(
+        Path::new(REPOSITORY).join("examples"),
+        home.path().join("examples"),
+    )
+    .unwrap();
+    let identity = "[user]\nname = Ann\nemail = ann@example.org\n";
+    fs::write(home.path().join(".gitconfig"), identity).unwrap();
+    let page = page();
+    let examples = examples(&page);
+    let commands: Vec<&str> = examples
+        .iter()
+        .map(|(command, _)| command.as_str())
+        .collect();
+    let outputs = outputs(&commands, home.path());
+    assert!(examples.len() > 8);
+    assert_eq!(outputs.len(), examples.len(), "{outputs:?}");
+    for ((command, expected), output) in examples.iter().zip(&outputs) {
+        assert_eq!(plain(output), plain(expected), "{command}");
+    }
+}
+
+#[test]
+fn every_exit_code_is_on_the_page() {
+    let help = Command::new(REGREEN).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let (_, codes) = help.split_once("Exit codes:\n").unwrap();
+    let page = page();
+    for line in codes.lines().filter(|line| !line.is_empty()) {
+        let (code, meaning) = line.trim().split_once("  ").unwrap();
+        let row = format!("| {code} | {} |\n", meaning.trim());
+        assert!(page.contains(&row), "{row}");
+    }
+    assert!(codes.lines().count() >= 8);
+}

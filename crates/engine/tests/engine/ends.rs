@@ -1,0 +1,166 @@
+//! What a run comes to, and what is counted against it.
+
+use regreen_engine::Plan;
+use regreen_model::{
+    AttemptReport, FailureNote, Limits, Mark, PickedTask, PlanChanges, PromptKind, RunConfig,
+    RunOutcome, Verdict,
+};
+
+use crate::script::{Run, failed, picked, signalled, task};
+
+fn outcome(run: &Run) -> &RunOutcome {
+    let Some(outcome) = &run.state.outcome else {
+        panic!("the run has not ended: {:?}", run.state)
+    };
+    outcome
+}
+
+#[test]
+fn what_was_asked_for_may_be_done_while_more_is_open() {
+    let mut run = Run::start(vec![]);
+    run.read(Plan {
+        total: 3,
+        open_besides: 2,
+        ..Plan::default()
+    });
+    assert_eq!(outcome(&run), &RunOutcome::OnlyDone);
+}
+
+/// A run in which the agent removed task 1.3 twice while it worked on 1.1.
+fn with_a_row_removed_twice() -> Run {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    let removed = |plan| AttemptReport { plan, ..failed() };
+    run.attempt_ends(removed(PlanChanges {
+        put_back: vec![task("1.3")],
+        ..PlanChanges::default()
+    }));
+    run.attempt_ends(AttemptReport {
+        plan: PlanChanges {
+            skipped: vec![task("1.3")],
+            ..PlanChanges::default()
+        },
+        ..signalled()
+    });
+    run.finish_task();
+    run
+}
+
+#[test]
+fn a_row_that_an_agent_removed_is_not_done_by_that() {
+    let mut run = with_a_row_removed_twice();
+    run.read(Plan {
+        total: 2,
+        missing: vec![task("1.3")],
+        ..Plan::default()
+    });
+    assert_eq!(outcome(&run), &RunOutcome::Skipped);
+    // Somebody put it into the file again and ticked it.
+    let mut run = with_a_row_removed_twice();
+    run.nothing_left(3, 0);
+    assert_eq!(outcome(&run), &RunOutcome::AllGreen);
+}
+
+#[test]
+fn a_row_that_a_person_skips_and_removes_is_no_longer_missed() {
+    let skip = crate::script::choice(1, "1.3", regreen_model::ChoiceKind::Skip);
+    let mut run = Run::start(vec![skip]);
+    run.read(Plan {
+        total: 2,
+        missing: vec![task("1.3")],
+        ..Plan::default()
+    });
+    assert_eq!(outcome(&run), &RunOutcome::AllGreen);
+}
+
+/// The only attempt that the run may make.
+fn last_attempt() -> Run {
+    let config = RunConfig {
+        limits: Limits {
+            global_iterations: 1,
+            ..Limits::default()
+        },
+        ..RunConfig::default()
+    };
+    let mut run = Run::start_with(config, vec![]);
+    run.pick(picked("1.1", 0));
+    run
+}
+
+#[test]
+fn who_changed_nothing_in_the_last_attempt_of_a_run_is_not_asked_again() {
+    let mut run = last_attempt();
+    run.attempt_ends(AttemptReport {
+        files_changed: 0,
+        ..signalled()
+    });
+    run.verified(Verdict::Unverified);
+    assert!(
+        run.state.tasks[&task("1.1")]
+            .marks
+            .contains(&Mark::NothingChanged)
+    );
+    assert_eq!(run.state.outcome, None);
+}
+
+#[test]
+fn the_last_attempt_of_a_run_may_still_be_reminded() {
+    let mut run = last_attempt();
+    run.attempt_ends(AttemptReport {
+        signalled: false,
+        ..signalled()
+    });
+    run.verified(Verdict::Green);
+    assert_eq!(run.attempt().prompt, PromptKind::Reminder);
+}
+
+#[test]
+fn a_task_that_an_earlier_run_gave_up_begins_with_how_it_failed() {
+    let before = FailureNote {
+        error: "it broke".to_owned(),
+        attempted_fix: "hope".to_owned(),
+    };
+    let mut run = Run::start(vec![]);
+    run.pick(PickedTask {
+        failed_before: Some(before.clone()),
+        ..picked("1.1", 0)
+    });
+    let order = run.attempt();
+    assert_eq!((order.prompt, order.iteration), (PromptKind::Retry, 1));
+    assert_eq!(order.previous.as_ref(), Some(&before));
+    assert_eq!(order.failed_attempt, None);
+    run.attempt_ends(failed());
+    assert_eq!(run.attempt().failed_attempt, Some(1));
+}
+
+#[test]
+fn a_group_without_a_verify_is_what_its_rows_are() {
+    let mut run = Run::start(vec![]);
+    run.pick(PickedTask {
+        is_group: true,
+        ..picked("1", 0)
+    });
+    run.verified(Verdict::Unverified);
+    let marks = |run: &Run| {
+        run.state.tasks[&task("1")]
+            .marks
+            .contains(&Mark::Unverified)
+    };
+    assert!(!marks(&run));
+}
+
+#[test]
+fn a_group_whose_verify_is_red_says_so() {
+    let mut run = Run::start(vec![]);
+    run.pick(PickedTask {
+        is_group: true,
+        ..picked("1", 0)
+    });
+    let red = || Verdict::Red {
+        error: "no".to_owned(),
+    };
+    run.verified(red());
+    run.verified(red());
+    let message = "ERROR: Verify of group 1 failed after its tasks were done".to_owned();
+    assert_eq!(outcome(&run), &RunOutcome::Limit { message });
+}

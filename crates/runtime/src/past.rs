@@ -1,0 +1,48 @@
+use regreen_model::{FailureNote, TaskKey};
+use regreen_store::{Fault, RunId, Store};
+
+/// What earlier runs left of tasks that they did not finish.
+#[derive(Debug)]
+pub(crate) struct Past<'s> {
+    pub(crate) store: &'s Store,
+    /// What the journal calls the spec.
+    pub(crate) spec: String,
+    /// The run that goes on now.
+    pub(crate) run: String,
+}
+
+impl Past<'_> {
+    /// The runs that gave the task up, since it was last finished.
+    pub(crate) fn unfinished(&self, task: &TaskKey) -> Result<Vec<RunId>, Fault> {
+        let attempts = self.store.attempts_of_task(&self.spec, &task.id)?;
+        let mut runs: Vec<RunId> = Vec::new();
+        // The last attempt of a run is the one that tells.
+        for attempt in attempts.into_iter().rev() {
+            let run = attempt.key.run;
+            let is_news = run.as_str() != self.run && !runs.contains(&run);
+            if attempt.key.task != *task || !is_news {
+                continue;
+            }
+            if attempt.outcome.as_deref() == Some("ordinary") {
+                break;
+            }
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+
+    /// How the task failed then.
+    pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, Fault> {
+        let runs = self.unfinished(task)?;
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        let failures = self.store.failures_of_task(&self.spec, &task.id)?;
+        let is_it = |attempt: &regreen_store::AttemptKey| {
+            attempt.task == *task && runs.contains(&attempt.run)
+        };
+        let last = failures.into_iter().rev().find(|row| is_it(&row.attempt));
+        // What another version stored in another form is not worth a failure of its own.
+        Ok(last.and_then(|row| serde_json::from_str(&row.report).ok()))
+    }
+}
