@@ -148,6 +148,23 @@ fn looking_starts_no_program() {
 }
 
 #[test]
+fn a_dry_run_hides_nothing_that_would_be_run() {
+    let long = format!("true {} && touch ran", "x".repeat(500));
+    let tasks = format!(
+        "- [ ] 1.1 Look\n  - **Do**:\n    ```sh\n    echo '[x]' \u{1b}[8m`id`\n    touch ran\n    ```\n\
+         \x20 - **Verify**: `{long}`\n"
+    );
+    let test = Test::new().file(TASKS, tasks);
+    let expected = format!(
+        "spec demo, agent shell: 1 of 1 tasks would be run\n\n1.1 Look\n\
+         \x20   steps:  echo '[x]' ?[8m`id`\n            touch ran\n    verify: {long}\n"
+    );
+    test.run(&["run", "--agent", "shell", "--dry-run"])
+        .exits(0)
+        .prints(expected);
+}
+
+#[test]
 fn git_is_asked_without_running_what_the_repository_sets_up() {
     let agent = "cat >/dev/null; echo x >made.txt; echo TASK_COMPLETE\n";
     let test = repository("- [ ] 1.1 Make\n  - **Verify**: `true`\n", agent);

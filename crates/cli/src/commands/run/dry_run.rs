@@ -8,9 +8,10 @@ use regreen_model::{PlainLine, Task, TaskId, TaskKind, VerifyCommand, VerifyForm
 use regreen_workspace::{RealDisk, read_text};
 
 use super::Ready;
+use crate::output::printable;
 use crate::problem::Problem;
 
-const SHOWN_CHARS: usize = 120;
+const TITLE_CHARS: usize = 120;
 
 pub fn page(ready: &Ready) -> Result<String, Problem> {
     let spec = &ready.workplace.places.spec;
@@ -48,7 +49,7 @@ fn is_next(ready: &Ready, file: &TaskFile, row: RowId) -> bool {
 
 fn tell(page: &mut String, ready: &Ready, task: &Task) {
     let Some(id) = &task.id else { return };
-    let title = PlainLine::flatten(&task.title, SHOWN_CHARS);
+    let title = PlainLine::flatten(&task.title, TITLE_CHARS);
     let _ = writeln!(page, "\n{id} {title}");
     if let Agent::Shell(_) = ready.agent {
         let action = task.fields.action.as_deref();
@@ -81,10 +82,11 @@ fn is_run(ready: &Ready, command: &VerifyCommand) -> bool {
     }
 }
 
+/// All of each command, line by line: whoever wants to know what would be run may distrust it.
 fn tell_lines<'c>(page: &mut String, what: &str, commands: impl Iterator<Item = &'c str>) {
     let mut what = what;
-    for command in commands {
-        let line = PlainLine::flatten(command, SHOWN_CHARS);
+    for line in commands.flat_map(str::lines) {
+        let line = printable(line);
         let _ = writeln!(page, "    {what}{line}");
         what = "        ";
     }
