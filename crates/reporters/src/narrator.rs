@@ -88,6 +88,30 @@ impl Narrator {
                 let is_news = self.goes_on || choice.what == ChoiceKind::Skip;
                 is_news.then(|| chosen(choice))
             }
+            Event::FixInserted { task, fix } => Some(Line::happened(
+                Tone::Plain,
+                format!("{}: {fix} is written into the plan, to repair it", task.id),
+            )),
+            Event::PlanModified { task, added } => Some(Line::happened(
+                Tone::Plain,
+                format!("{}: the agent asked for {}", task.id, ids(added)),
+            )),
+            Event::ModificationRefused { task, why } => Some(Line::happened(
+                Tone::Warning,
+                format!("{}: the plan stays as it is: {}", task.id, reason(why)),
+            )),
+            Event::FixesSuperseded { task, fixes } => Some(Line::happened(
+                Tone::Plain,
+                format!(
+                    "{}: passed, so there is nothing left to do for {}",
+                    task.id,
+                    ids(fixes)
+                ),
+            )),
+            Event::TaskParked { task, why } => Some(Line::happened(
+                Tone::Warning,
+                format!("{}: put aside: {}", task.id, message(why)),
+            )),
             Event::TaskGone { task } => Some(Line::happened(
                 Tone::Warning,
                 format!("{}: somebody took it out of the file", named(task)),
@@ -107,6 +131,11 @@ impl Narrator {
             Event::RunEnded { outcome } => Some(self.end(now, outcome)),
             // Told with another event, or of no interest to people.
             Event::PlanAsked { .. }
+            | Event::BudgetAsked { .. }
+            | Event::FixPlanned { .. }
+            | Event::ModificationAsked { .. }
+            | Event::SupersedeAsked { .. }
+            | Event::HistoryAsked { .. }
             | Event::LimitSettled { .. }
             | Event::TaskPicked { .. }
             | Event::AttemptPostponed { .. }
@@ -256,6 +285,11 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<Line> {
     lines
         .map(|text| Line::happened(Tone::Warning, text))
         .collect()
+}
+
+fn ids(tasks: &[TaskKey]) -> String {
+    let ids: Vec<String> = tasks.iter().map(|task| task.id.to_string()).collect();
+    ids.join(", ")
 }
 
 /// What a person said while the run was not going on.

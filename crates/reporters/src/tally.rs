@@ -21,7 +21,7 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
-            Event::RunStarted { run, config } => {
+            Event::RunStarted { run, config, .. } => {
                 *self = Self {
                     run: run.clone(),
                     config: config.clone(),

@@ -127,6 +127,7 @@ impl TaskFile {
         }
         self.all_fixes(original)
             .filter(|fix| self.row(*fix).is_some_and(|row| !row.done))
+            .filter(|fix| !self.is_passed_over(*fix, pick))
             .max_by_key(|fix| (self.row(*fix).map(|row| row.depth), *fix))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::TaskFile;
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PersonChoice, RunOutcome, Task, TaskKey, Verdict,
+    AttemptReport, ChoiceKind, Event, PersonChoice, RunOutcome, Task, TaskId, TaskKey, Verdict,
 };
 
 use crate::world::{World, open_tasks};
@@ -15,6 +15,7 @@ pub(crate) fn check(seed: u64, world: &World) {
         seed,
         limit: world.state.config.limits.task_iterations,
         done: ticked_before.iter().collect(),
+        fixes_allowed: world.state.config.limits.fixes_per_task,
         ..Told::default()
     };
     for event in &world.events {
@@ -54,6 +55,11 @@ struct Told<'e> {
     charged: BTreeMap<&'e TaskKey, u32>,
     passed: BTreeMap<&'e TaskKey, bool>,
     signalled: BTreeMap<&'e TaskKey, bool>,
+    /// Tasks that repair others.
+    fixes: BTreeSet<&'e TaskKey>,
+    /// The fixes that were made, by the task they repair.
+    made: BTreeMap<&'e TaskKey, Vec<&'e TaskId>>,
+    fixes_allowed: u32,
 }
 
 impl<'e> Told<'e> {
@@ -77,6 +83,11 @@ impl<'e> Told<'e> {
             Event::TaskDone { task, .. } => {
                 self.done.insert(task);
             }
+            Event::TaskPicked { task } if task.is_fix() => {
+                self.fixes.insert(&task.task);
+            }
+            Event::FixInserted { task, fix } => self.hear_fix(task, fix),
+            Event::FixesSuperseded { fixes, .. } => self.done.extend(fixes),
             _ => {}
         }
     }
@@ -138,10 +149,23 @@ impl<'e> Told<'e> {
         );
     }
 
+    fn hear_fix(&mut self, task: &'e TaskKey, fix: &'e TaskId) {
+        let seed = self.seed;
+        let made = self.made.entry(task).or_default();
+        assert!(!made.contains(&fix), "seed {seed}: {fix} was made twice");
+        made.push(fix);
+        let count = u32::try_from(made.len()).unwrap_or(u32::MAX);
+        assert!(
+            count <= self.fixes_allowed,
+            "seed {seed}: {task} got {count} fixes"
+        );
+    }
+
     fn hear_tick(&self, task: &TaskKey) {
         let seed = self.seed;
+        // The task that a fix is for is the judge of it.
         assert!(
-            self.passed.get(task).copied().unwrap_or(false),
+            self.fixes.contains(task) || self.passed.get(task).copied().unwrap_or(false),
             "seed {seed}: {task} ticked without evidence"
         );
         assert!(

@@ -40,6 +40,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         verify: vec![],
         commit: Some("feat: it".to_owned()),
         failed_before: None,
+        has_fixes: false,
     }
 }
 
@@ -81,6 +82,7 @@ impl Run {
             run: "run-1".to_owned(),
             config,
             choices,
+            after_limit: false,
         });
         run
     }

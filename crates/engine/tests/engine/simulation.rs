@@ -13,7 +13,7 @@ use crate::world::World;
 #[test]
 fn whatever_happens_a_run_ends_and_tells_the_truth() {
     let mut ends: BTreeMap<String, u32> = BTreeMap::new();
-    for seed in 0..1_000 {
+    for seed in 0..2_000 {
         let world = World::new(seed).run();
         check(seed, &world);
         let end = format!("{:?}", world.state.outcome);
@@ -25,7 +25,7 @@ fn whatever_happens_a_run_ends_and_tells_the_truth() {
 
 #[test]
 fn deciding_again_gives_the_same_events() {
-    for seed in 0..500 {
+    for seed in 0..1_000 {
         let world = World::new(seed).run();
         let mut state = State::default();
         for (now, input, events) in &world.journal {

@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use regreen_documents::{Next, Pick, TaskFile, commit_message, verify_commands};
+use regreen_documents::{
+    self as documents, Next, Pick, Place, TaskFile, commit_message, verify_commands,
+};
 use regreen_engine::{
-    Command, CommitResult, Input, Issued, NextStep, Plan, Resumption, State, decide,
+    Command, CommitResult, FixBudget, FixOrder, Input, Issued, ModifyOrder, ModifyResult, NextStep,
+    Plan, Resumption, State, decide,
 };
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Ending, Event, PersonChoice, PickedTask,
-    RunConfig, RunOutcome, StopSignal, Task, TaskKey, TaskKind, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Ending, Event, FixOrigin, Modification,
+    ModificationRequest, NewTask, PersonChoice, PickedTask, RunConfig, RunOutcome, StopSignal,
+    Task, TaskKey, TaskKind, Timestamp, Verdict,
 };
 
 use crate::dice::Dice;
@@ -31,6 +35,8 @@ pub(crate) struct World {
     crashes: u32,
     /// How often a run that paused was started again.
     restarts: u32,
+    /// What the state file remembers of fixes.
+    memory: documents::State,
 }
 
 const PLANS: [&str; 4] = [
@@ -59,10 +65,13 @@ impl World {
             crashes: 0,
             restarts: 0,
             choices: Vec::new(),
+            memory: documents::State::default(),
         };
         world.people_have_their_say();
         let config = RunConfig {
             max_wait_ms: 12_000,
+            recovery: world.dice.one_in(2),
+            keep_going: world.dice.one_in(3),
             ..RunConfig::default()
         };
         let run = format!("run-{seed}");
@@ -71,6 +80,7 @@ impl World {
             run,
             config,
             choices,
+            after_limit: false,
         });
         world
     }
@@ -211,6 +221,23 @@ impl World {
                 seq,
                 verdict: self.verdict(task, commands.is_empty()),
             },
+            Command::ReadBudget { task } => Input::BudgetRead {
+                seq,
+                budget: self.budget(task),
+            },
+            Command::InsertFix(order) => {
+                self.insert_fix(order);
+                Input::Inserted { seq }
+            }
+            Command::Modify(order) => Input::Modified {
+                seq,
+                result: self.modify(order),
+            },
+            Command::Supersede { task } => Input::Superseded {
+                seq,
+                fixes: self.supersede(task),
+            },
+            Command::NoteFailure { .. } => Input::FailureNoted { seq },
             Command::Tick { task, done } => {
                 self.set_box(task, *done);
                 Input::Ticked { seq }
@@ -224,8 +251,85 @@ impl World {
                 self.now = self.now.max(*until);
                 Input::Waited { seq }
             }
-            Command::SaveState(_) | Command::Finish => return None,
+            Command::SaveState(file) => {
+                for (task, fix, error) in &file.fixes {
+                    self.memory.record_fix(task, fix, error);
+                }
+                return None;
+            }
+            Command::Finish => return None,
         })
+    }
+
+    fn budget(&self, task: &TaskKey) -> FixBudget {
+        let file = TaskFile::read(self.tasks.as_str());
+        let map = self.memory.fix_task_map();
+        let Some(row) = file.resolve(task) else {
+            panic!("{task} is gone")
+        };
+        let (Some(used), Some(next_id), Some(root)) = (
+            file.budget(row, &map),
+            file.next_fix_id(row, &map),
+            file.key(file.root(row)),
+        ) else {
+            panic!("a task has a budget")
+        };
+        let fixes = file.fixes(row).filter_map(|fix| file.key(fix));
+        FixBudget {
+            depth: used.depth,
+            fixes: used.fixes,
+            root_fixes: used.root_fixes,
+            root: root.id,
+            fix_ids: fixes.map(|key| key.id).collect(),
+            next_id,
+        }
+    }
+
+    fn insert_fix(&mut self, order: &FixOrder) {
+        let file = TaskFile::read(self.tasks.as_str());
+        let row = file.resolve(&order.task);
+        let Some((row, parent)) = row.and_then(|row| Some((row, file.task(row)?))) else {
+            panic!("{} is gone", order.task)
+        };
+        let origin = FixOrigin {
+            error: &order.error,
+            attempted_fix: &order.attempted_fix,
+            scope: &order.scope,
+            error_type: "",
+            extra_step: &order.extra_step,
+        };
+        let fix = NewTask::fix(order.id.clone(), &order.task.id, &parent, origin);
+        match file.insert(&fix, Place::After(row)) {
+            Ok(change) => self.tasks = change.into_file(file).text().to_owned(),
+            Err(error) => panic!("{} cannot be inserted: {error}", order.id),
+        }
+    }
+
+    /// An agent's wish is granted or not; what it is worth is not known here.
+    fn modify(&mut self, order: &ModifyOrder) -> ModifyResult {
+        let name = format!("{}", order.attempt);
+        let lineage = self.memory.modification_lineage(&order.task.id);
+        if lineage.requests >= 3 || self.dice.one_in(2) {
+            return ModifyResult::Refused { why: "no".into() };
+        }
+        self.memory.record_modification(&order.task.id, &name, &[]);
+        ModifyResult::Done { added: vec![] }
+    }
+
+    fn supersede(&mut self, task: &TaskKey) -> Vec<TaskKey> {
+        let file = TaskFile::read(self.tasks.as_str());
+        let fixes = file
+            .resolve(task)
+            .into_iter()
+            .flat_map(|row| file.all_fixes(row));
+        let open: Vec<TaskKey> = fixes
+            .filter(|fix| !file.is_done(*fix))
+            .filter_map(|fix| file.key(fix))
+            .collect();
+        for fix in &open {
+            self.set_box(fix, true);
+        }
+        open
     }
 
     fn plan(&self, passed_over: &BTreeSet<TaskKey>) -> Plan {
@@ -257,6 +361,7 @@ impl World {
                         .unwrap_or_default(),
                     commit: task.fields.commit.as_deref().and_then(commit_message),
                     failed_before: None,
+                    has_fixes: file.fixes(row).next().is_some(),
                 }))
             }
             Next::Nothing => NextStep::Nothing,
@@ -285,10 +390,20 @@ impl World {
             1 => report.reports_failure = true,
             2 => report.contradiction = Some("needs human".into()),
             3 => {
+                report.progressed = self.dice.one_in(2);
                 report.ending = Ending {
                     timed_out: true,
                     ..Ending::default()
                 }
+            }
+            9 => {
+                report.signalled = false;
+                report.modification = Some(Box::new(ModificationRequest {
+                    modification: Modification::SplitTask,
+                    original_task_id: task.id.clone(),
+                    reasoning: String::new(),
+                    proposed_tasks: vec![],
+                }));
             }
             4 => report.files_changed = 0,
             5 => {

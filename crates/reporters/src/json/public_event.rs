@@ -104,6 +104,26 @@ pub(super) enum PublicEvent<'e> {
         marks: &'e BTreeSet<Mark>,
         hash: Option<&'e str>,
     },
+    FixInserted {
+        task: PublicTask,
+        fix: String,
+    },
+    PlanModified {
+        task: PublicTask,
+        added: Vec<PublicTask>,
+    },
+    ModificationRefused {
+        task: PublicTask,
+        why: &'e str,
+    },
+    FixesSuperseded {
+        task: PublicTask,
+        fixes: Vec<PublicTask>,
+    },
+    TaskParked {
+        task: PublicTask,
+        why: &'e str,
+    },
     Chosen {
         task: PublicTask,
         choice: ChoiceKind,
@@ -243,6 +263,26 @@ impl<'e> PublicEvent<'e> {
                 marks,
                 hash: hash.as_deref(),
             },
+            Event::FixInserted { task, fix } => Self::FixInserted {
+                task: task.into(),
+                fix: fix.to_string(),
+            },
+            Event::PlanModified { task, added } => Self::PlanModified {
+                task: task.into(),
+                added: added.iter().map(PublicTask::from).collect(),
+            },
+            Event::ModificationRefused { task, why } => Self::ModificationRefused {
+                task: task.into(),
+                why,
+            },
+            Event::FixesSuperseded { task, fixes } => Self::FixesSuperseded {
+                task: task.into(),
+                fixes: fixes.iter().map(PublicTask::from).collect(),
+            },
+            Event::TaskParked { task, why } => Self::TaskParked {
+                task: task.into(),
+                why,
+            },
             Event::Chosen { choice } => Self::Chosen {
                 task: (&choice.task).into(),
                 choice: choice.what,
@@ -271,6 +311,11 @@ impl<'e> PublicEvent<'e> {
                 summary: Box::new(figures()),
             },
             Event::PlanAsked { .. }
+            | Event::BudgetAsked { .. }
+            | Event::FixPlanned { .. }
+            | Event::ModificationAsked { .. }
+            | Event::SupersedeAsked { .. }
+            | Event::HistoryAsked { .. }
             | Event::AttemptPostponed { .. }
             | Event::ClaimsAsked { .. }
             | Event::TickAsked { .. }

@@ -33,6 +33,16 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::Committed { .. } => "Committed",
         Event::RecordAsked { .. } => "RecordAsked",
         Event::TaskDone { .. } => "TaskDone",
+        Event::BudgetAsked { .. } => "BudgetAsked",
+        Event::FixPlanned { .. } => "FixPlanned",
+        Event::FixInserted { .. } => "FixInserted",
+        Event::ModificationAsked { .. } => "ModificationAsked",
+        Event::PlanModified { .. } => "PlanModified",
+        Event::ModificationRefused { .. } => "ModificationRefused",
+        Event::SupersedeAsked { .. } => "SupersedeAsked",
+        Event::FixesSuperseded { .. } => "FixesSuperseded",
+        Event::HistoryAsked { .. } => "HistoryAsked",
+        Event::TaskParked { .. } => "TaskParked",
         Event::Chosen { .. } => "Chosen",
         Event::TaskGone { .. } => "TaskGone",
         Event::TaskSkipped { .. } => "TaskSkipped",
@@ -44,7 +54,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 28;
+const EVENTS: usize = 38;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -99,6 +109,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         verify: vec![VerifyCommand::always(text)],
         commit: Some(text.to_owned()),
         failed_before: None,
+        has_fixes: false,
     };
     vec![
         Event::RunResumed { config: None },
@@ -217,6 +228,7 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
                 error: text.to_owned(),
                 attempted_fix: text.to_owned(),
             },
+            only_red: false,
         },
         Event::TickAsked {
             seq: 5,
@@ -252,6 +264,49 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
                 Mark::Claimed,
             ]),
             hash,
+        },
+        Event::BudgetAsked {
+            seq: 20,
+            task: key("2", text),
+        },
+        Event::FixPlanned {
+            seq: 21,
+            task: key("2", text),
+            fix: TaskId::parse("2.1").unwrap(),
+            again: false,
+        },
+        Event::FixInserted {
+            task: key("2", text),
+            fix: TaskId::parse("2.1").unwrap(),
+        },
+        Event::ModificationAsked {
+            seq: 22,
+            task: key("2", text),
+        },
+        Event::PlanModified {
+            task: key("2", text),
+            added: vec![key("2.2", text)],
+        },
+        Event::ModificationRefused {
+            task: key("2", text),
+            why: text.to_owned(),
+        },
+        Event::SupersedeAsked {
+            seq: 23,
+            task: key("2", text),
+        },
+        Event::FixesSuperseded {
+            task: key("2", text),
+            fixes: vec![key("2.1", text)],
+        },
+        Event::HistoryAsked {
+            seq: 24,
+            task: key("2", text),
+            message: text.to_owned(),
+        },
+        Event::TaskParked {
+            task: key("2", text),
+            why: text.to_owned(),
         },
         Event::Chosen {
             choice: PersonChoice {

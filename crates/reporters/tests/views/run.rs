@@ -34,6 +34,7 @@ impl<R: Reporter> Run<R> {
             run: run_id,
             config,
             choices: Vec::new(),
+            after_limit: false,
         });
         run
     }
@@ -210,5 +211,6 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
             .collect(),
         commit: commit.map(str::to_owned),
         failed_before: None,
+        has_fixes: false,
     }
 }
