@@ -121,7 +121,12 @@ impl State {
             Event::SupersedeAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Superseding { seq: *seq }, |_| {});
             }
-            Event::FixesSuperseded { fixes, .. } => {
+            Event::FixesSuperseded { seq, task, fixes } => {
+                let phase = Phase::TickingFixes {
+                    seq: *seq,
+                    fixes: fixes.clone(),
+                };
+                self.enter(task, *seq, phase, |_| {});
                 for fix in fixes {
                     self.with(fix, |fix| {
                         fix.phase = Phase::Closed;

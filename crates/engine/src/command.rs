@@ -42,9 +42,13 @@ pub enum Command {
     InsertFix(Box<FixOrder>),
     /// The rows are to stand where the agent asked for them.
     Modify(Box<ModifyOrder>),
-    /// The boxes of all open fixes of the task are to be ticked.
-    Supersede {
+    /// Which fixes of the task are still open?
+    ReadOpenFixes {
         task: TaskKey,
+    },
+    /// The boxes of these fixes are to be ticked.
+    TickFixes {
+        fixes: Vec<TaskKey>,
     },
     /// The progress file is to say that healing the task, and those above it, has failed.
     NoteFailure {

@@ -57,9 +57,12 @@ pub enum Input {
         seq: CommandSeq,
         result: ModifyResult,
     },
-    Superseded {
+    OpenFixesRead {
         seq: CommandSeq,
         fixes: Vec<TaskKey>,
+    },
+    FixesTicked {
+        seq: CommandSeq,
     },
     FailureNoted {
         seq: CommandSeq,
@@ -109,7 +112,8 @@ impl Input {
             | Self::BudgetRead { seq, .. }
             | Self::Inserted { seq }
             | Self::Modified { seq, .. }
-            | Self::Superseded { seq, .. }
+            | Self::OpenFixesRead { seq, .. }
+            | Self::FixesTicked { seq }
             | Self::FailureNoted { seq }
             | Self::Ticked { seq }
             | Self::Committed { seq, .. }

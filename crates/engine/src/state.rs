@@ -132,9 +132,14 @@ pub enum Phase {
     Modifying {
         seq: CommandSeq,
     },
-    /// For its open fixes to be ticked.
+    /// For which of its fixes are still open.
     Superseding {
         seq: CommandSeq,
+    },
+    /// For these fixes to be ticked.
+    TickingFixes {
+        seq: CommandSeq,
+        fixes: Vec<TaskKey>,
     },
     /// For the progress file to say that it was not healed.
     Noting {
@@ -173,6 +178,7 @@ impl Phase {
             | Self::Inserting { seq, .. }
             | Self::Modifying { seq }
             | Self::Superseding { seq }
+            | Self::TickingFixes { seq, .. }
             | Self::Noting { seq, .. }
             | Self::Ticking { seq, .. }
             | Self::Committing { seq }
@@ -193,7 +199,7 @@ impl Phase {
                 choice != ChoiceKind::Retry
             }
             Self::Ticking { done: false, .. } => choice != ChoiceKind::Done,
-            Self::Superseding { .. } => choice != ChoiceKind::Retry,
+            Self::Superseding { .. } | Self::TickingFixes { .. } => choice != ChoiceKind::Retry,
             Self::Open
             | Self::Verifying { .. }
             | Self::Budgeting { .. }

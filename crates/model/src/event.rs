@@ -132,6 +132,7 @@ pub enum Event {
     },
     /// The task passed, so that these fixes of it have nothing left to do.
     FixesSuperseded {
+        seq: CommandSeq,
         task: TaskKey,
         fixes: Vec<TaskKey>,
     },

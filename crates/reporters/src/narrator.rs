@@ -100,7 +100,7 @@ impl Narrator {
                 Tone::Warning,
                 format!("{}: the plan stays as it is: {}", task.id, reason(why)),
             )),
-            Event::FixesSuperseded { task, fixes } => Some(Line::happened(
+            Event::FixesSuperseded { task, fixes, .. } => Some(Line::happened(
                 Tone::Plain,
                 format!(
                     "{}: passed, so there is nothing left to do for {}",

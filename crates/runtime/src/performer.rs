@@ -112,9 +112,13 @@ impl Performer {
             Command::Modify(order) => {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
             }
-            Command::Supersede { task } => {
-                perform::supersede(self, task).map(|fixes| Input::Superseded { seq, fixes })
+            Command::ReadOpenFixes { task } => {
+                perform::open_fixes(self, task).map(|fixes| Input::OpenFixesRead { seq, fixes })
             }
+            Command::TickFixes { fixes } => fixes
+                .iter()
+                .try_for_each(|fix| self.set_box(fix, true))
+                .map(|()| Input::FixesTicked { seq }),
             Command::NoteFailure { task } => {
                 perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
             }

@@ -124,9 +124,9 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
 
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
 fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
-    // A reminder is part of the attempt before it; and whoever says what becomes of a task
-    // does not count its attempts.
-    if task.reminded || choosing::has_a_say(task) {
+    // A reminder is part of the attempt before it; to be asked to split a task is no attempt
+    // at it; and whoever says what becomes of a task does not count its attempts.
+    if task.reminded || task.asked_to_split || choosing::has_a_say(task) {
         return false;
     }
     match class {

@@ -17,18 +17,18 @@ pub(super) fn start(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let is_group = task.picked.is_group;
     match timeout_of(task) {
-        Some(Timeout::Progressing) if !failing::is_used_up(turn) => attempting::start(turn),
+        // One more attempt would have to follow whatever is done about it.
+        _ if !is_group && failing::is_used_up(turn) => failing::give_up(turn),
+        Some(Timeout::Progressing) => attempting::start(turn),
         Some(Timeout::Stuck) if !task.asked_to_split => {
             attempting::start_with(turn, PromptKind::Split);
         }
         Some(Timeout::Stuck) => ask_person(turn, "it gets nowhere in its time, and was not split"),
-        _ if task.asked_to_split => ask_person(turn, "it could not be split"),
-        // One more attempt would have to follow the fix.
-        _ if !is_group && failing::is_used_up(turn) => failing::give_up(turn),
-        _ if turn.state.config.agent == SHELL => {
+        None if task.asked_to_split => ask_person(turn, "it could not be split"),
+        None if turn.state.config.agent == SHELL => {
             ask_person(turn, "the shell agent runs commands and cannot repair them");
         }
-        _ => ask_budget(turn),
+        None => ask_budget(turn),
     }
 }
 

@@ -85,7 +85,10 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),
-        (P::Superseding { .. }, I::Superseded { fixes, .. }) => saving::superseded(turn, fixes),
+        (P::Superseding { .. }, I::OpenFixesRead { fixes, .. }) => {
+            saving::tick_fixes(turn, fixes);
+        }
+        (P::TickingFixes { .. }, I::FixesTicked { .. }) => saving::save(turn),
         (P::Noting { message, .. }, I::FailureNoted { .. }) => {
             ending::end_at_limit(turn, message.clone());
         }

@@ -38,6 +38,7 @@ fn ask_again(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::Inserting { .. } => healing::insert_again(turn),
         Phase::Modifying { .. } => modifying::ask_again(turn),
         Phase::Superseding { .. } => saving::supersede(turn),
+        Phase::TickingFixes { fixes, .. } => saving::tick_fixes(turn, fixes),
         Phase::Noting { message, .. } => ending::note_failure_again(turn, message),
         Phase::Ticking { done, .. } => saving::set_box(turn, *done),
         Phase::Committing { .. } => saving::save(turn),

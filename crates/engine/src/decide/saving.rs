@@ -40,19 +40,23 @@ pub(super) fn supersede(turn: &mut Turn<'_>) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
-    let command = Command::Supersede { task: task.clone() };
+    let command = Command::ReadOpenFixes { task: task.clone() };
     turn.ask(command, |seq| Event::SupersedeAsked { seq, task });
 }
 
-pub(super) fn superseded(turn: &mut Turn<'_>, fixes: &[TaskKey]) {
+/// Ticks the fixes that are open; if none are, there is nothing to do.
+pub(super) fn tick_fixes(turn: &mut Turn<'_>, fixes: &[TaskKey]) {
+    if fixes.is_empty() {
+        return save(turn);
+    }
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
-    if !fixes.is_empty() {
-        let fixes = fixes.to_vec();
-        turn.emit(Event::FixesSuperseded { task, fixes });
-    }
-    save(turn);
+    let fixes = fixes.to_vec();
+    let command = Command::TickFixes {
+        fixes: fixes.clone(),
+    };
+    turn.ask(command, |seq| Event::FixesSuperseded { seq, task, fixes });
 }
 
 /// Commits what the task asks to be committed, and records it.

@@ -233,10 +233,16 @@ impl World {
                 seq,
                 result: self.modify(order),
             },
-            Command::Supersede { task } => Input::Superseded {
+            Command::ReadOpenFixes { task } => Input::OpenFixesRead {
                 seq,
-                fixes: self.supersede(task),
+                fixes: self.open_fixes(task),
             },
+            Command::TickFixes { fixes } => {
+                for fix in fixes {
+                    self.set_box(fix, true);
+                }
+                Input::FixesTicked { seq }
+            }
             Command::NoteFailure { .. } => Input::FailureNoted { seq },
             Command::Tick { task, done } => {
                 self.set_box(task, *done);
@@ -316,20 +322,12 @@ impl World {
         ModifyResult::Done { added: vec![] }
     }
 
-    fn supersede(&mut self, task: &TaskKey) -> Vec<TaskKey> {
+    fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {
         let file = TaskFile::read(self.tasks.as_str());
-        let fixes = file
-            .resolve(task)
-            .into_iter()
-            .flat_map(|row| file.all_fixes(row));
-        let open: Vec<TaskKey> = fixes
-            .filter(|fix| !file.is_done(*fix))
-            .filter_map(|fix| file.key(fix))
-            .collect();
-        for fix in &open {
-            self.set_box(fix, true);
-        }
-        open
+        let row = file.resolve(task);
+        let fixes = row.into_iter().flat_map(|row| file.all_fixes(row));
+        let open = fixes.filter(|fix| !file.is_done(*fix));
+        open.filter_map(|fix| file.key(fix)).collect()
     }
 
     fn plan(&self, passed_over: &BTreeSet<TaskKey>) -> Plan {
@@ -500,9 +498,9 @@ impl World {
     }
 }
 
-/// The required rows that are not done.
+/// The required originals that are not done.
 pub(crate) fn open_tasks(tasks: &str) -> Vec<Task> {
     let mut open = TaskFile::read(tasks).tasks();
-    open.retain(|task| !task.done && task.id.is_some() && !task.optional);
+    open.retain(|task| !task.done && task.id.is_some() && !task.optional && !task.is_fix());
     open
 }

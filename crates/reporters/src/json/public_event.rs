@@ -275,7 +275,7 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 why,
             },
-            Event::FixesSuperseded { task, fixes } => Self::FixesSuperseded {
+            Event::FixesSuperseded { task, fixes, .. } => Self::FixesSuperseded {
                 task: task.into(),
                 fixes: fixes.iter().map(PublicTask::from).collect(),
             },

@@ -296,6 +296,7 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
             task: key("2", text),
         },
         Event::FixesSuperseded {
+            seq: 25,
             task: key("2", text),
             fixes: vec![key("2.1", text)],
         },

@@ -84,24 +84,16 @@ pub(crate) fn insert_fix(performer: &mut Performer, order: &FixOrder) -> Result<
     Ok(())
 }
 
-/// Ticks all open fixes of a task, and of its fixes; says which.
-pub(crate) fn supersede(
+/// The fixes of a task, and of its fixes, that are not done.
+pub(crate) fn open_fixes(
     performer: &mut Performer,
     task: &TaskKey,
 ) -> Result<Vec<TaskKey>, PerformError> {
     let file = performer.plan.read()?;
-    let fixes = file
-        .resolve(task)
-        .into_iter()
-        .flat_map(|row| file.all_fixes(row));
-    let open: Vec<TaskKey> = fixes
-        .filter(|fix| !file.is_done(*fix))
-        .filter_map(|fix| file.key(fix))
-        .collect();
-    for fix in &open {
-        performer.set_box(fix, true)?;
-    }
-    Ok(open)
+    let row = file.resolve(task);
+    let fixes = row.into_iter().flat_map(|row| file.all_fixes(row));
+    let open = fixes.filter(|fix| !file.is_done(*fix));
+    Ok(open.filter_map(|fix| file.key(fix)).collect())
 }
 
 /// The progress file is to say of a task, and of all above it, that healing them has failed.
