@@ -153,6 +153,11 @@ pub struct StateFile {
     /// As it was asked for: a limit that grew with the plan would be a fixed one for the
     /// next run, which reads it here.
     pub max_global_iterations: u32,
+    /// Recovery that is on stays on in the file; off says nothing.
+    #[serde(default)]
+    pub recovery: bool,
+    #[serde(default)]
+    pub max_fix_tasks: u32,
     /// Fixes made in this run: the task, the fix, and the error it was made for.
     #[serde(default)]
     pub fixes: Vec<(TaskId, TaskId, String)>,

@@ -306,7 +306,7 @@ impl TaskState {
     /// of the one before.
     #[must_use]
     pub fn iteration(&self, prompt: PromptKind) -> u32 {
-        let is_new = prompt != PromptKind::Reminder;
+        let is_new = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
         (self.iterations + u32::from(is_new)).max(1)
     }
 

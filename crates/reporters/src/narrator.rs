@@ -110,7 +110,7 @@ impl Narrator {
             )),
             Event::TaskParked { task, why } => Some(Line::happened(
                 Tone::Warning,
-                format!("{}: put aside: {}", task.id, message(why)),
+                format!("{}: put aside: {}", task.id, shown::message(why)),
             )),
             Event::TaskGone { task } => Some(Line::happened(
                 Tone::Warning,
@@ -170,6 +170,7 @@ impl Narrator {
             PromptKind::NoOp => format!("{attempt}, the last one changed nothing"),
             PromptKind::Interrupted => format!("{attempt}, the last one was cut off"),
             PromptKind::NewSession => format!("{attempt}, in a new session"),
+            PromptKind::Split => "it got nowhere in its time, the agent is to split it".to_owned(),
         };
         Line::begins(Tone::Plain, format!("{}: {what}", named(task)))
     }

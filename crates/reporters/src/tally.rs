@@ -77,7 +77,7 @@ impl Tally {
     pub(crate) fn number_of(&self, task: &TaskKey, prompt: PromptKind) -> u32 {
         let used = self.used_by(task);
         match prompt {
-            PromptKind::Reminder => used.max(1),
+            PromptKind::Reminder | PromptKind::Split => used.max(1),
             PromptKind::First
             | PromptKind::Retry
             | PromptKind::NoOp

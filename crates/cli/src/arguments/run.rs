@@ -22,6 +22,20 @@ pub struct Run {
     /// One JSON event per line, for scripts
     #[arg(long)]
     pub json: bool,
+    /// Heal failed tasks: write a fix task into the plan, have it done, try again. Stays on
+    /// for the spec
+    #[arg(long, conflicts_with = "no_recovery_mode")]
+    pub recovery_mode: bool,
+    /// Retry failed tasks, then stop, whatever the state file says
+    #[arg(long)]
+    pub no_recovery_mode: bool,
+    /// So many fix tasks for one task at most; stays so for the spec [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub max_fix_tasks: Option<u32>,
+    /// Where a person must decide, go on with the other tasks, and stop with exit code 3 at
+    /// the end
+    #[arg(long)]
+    pub keep_going: bool,
     #[command(flatten)]
     pub settings: SettingFlags,
 }

@@ -73,6 +73,8 @@ impl Settings {
             commits: self.commit.value == CommitMode::Auto,
             keep_state: self.keep_state.value,
             only,
+            recovery: false,
+            keep_going: false,
             gate: self.gate.value.command().map(str::to_owned),
         }
     }

@@ -12,6 +12,10 @@ use super::sourced::Sourced;
 pub struct StoredLimits {
     pub task_iterations: Option<Count>,
     pub global_iterations: Option<Count>,
+    pub fix_tasks: Option<Count>,
+    pub fix_depth: Option<Count>,
+    /// Failed tasks are healed.
+    pub recovery: bool,
 }
 
 impl StoredLimits {
@@ -21,6 +25,9 @@ impl StoredLimits {
         Self {
             task_iterations: said(state.max_task_iterations(), default.task_iterations),
             global_iterations: said(state.max_global_iterations(), default.global_iterations),
+            fix_tasks: said(state.max_fix_tasks(), default.fixes_per_task),
+            fix_depth: said(state.max_fix_depth(), default.fix_depth),
+            recovery: state.recovery_mode(),
         }
     }
 

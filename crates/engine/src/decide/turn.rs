@@ -148,6 +148,8 @@ impl<'s> Turn<'s> {
             max_task_iterations: limits.task_iterations,
             global_iteration,
             max_global_iterations: limits.global_iterations,
+            recovery: state.config.recovery,
+            max_fix_tasks: limits.fixes_per_task,
             fixes: self.fixes(),
             results: self.results(),
         };

@@ -244,6 +244,7 @@ impl<'e> PublicEvent<'e> {
                 task,
                 attempt,
                 failure,
+                ..
             } => Self::TaskFailed {
                 task: task.into(),
                 attempt: *attempt,

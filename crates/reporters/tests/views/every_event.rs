@@ -83,6 +83,7 @@ pub(crate) fn every_event(text: &str) -> Vec<Event> {
 
 fn started(text: &str) -> Event {
     Event::RunStarted {
+        after_limit: false,
         run: text.to_owned(),
         config: RunConfig {
             spec: text.to_owned(),
@@ -203,6 +204,7 @@ fn verification(text: &str) -> Vec<Event> {
     let verdicts = [Verdict::Green, Verdict::Unverified, Verdict::Red { error }];
     let both = [false, true].into_iter().flat_map(|again| {
         let start = Event::VerifyStarted {
+            first: false,
             seq: 4,
             task: task(text),
             attempt: 1,

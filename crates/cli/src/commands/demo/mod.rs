@@ -34,6 +34,10 @@ pub fn run() -> Result<Exit, Problem> {
 
 fn arguments() -> Run {
     Run {
+        recovery_mode: false,
+        no_recovery_mode: false,
+        max_fix_tasks: None,
+        keep_going: false,
         spec: Some(SPEC.to_owned()),
         only: None,
         dry_run: false,

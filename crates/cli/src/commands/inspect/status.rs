@@ -197,8 +197,14 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         Phase::Attempting { .. } => Some("attempt"),
         Phase::Verifying { .. } | Phase::JudgingClaims { .. } => Some("verifying"),
         Phase::Waiting { .. } => Some("waiting"),
-        Phase::Ticking { .. } | Phase::Committing { .. } | Phase::Recording { .. } => {
-            Some("saving")
+        Phase::Budgeting { .. } | Phase::Inserting { .. } | Phase::Modifying { .. } => {
+            Some("planning")
         }
+        Phase::Superseding { .. }
+        | Phase::TickingFixes { .. }
+        | Phase::Noting { .. }
+        | Phase::Ticking { .. }
+        | Phase::Committing { .. }
+        | Phase::Recording { .. } => Some("saving"),
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use regreen_agents::{Agent, AgentChoice, Prompts};
 use regreen_documents::TaskFile;
-use regreen_model::{RunConfig, TaskId};
+use regreen_model::{Limits, RunConfig, TaskId};
 use regreen_redaction::Masks;
 use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, read_text};
@@ -18,7 +18,7 @@ use super::choose::known_ids;
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
-use crate::config::{Configuration, PromptTexts, Settings, usual_user_file};
+use crate::config::{Configuration, Count, PromptTexts, Settings, StoredLimits, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -63,10 +63,14 @@ impl Ready {
             programs.has(&RealDisk, program)
         });
         Ok(Self {
-            config: RunConfig {
-                agent: named(&settings, &agent),
-                ..settings.run_config(&places.spec.name, arguments.only.clone())
-            },
+            config: with_healing(
+                RunConfig {
+                    agent: named(&settings, &agent),
+                    ..settings.run_config(&places.spec.name, arguments.only.clone())
+                },
+                arguments,
+                &stored,
+            ),
             prompts: texts.prompts,
             workplace,
             settings,
@@ -95,6 +99,23 @@ impl Ready {
             on_end::run(argv, &root, &summary);
         }
         Ok(Exit::of(&finished.outcome))
+    }
+}
+
+/// Recovery that the state file has turned on stays on until somebody turns it off.
+fn with_healing(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> RunConfig {
+    let asked = arguments.recovery_mode || stored.recovery;
+    let fixes = arguments.max_fix_tasks.or(stored.fix_tasks.map(Count::get));
+    let limits = Limits {
+        fixes_per_task: fixes.unwrap_or(config.limits.fixes_per_task),
+        fix_depth: stored.fix_depth.map_or(config.limits.fix_depth, Count::get),
+        ..config.limits
+    };
+    RunConfig {
+        recovery: asked && !arguments.no_recovery_mode,
+        keep_going: arguments.keep_going,
+        limits,
+        ..config
     }
 }
 

@@ -51,6 +51,9 @@ fn flags_beat_the_workspace_beats_the_user_beats_the_state_beats_the_default() {
         ..SettingFlags::default()
     };
     let stored = StoredLimits {
+        fix_tasks: None,
+        fix_depth: None,
+        recovery: false,
         task_iterations: Count::new(4),
         global_iterations: None,
     };
@@ -116,6 +119,8 @@ fn every_setting_reaches_the_run() {
     let only = TaskId::parse("1.3");
     let config = settings.run_config("login", only.clone());
     let expected = RunConfig {
+        recovery: false,
+        keep_going: false,
         spec: "login".to_owned(),
         agent: "command:my-agent".to_owned(),
         limits: Limits {
