@@ -28,6 +28,8 @@ pub(crate) struct Narrator {
     started: BTreeMap<TaskKey, Timestamp>,
     /// The verification that runs is the second one.
     again: bool,
+    /// It runs before the agent is asked again.
+    first: bool,
     /// The run goes on, so that what people said is new to it.
     goes_on: bool,
 }
@@ -61,7 +63,10 @@ impl Narrator {
             Event::AttemptStarted { task, .. } => {
                 self.started.insert(task.clone(), now);
             }
-            Event::VerifyStarted { again, .. } => self.again = *again,
+            Event::VerifyStarted { again, first, .. } => {
+                self.again = *again;
+                self.first = *first;
+            }
             _ => {}
         }
     }
@@ -189,6 +194,17 @@ impl Narrator {
     fn verify_end(&self, task: &TaskKey, verdict: &Verdict) -> Option<Line> {
         let id = &task.id;
         let (tone, text) = match verdict {
+            Verdict::Red { error } if self.tally.is_fix(task) => (
+                Tone::Warning,
+                format!(
+                    "{id}: Verify is red, but the task that it repairs is the judge: {}",
+                    telling_line(error)
+                ),
+            ),
+            Verdict::Red { error } if self.first => (
+                Tone::Plain,
+                format!("{id}: Verify is still red: {}", telling_line(error)),
+            ),
             Verdict::Red { error } if !self.again => (
                 Tone::Warning,
                 format!(

@@ -67,6 +67,12 @@ impl Tally {
         self.picked = Some(task.clone());
     }
 
+    /// Whether a task repairs another one.
+    pub(crate) fn is_fix(&self, task: &TaskKey) -> bool {
+        let picked = self.picked.as_ref();
+        picked.is_some_and(|picked| picked.task == *task && picked.is_fix())
+    }
+
     /// Attempts that are charged to a task.
     pub(crate) fn used_by(&self, task: &TaskKey) -> u32 {
         self.charged.get(task).copied().unwrap_or(0)

@@ -13,6 +13,7 @@ mod scene;
 
 mod commits;
 mod endings;
+mod healing;
 mod limits;
 mod plan;
 mod plans_of_all_kinds;

@@ -1,0 +1,514 @@
+//! Recovery is on: a failed task gets a task that repairs it, and is tried again.
+
+use snapbox::str;
+
+use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+
+const PARSER: &str = "# Tasks
+
+- [ ] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: `test -f fixed`
+  - **Commit**: feat: add parser
+
+- [ ] 1.4 Next task
+  - **Verify**: `true`
+";
+
+const FAILED: &str = "printf 'Task %s: x FAILED\\n- Error: File not found: src/parser.ts\\n- Attempted fix: Checked alternate paths\\n' $REGREEN_TASK_ID";
+
+#[test]
+fn a_fix_is_written_done_and_the_task_tried_again() {
+    let scene = Scene::in_git(PARSER).agent(&format!(
+        "1.3:1) {FAILED} ;;
+         1.3.1:1) touch fixed; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;"
+    ));
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+1.3 Add failure parser: attempt 1 of 5
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3: 1.3.1 is written into the plan, to repair it
+1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
+1.3.1: verifying: test -f fixed
+1.3.1 Fix: File not found: src/parser.ts: done after [TIME], commit [HASH]
+1.3 Add failure parser: attempt 2 of 5
+1.3: verifying: test -f fixed
+1.3 Add failure parser: done after [TIME], commit [HASH]
+1.4 Next task: attempt 1 of 5
+1.4: verifying: true
+1.4 Next task: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Fixes:           1 done of 1 made
+Attempts:        4 (limit 100)
+Time:            [TIME]
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: `test -f fixed`
+  - **Commit**: feat: add parser
+
+- [x] 1.3.1 [FIX 1.3] Fix: File not found: src/parser.ts
+  - **Do**: Address the error: File not found: src/parser.ts
+    1. Analyze the failure: Checked alternate paths
+    2. Review related code in Files list
+    3. Implement fix for: File not found: src/parser.ts
+  - **Files**: implement.md
+  - **Done when**: Error "File not found: src/parser.ts" no longer occurs
+  - **Verify**: `test -f fixed`
+  - **Commit**: `fix(demo): address error from task 1.3`
+
+- [x] 1.4 Next task
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.3.1 Fix: File not found: src/parser.ts - [HASH]
+- [x] 1.3 Add failure parser - [HASH]
+- [x] 1.4 Next task
+
+## Fix Task History
+- Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 3,
+  "totalTasks": 3,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 4,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.3": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.3.1"
+      ],
+      "lastError": "File not found: src/parser.ts"
+    }
+  },
+  "taskResults": {
+    "1.3": "success",
+    "1.4": "success",
+    "1.3.1": "success"
+  }
+}
+
+"#]]);
+    snapbox::assert_data_eq!(
+        scene.plain(&scene.history()),
+        str![[r#"
+* before
+
+A	specs/demo/tasks.md
+* fix(demo): address error from task 1.3
+
+A	fixed
+M	specs/demo/tasks.md
+* feat: add parser
+
+A	specs/demo/.progress.md
+M	specs/demo/tasks.md
+
+"#]]
+    );
+}
+
+#[test]
+fn a_fix_that_fails_gets_a_fix_of_its_own() {
+    let scene = Scene::new(PARSER).agent(&format!(
+        "1.3:1) {FAILED} ;;
+         1.3.1:1) printf 'Task 1.3.1: x FAILED\\n- Error: no such folder\\n' ;;
+         1.3.1:2) touch fixed; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;"
+    ));
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.3 Add failure parser: attempt 1 of 5
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3: 1.3.1 is written into the plan, to repair it
+1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
+1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5 failed after [TIME]: no such folder
+1.3.1: 1.3.1.1 is written into the plan, to repair it
+1.3.1.1 Fix: no such folder: attempt 1 of 5
+1.3.1.1: verifying: test -f fixed
+1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
+1.3.1.1 Fix: no such folder: done after [TIME]
+1.3.1 Fix: File not found: src/parser.ts: attempt 2 of 5
+1.3.1: verifying: test -f fixed
+1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
+1.3 Add failure parser: attempt 2 of 5
+1.3: verifying: test -f fixed
+1.3 Add failure parser: done after [TIME]
+1.4 Next task: attempt 1 of 5
+1.4: verifying: true
+1.4 Next task: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Fixes:           2 done of 2 made
+Attempts:        6 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: `test -f fixed`
+  - **Commit**: feat: add parser
+
+- [x] 1.3.1 [FIX 1.3] Fix: File not found: src/parser.ts
+  - **Do**: Address the error: File not found: src/parser.ts
+    1. Analyze the failure: Checked alternate paths
+    2. Review related code in Files list
+    3. Implement fix for: File not found: src/parser.ts
+  - **Files**: implement.md
+  - **Done when**: Error "File not found: src/parser.ts" no longer occurs
+  - **Verify**: `test -f fixed`
+  - **Commit**: `fix(demo): address error from task 1.3`
+
+- [x] 1.3.1.1 [FIX 1.3.1] Fix: no such folder
+  - **Do**: Address the error: no such folder
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: no such folder
+  - **Files**: implement.md
+  - **Done when**: Error "no such folder" no longer occurs
+  - **Verify**: `test -f fixed`
+  - **Commit**: `fix(demo): address error from task 1.3.1`
+
+- [x] 1.4 Next task
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.3.1.1 Fix: no such folder
+- [x] 1.3.1 Fix: File not found: src/parser.ts
+- [x] 1.3 Add failure parser
+- [x] 1.4 Next task
+
+## Fix Task History
+- Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: PASS
+- Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 4,
+  "totalTasks": 4,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 6,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.3": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.3.1"
+      ],
+      "lastError": "File not found: src/parser.ts"
+    },
+    "1.3.1": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.3.1.1"
+      ],
+      "lastError": "no such folder"
+    }
+  },
+  "taskResults": {
+    "1.3": "success",
+    "1.4": "success",
+    "1.3.1": "success",
+    "1.3.1.1": "success"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn where_only_verify_was_red_it_runs_before_the_agent_is_asked_again() {
+    let scene = Scene::new(PARSER).agent(
+        "1.3:1) echo TASK_COMPLETE ;;
+         1.3:*) echo unasked >$notes/asked; echo TASK_COMPLETE ;;
+         1.3.1:1) touch fixed; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert!(!scene.has_note("asked"));
+}
+
+#[test]
+fn after_three_fixes_it_is_enough() {
+    let scene = Scene::new(PARSER).agent(&format!(
+        "1.3:*) {FAILED} ;;
+         *) echo TASK_COMPLETE ;;"
+    ));
+    let told = scene.run(&["--recovery-mode"]);
+    assert!(scene.text(STATE).contains("\"recoveryMode\": true"));
+    told.shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.3 Add failure parser: attempt 1 of 5
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3: 1.3.1 is written into the plan, to repair it
+1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
+1.3.1: verifying: test -f fixed
+1.3.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
+1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
+1.3 Add failure parser: attempt 2 of 5
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3: 1.3.2 is written into the plan, to repair it
+1.3.2 Fix: File not found: src/parser.ts: attempt 1 of 5
+1.3.2: verifying: test -f fixed
+1.3.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
+1.3.2 Fix: File not found: src/parser.ts: done after [TIME]
+1.3 Add failure parser: attempt 3 of 5
+1.3 Add failure parser: attempt 3 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3: 1.3.3 is written into the plan, to repair it
+1.3.3 Fix: File not found: src/parser.ts: attempt 1 of 5
+1.3.3: verifying: test -f fixed
+1.3.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
+1.3.3 Fix: File not found: src/parser.ts: done after [TIME]
+1.3 Add failure parser: attempt 4 of 5
+1.3 Add failure parser: attempt 4 of 5 failed after [TIME]: File not found: src/parser.ts
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       0 of 2 done
+Fixes:           3 done of 3 made
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.3` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (3) reached for task 1.3
+Fix attempts: 1.3.1, 1.3.2, 1.3.3
+--- exit code 1
+
+"#]]);
+    snapbox::assert_data_eq!(
+        scene.text(PROGRESS),
+        str![[r#"
+## Completed Tasks
+- [x] 1.3.1 Fix: File not found: src/parser.ts
+- [x] 1.3.2 Fix: File not found: src/parser.ts
+- [x] 1.3.3 Fix: File not found: src/parser.ts
+
+## Fix Task History
+- Task 1.3: 3 fixes attempted (1.3.1, 1.3.2, 1.3.3) - Final: FAIL (max limit)
+
+"#]]
+    );
+}
+
+#[test]
+fn a_repeated_error_is_told_to_whoever_repairs_it_next() {
+    let scene = Scene::new(PARSER).agent(&format!(
+        "1.3:3) touch fixed; echo TASK_COMPLETE ;;
+         1.3:*) {FAILED} ;;
+         *) echo TASK_COMPLETE ;;"
+    ));
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    let tasks = scene.text(TASKS);
+    assert!(
+        tasks.contains(
+            "    4. The same error came back after 1.3.1: find another way than that fix took\n"
+        ),
+        "{tasks}"
+    );
+}
+
+#[test]
+fn fixes_of_fixes_end_at_their_depth() {
+    let scene = Scene::new(PARSER).agent(&format!("*) {FAILED} ;;"));
+    let told = scene.run(&["--recovery-mode"]);
+    assert_eq!(told.code, Some(1));
+    assert!(
+        told.stderr
+            .contains("ERROR: Max fix depth (3) reached at task 1.3.1.1.1\n"),
+        "{}",
+        told.stderr
+    );
+    snapbox::assert_data_eq!(
+        scene.text(PROGRESS),
+        str![[r#"
+## Fix Task History
+- Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)
+- Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: FAIL (max limit)
+- Task 1.3.1.1: 1 fix attempted (1.3.1.1.1) - Final: FAIL (max limit)
+
+"#]]
+    );
+}
+
+#[test]
+fn recovery_stays_on_until_somebody_turns_it_off() {
+    let scene = Scene::new(PARSER).agent(&format!(
+        "1.3:*) {FAILED} ;;
+         *) echo TASK_COMPLETE ;;"
+    ));
+    assert_eq!(
+        scene.run(&["--recovery-mode", "--max-fix-tasks=1"]).code,
+        Some(1)
+    );
+    let told = scene.run(&[]);
+    assert!(
+        told.stderr
+            .contains("ERROR: Max fix attempts (1) reached for task 1.3\nFix attempts: 1.3.1\n"),
+        "{}",
+        told.stderr
+    );
+    let told = scene.run(&["--no-recovery-mode", "--max-task-iterations=2"]);
+    assert!(
+        told.stderr
+            .contains("ERROR: Max retries reached for task 1.3 after 2 attempts\n"),
+        "{}",
+        told.stderr
+    );
+}
+
+#[test]
+fn the_shell_agent_cannot_repair_so_a_person_decides() {
+    let scene = Scene::new(
+        "- [ ] 1.1 Fails\n  - **Do**: `false`\n- [ ] 1.2 Works\n  - **Do**: `touch x`\n",
+    );
+    let told = scene.regreen(&["run", "--agent", "shell", "--recovery-mode"]);
+    assert_eq!(told.code, Some(3));
+    let told = scene.regreen(&["run", "--agent", "shell", "--recovery-mode", "--keep-going"]);
+    assert_eq!(told.code, Some(3));
+    told.shows(str![[r#"
+run [RUN] goes on: spec demo, agent shell
+1.1 Fails: attempt 2 of 5
+1.1 Fails: attempt 2 of 5 failed after [TIME]: false printed nothing and ended with exit code 1
+1.1: put aside: task 1.1 needs a decision: the shell agent runs commands and cannot repair them. It failed with: false printed nothing and ended with exit code 1. Repair it and run regreen retry 1.1, or say regreen done 1.1 or regreen skip 1.1; then regreen run goes on
+1.2 Works: attempt 1 of 5
+1.2 Works: done after [TIME], unverified
+run [RUN] ended after [TIME]: a person must decide (exit code 3)
+
+Originals:       1 of 2 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Unverified:      1.2
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            decide, then `regreen run` goes on
+--- standard error
+A person must decide: these tasks wait for a person: 1.1
+--- exit code 3
+
+"#]]);
+    assert!(scene.text(TASKS).contains("- [x] 1.2"));
+}
+
+#[test]
+fn a_task_that_is_too_big_is_split_on_request() {
+    let scene = Scene::new(PARSER).agent(
+        r#"1.3:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.3","reasoning":"big","proposedTasks":[{"title":"First half","do":"a","verify":"true"},{"title":"Second half","do":"b","verify":"test -d ."}]}\n' ;;
+           1.3:2) touch fixed; echo TASK_COMPLETE ;;
+           *) echo TASK_COMPLETE ;;"#,
+    );
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.3 Add failure parser: attempt 1 of 5
+1.3: the agent asked for 1.3.1, 1.3.2
+1.3.1 First half: attempt 1 of 5
+1.3.1: verifying: true
+1.3.1 First half: done after [TIME]
+1.3.2 Second half: attempt 1 of 5
+1.3.2: verifying: test -d .
+1.3.2 Second half: done after [TIME]
+1.3 Add failure parser: attempt 2 of 5
+1.3: verifying: test -f fixed
+1.3 Add failure parser: done after [TIME]
+1.4 Next task: attempt 1 of 5
+1.4: verifying: true
+1.4 Next task: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        5 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.3.1 First half
+  - **Do**: a
+  - **Verify**: `true`
+
+- [x] 1.3.2 Second half
+  - **Do**: b
+  - **Verify**: `test -d .`
+
+- [x] 1.3 Add failure parser
+  - **Do**: Add parsing logic
+  - **Files**: implement.md
+  - **Verify**: `test -f fixed`
+  - **Commit**: feat: add parser
+
+- [x] 1.4 Next task
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.3.1 First half
+- [x] 1.3.2 Second half
+- [x] 1.3 Add failure parser
+- [x] 1.4 Next task
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 4,
+  "totalTasks": 4,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 5,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.3": "success",
+    "1.4": "success",
+    "1.3.1": "success",
+    "1.3.2": "success"
+  },
+  "modificationMap": {
+    "1.3": {
+      "count": 1,
+      "taskIds": [
+        "1.3.1",
+        "1.3.2"
+      ],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": [
+        "1.3.1",
+        "1.3.2"
+      ]
+    }
+  }
+}
+
+"#]]);
+}
