@@ -274,12 +274,12 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
         Event::FixPlanned {
             seq: 21,
             task: key("2", text),
-            fix: TaskId::parse("2.1").unwrap(),
+            fix: key("2.1", text).id,
             again: false,
         },
         Event::FixInserted {
             task: key("2", text),
-            fix: TaskId::parse("2.1").unwrap(),
+            fix: key("2.1", text).id,
         },
         Event::ModificationAsked {
             seq: 22,
