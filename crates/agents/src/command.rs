@@ -2,9 +2,9 @@
 
 use regreen_model::{AgentEvent, Ending};
 
+use crate::answer::Answer;
 use crate::decoder::terminal_of;
 use crate::excerpt::excerpt;
-use crate::tail::Tail;
 use crate::{Assignment, Decoder, Invocation, PromptOn, Reply, StdinPlan, Stream};
 
 /// Where the prompt stands in an argument.
@@ -12,9 +12,6 @@ const PLACEHOLDER: &str = "{prompt}";
 
 /// Linux takes no argument longer than 128 KiB; a prompt that long loses its middle.
 const MAX_ARGUMENT: usize = 120 * 1024;
-
-/// Of a longer answer the end is kept: what matters is said last.
-const MAX_MESSAGE: usize = 64 * 1024;
 
 /// A program and its arguments, taken apart as a shell would, but run by none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,17 +70,9 @@ fn no_option(word: &str, filled: String) -> String {
 }
 
 /// Its whole output is its final message, and its exit is its end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CommandDecoder {
-    output: Tail,
-}
-
-impl Default for CommandDecoder {
-    fn default() -> Self {
-        Self {
-            output: Tail::new(MAX_MESSAGE),
-        }
-    }
+    output: Answer,
 }
 
 impl Decoder for CommandDecoder {

@@ -5,6 +5,7 @@
 //! one supervisor runs them all.
 
 mod agent;
+mod answer;
 mod assignment;
 mod brief;
 mod command;

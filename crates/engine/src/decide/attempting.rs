@@ -93,9 +93,6 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
         charged,
         report: Box::new(report.clone()),
     });
-    if is_decided {
-        return picking::go_on(turn);
-    }
     for message in &report.plan.warnings {
         turn.emit(Event::Warned {
             message: message.clone(),
@@ -104,10 +101,11 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     for task in &report.plan.skipped {
         turn.emit(Event::TaskSkipped { task: task.clone() });
     }
-    if report.plan.claims.is_empty() {
-        judge(turn);
-    } else {
-        ask_claims(turn);
+    // Whatever a person says of the task itself, the agent's ticks of others are claims.
+    match (report.plan.claims.is_empty(), is_decided) {
+        (false, _) => ask_claims(turn),
+        (true, true) => picking::go_on(turn),
+        (true, false) => judge(turn),
     }
 }
 
@@ -208,7 +206,7 @@ fn has_lost_too_many_sessions(turn: &Turn<'_>) -> bool {
 pub(super) fn start_unless_used_up(turn: &mut Turn<'_>) {
     let is_free = turn
         .task()
-        .is_some_and(|task| task.prompt == PromptKind::Reminder);
+        .is_some_and(|task| task.next_prompt() == PromptKind::Reminder);
     if failing::is_used_up(turn) && !is_free {
         failing::give_up(turn);
     } else {
@@ -233,7 +231,11 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     if has_failed {
         return failing::fail(turn, &report.error, &report.attempted_fix);
     }
-    if let Some(words) = report.contradiction.as_ref().filter(|_| report.signalled) {
+    // A reminder is for agents with which all else is well: who admits failure has failed.
+    if let Some(words) = &report.contradiction {
+        if !report.signalled {
+            return failing::fail(turn, &report.error, &report.attempted_fix);
+        }
         turn.emit(Event::Warned {
             message: CONTRADICTION.to_owned(),
         });
