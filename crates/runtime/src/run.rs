@@ -28,7 +28,7 @@ use crate::plan_file::PlanFile;
 use crate::process::Processes;
 use crate::stop::Stop;
 use crate::tree::{Tree, TreeError};
-use crate::tree_lock::{TreeLock, TreeLockError, make_own_folder};
+use crate::tree_lock::{Purpose, TreeLock, TreeLockError, make_own_folder};
 
 /// Strays of a run that was killed get so long to end by themselves.
 const STRAY_GRACE: Duration = Duration::from_secs(1);
@@ -112,7 +112,7 @@ impl From<PerformError> for RunError {
 /// before is kept, and the next run goes on from there.
 pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, RunError> {
     let places = setup.places.clone();
-    let _lock = take_tree(&places)?;
+    let _lock = take_tree(&places, Purpose::Run)?;
     end_strays(&marker_prefix(&places.root), STRAY_GRACE);
     let mut plan = PlanFile::new(&places.spec.tasks);
     // Before anything is stored: what cannot be read cannot be run.
@@ -140,13 +140,12 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
 ///
 /// # Errors
 /// If another process has it, or the folder cannot be made.
-pub fn take_tree(places: &Places) -> Result<TreeLock, RunError> {
+pub fn take_tree(places: &Places, purpose: Purpose) -> Result<TreeLock, RunError> {
     make_own_folder(&places.root).map_err(|source| RunError::Folder {
         path: places.own(),
         source,
     })?;
-    let what = format!("spec {}", places.spec.name);
-    Ok(TreeLock::take(&places.root, &what)?)
+    Ok(TreeLock::take(places, purpose)?)
 }
 
 /// Opens the workspace's journal.
@@ -156,6 +155,16 @@ pub fn take_tree(places: &Places) -> Result<TreeLock, RunError> {
 pub fn open_store(places: &Places) -> Result<Store, RunError> {
     let path = places.database();
     let opened = Store::open(&path, clock::stored_ms(clock::now()));
+    opened.map_err(|source| RunError::Store { path, source })
+}
+
+/// Opens the workspace's journal to look at it; `None` if there is none. Nothing is made.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
+    let path = places.database();
+    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 
