@@ -1,6 +1,6 @@
 //! A run from its beginning to its end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Phase, Resumption, State};
-use regreen_model::{PersonChoice, RunConfig, RunOutcome};
+use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
 use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
 use regreen_supervisor::end_strays;
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
@@ -121,7 +121,7 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     let (journal, state) = reopen_or_begin(store, &places)?;
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
-    let choices = journal.store.choices(&places.spec_key())?;
+    let choices = last_words(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run)?;
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
@@ -134,6 +134,16 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     };
     let outcome = driver.drive(&first)?;
     finish(driver, outcome)
+}
+
+/// Of all that people said of a task, the last word counts.
+fn last_words(choices: Vec<PersonChoice>) -> Vec<PersonChoice> {
+    let mut last: BTreeMap<TaskKey, u64> = BTreeMap::new();
+    for choice in &choices {
+        last.insert(choice.task.clone(), choice.number);
+    }
+    let is_last = |choice: &PersonChoice| last.get(&choice.task) == Some(&choice.number);
+    choices.into_iter().filter(is_last).collect()
 }
 
 /// Makes regreen's folder and takes the working tree.
