@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::config::{Config, SchemaOf};
-pub use self::inspect::{Log, OneAttempt, OneTask, Status};
+pub use self::inspect::{Log, OneAttempt, OneTask, Status, Why};
 pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
@@ -40,7 +40,7 @@ pub enum Command {
     /// Show where a spec stands: its tasks, its run, what is used up
     Status(Status),
     /// Tell the story of a task: its attempts, reports, Verify and changes, in order
-    Why(OneTask),
+    Why(Why),
     /// Print what an attempt printed [default: the last attempt]
     Log(Log),
     /// Show what a task changed, or one attempt of it

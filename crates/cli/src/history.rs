@@ -1,7 +1,8 @@
 //! What was done before: the journal, as people ask about it.
 
-use regreen_model::{Event, TaskId, TaskKey, Timestamp};
-use regreen_runtime::{Places, open_store};
+use regreen_engine::State;
+use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
+use regreen_runtime::{JournalError, Places, folded, open_store_to_read};
 use regreen_store::{Attempt, Run, StepNo, Store};
 
 use crate::problem::Problem;
@@ -16,15 +17,10 @@ pub struct History {
 
 impl History {
     pub fn open(places: &Places) -> Result<Self, Problem> {
-        let is_there = places.database().is_file();
         Ok(Self {
-            store: is_there.then(|| open_store(places)).transpose()?,
+            store: open_store_to_read(places)?,
             spec: places.spec_key(),
         })
-    }
-
-    pub fn store(&self) -> Option<&Store> {
-        self.store.as_ref()
     }
 
     /// The runs of the spec, the newest last.
@@ -38,29 +34,30 @@ impl History {
         Ok(runs)
     }
 
-    /// All attempts of the tasks with an id, the newest last.
-    pub fn attempts(&self, task: &TaskId) -> Result<Vec<Attempt>, Problem> {
+    /// The attempts of these runs, in order.
+    pub fn attempts(&self, runs: &[Run]) -> Result<Vec<Attempt>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
         };
-        store
-            .attempts_of_task(&self.spec, task)
-            .map_err(Problem::journal)
+        let mut attempts = Vec::new();
+        for run in runs {
+            let in_run = store.attempts_in_run(&run.id).map_err(JournalError::from);
+            attempts.extend(in_run.map_err(Problem::from_journal)?);
+        }
+        Ok(attempts)
     }
 
-    /// The attempt that is meant: of the newest run that has one, by number or the last.
-    pub fn attempt(&self, task: &TaskId, number: Option<u32>) -> Result<Attempt, Problem> {
-        let mut attempts = self.attempts(task)?;
-        let newest = attempts.last().map(|attempt| attempt.key.run.clone());
-        attempts.retain(|attempt| Some(&attempt.key.run) == newest.as_ref());
-        let known: Vec<u32> = attempts.iter().map(|attempt| attempt.key.number).collect();
-        let is_meant = |attempt: &Attempt| number.is_none_or(|n| attempt.key.number == n);
-        let meant = attempts.into_iter().rfind(is_meant);
-        meant.ok_or_else(|| Problem::NoAttempt {
-            task: task.to_string(),
-            number,
-            known,
-        })
+    /// What people said of the spec's tasks outside of runs, in order.
+    pub fn choices(&self) -> Result<Vec<PersonChoice>, Problem> {
+        let choices = self.store.as_ref().map(|store| store.choices(&self.spec));
+        choices.unwrap_or(Ok(Vec::new())).map_err(Problem::journal)
+    }
+
+    /// What a run has come to.
+    pub fn state(&self, run: &Run) -> Result<State, Problem> {
+        let state = self.store.as_ref().map(|store| folded(store, &run.id));
+        let state = state.transpose().map_err(Problem::from_journal)?;
+        Ok(state.map(|(state, _)| state).unwrap_or_default())
     }
 
     /// Everything that happened in a run.
@@ -68,17 +65,26 @@ impl History {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
         };
-        let events = store
-            .events(&run.id, StepNo::NONE)
-            .map_err(|error| Problem::Run(regreen_runtime::JournalError::from(error).into()))?;
+        let events = store.events(&run.id, StepNo::NONE);
+        let events = events.map_err(|error| Problem::from_journal(error.into()))?;
         events
             .map(|stored| {
                 let stored = stored.map_err(Problem::journal)?;
-                let event = stored.event.decode().map_err(Problem::old_journal)?;
+                let event = stored.event.decode();
+                let event = event.map_err(|error| Problem::from_journal(error.into()))?;
                 let at = u64::try_from(stored.now_ms).unwrap_or(0);
                 Ok((Timestamp::from_millis(at), event))
             })
             .collect()
+    }
+
+    /// Whether a task was finished in a run.
+    pub fn finished(&self, run: &Run, is_it: impl Fn(&TaskKey) -> bool) -> Result<bool, Problem> {
+        let events = self.events(run)?;
+        Ok(events.iter().any(|(_, event)| match event {
+            Event::TaskDone { task, .. } => is_it(task),
+            _ => false,
+        }))
     }
 }
 
@@ -87,6 +93,7 @@ impl History {
 pub fn task_of(event: &Event) -> Option<&TaskKey> {
     match event {
         Event::TaskPicked { task } => Some(&task.task),
+        Event::Chosen { choice } => Some(&choice.task),
         Event::AttemptStarted { task, .. }
         | Event::AttemptPostponed { task, .. }
         | Event::AttemptEnded { task, .. }

@@ -6,12 +6,15 @@
 
 mod agent_lookup;
 mod arguments;
+mod case;
 mod commands;
 mod config;
 mod excerpt;
 mod exit;
 mod history;
 mod output;
+mod plan;
+mod printing;
 mod problem;
 mod state_file;
 mod workplace;

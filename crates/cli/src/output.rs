@@ -6,6 +6,7 @@ use std::path::Path;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use regreen_model::is_format_control;
 use regreen_redaction::Masks;
+use serde::Serialize;
 
 use crate::problem::Problem;
 
@@ -18,13 +19,25 @@ pub fn print(text: &str) -> Result<(), Problem> {
     }
 }
 
-/// Prints bytes as they are, a reader that has gone away being no failure.
-pub fn copy(from: &mut impl io::Read) -> Result<(), Problem> {
-    let mut out = io::stdout().lock();
-    match io::copy(from, &mut out).and_then(|_| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Problem::Print(error)),
-        _ => Ok(()),
+/// A value as JSON, in which every character that shows nothing is escaped: the text of
+/// others can be looked at on a terminal.
+pub fn json(value: &impl Serialize) -> String {
+    // Made of names and numbers that all have a form in JSON.
+    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut text = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        let is_hidden = (c.is_control() && c != '\n') || is_format_control(c);
+        if is_hidden || matches!(c, '\u{2028}' | '\u{2029}') {
+            // JSON names the units of UTF-16.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            text.push(c);
+        }
     }
+    text.push('\n');
+    text
 }
 
 /// Says something beside the result.
@@ -131,5 +144,16 @@ mod tests {
         let shown = printable(text);
         assert_eq!(shown, "a?[31mred????\tb\r\n");
         assert_eq!(shown.len(), text.len());
+    }
+
+    #[test]
+    fn json_hides_nothing_and_reads_back() {
+        let text = "a\u{1b}[31m\n\u{7f}\u{9b}\u{202e}\u{2028}\u{e0041}é\"";
+        let shown = json(&text);
+        assert_eq!(
+            shown,
+            "\"a\\u001b[31m\\n\\u007f\\u009b\\u202e\\u2028\\udb40\\udc41é\\\"\"\n"
+        );
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
     }
 }

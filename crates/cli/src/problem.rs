@@ -27,6 +27,9 @@ pub enum Problem {
     Read(#[from] ReadError),
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// Of a command that has a flag for it.
+    #[error(transparent)]
+    SpecFlag(SpecError),
     #[error("{id} is no task id")]
     NotAnId { id: String },
     #[error("{} has no task {id}", file.display())]
@@ -76,14 +79,22 @@ pub enum Problem {
         number: Option<u32>,
         known: Vec<u32>,
     },
+    #[error("spec {spec} has not been run yet")]
+    NoRun { spec: String },
+    #[error("task {task} was not tried in that run")]
+    NotInRun { task: String, known: Vec<String> },
+    #[error("the log of attempt {number} is not there: {}", path.display())]
+    NoLog { number: u32, path: PathBuf },
     #[error("there is no snapshot of what task {task} changed")]
     NoSnapshot { task: String },
+    #[error("attempt {number} of task {task} has not ended: what it changed is not known yet")]
+    NotEnded { task: String, number: u32 },
     #[error("this workspace is not in git, so there are no snapshots of it")]
     NotInGit,
     #[error(transparent)]
     Git(GitError),
-    #[error("undoing it would lose work: {}", paths.join("; "))]
-    UndoConflict { paths: Vec<String> },
+    #[error("undoing task {task} would lose work:{}", listed(paths))]
+    UndoConflict { task: String, paths: Vec<String> },
     #[error(transparent)]
     Snapshot(SnapshotError),
     #[error("{holder}, and has not stopped yet")]
@@ -120,6 +131,7 @@ impl Problem {
             Self::Run(error) => run_exit(error),
             Self::Read(_)
             | Self::Spec(_)
+            | Self::SpecFlag(_)
             | Self::NotAnId { .. }
             | Self::NoSuchTask { .. }
             | Self::NotOnLine { .. }
@@ -131,7 +143,11 @@ impl Problem {
             | Self::NoReport { .. }
             | Self::NoTasks { .. }
             | Self::NoAttempt { .. }
+            | Self::NoRun { .. }
+            | Self::NotInRun { .. }
+            | Self::NoLog { .. }
             | Self::NoSnapshot { .. }
+            | Self::NotEnded { .. }
             | Self::NotInGit
             | Self::ReadConfig(_)
             | Self::Config(_)
@@ -144,7 +160,8 @@ impl Problem {
     pub fn way_out(&self) -> Option<String> {
         match self {
             Self::Read(error) => read_hint(error),
-            Self::Spec(error) => Some(spec_hint(error)),
+            Self::Spec(error) => Some(spec_hint(error, "name one of these")),
+            Self::SpecFlag(error) => Some(spec_hint(error, "name one of these with --spec")),
             Self::NotAnId { .. } => Some("ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file".into()),
             Self::NoSuchTask { known, .. } => Some(known_hint(known)),
             Self::NotOnLine { lines, .. } => Some(lines_hint(lines)),
@@ -161,8 +178,12 @@ impl Problem {
             Self::Config(_) => None,
             Self::NoTasks { .. } => Some("a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees in the file".into()),
             Self::NoAttempt { known, .. } => Some(attempts_hint(known)),
+            Self::NoRun { .. } => Some("`regreen run` starts one".into()),
+            Self::NotInRun { known, .. } => Some(format!("it was tried in these: {}", known.join(", "))),
+            Self::NoLog { .. } => Some("somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells what is known".into()),
+            Self::NotEnded { .. } => Some("wait until it has; if its run was killed, `regreen run` goes on and looks at what it left".into()),
             Self::NoSnapshot { .. } | Self::NotInGit => Some("snapshots are taken around every attempt in a git repository: git init, then run it again".into()),
-            Self::UndoConflict { .. } => Some("nothing was changed; save or commit what was done since, or take it back by hand: `regreen diff TASK` shows what the task changed".into()),
+            Self::UndoConflict { task, .. } => Some(format!("nothing was changed; take it back by hand: `regreen diff {task}` shows what the task changed")),
             Self::StillAtWork { .. } => Some("it may be waiting for a commit hook; look again in a while, or end the process yourself: nothing is lost by it".into()),
             Self::Git(_) | Self::Snapshot(_) => None,
             Self::Run(error) => run_hint(error),
@@ -194,9 +215,9 @@ impl Problem {
         Self::Run(RunError::from(fault))
     }
 
-    /// From reading a journal that another version wrote.
-    pub fn old_journal(error: serde_json::Error) -> Self {
-        Self::Run(JournalError::from(error).into())
+    /// From reading what is in the journal.
+    pub fn from_journal(error: JournalError) -> Self {
+        Self::Run(error.into())
     }
 
     /// From moving a file aside.
@@ -344,10 +365,10 @@ fn prompts_hint(error: &PromptsError) -> Option<String> {
     }
 }
 
-fn spec_hint(error: &SpecError) -> String {
+fn spec_hint(error: &SpecError, how: &str) -> String {
     match error.specs() {
         [] => "make one with: regreen init NAME".into(),
-        specs => format!("name one of these: {}", specs.join(", ")),
+        specs => format!("{how}: {}", specs.join(", ")),
     }
 }
 
@@ -363,11 +384,25 @@ fn known_hint(known: &[String]) -> String {
     }
 }
 
+/// A line for each, as far as anybody would read them.
+fn listed(paths: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut text: String = paths
+        .iter()
+        .take(SHOWN)
+        .map(|path| format!("\n{path}"))
+        .collect();
+    if paths.len() > SHOWN {
+        text.push_str(&format!("\nand {} more", paths.len() - SHOWN));
+    }
+    text
+}
+
 fn attempts_hint(known: &[u32]) -> String {
     let known: Vec<String> = known.iter().map(ToString::to_string).collect();
     match known.as_slice() {
         [] => "`regreen status` shows what has been tried".into(),
-        known => format!("the newest run with it has these: {}", known.join(", ")),
+        known => format!("the run has these: {}", known.join(", ")),
     }
 }
 

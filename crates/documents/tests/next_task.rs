@@ -72,6 +72,24 @@ fn skipped_tasks_are_passed_over() {
 }
 
 #[test]
+fn a_skipped_fix_leaves_its_task_to_be_run() {
+    let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.1.2 [FIX 1.1] y\n";
+    let file = TaskFile::read(text);
+    let fixes: Vec<_> = file
+        .rows()
+        .skip(1)
+        .filter_map(|row| file.key(row))
+        .collect();
+    let pick = |skipped: &[_]| Pick {
+        passed_over: skipped.iter().cloned().collect(),
+        ..Pick::default()
+    };
+    check(text, &pick(&[]), "1.1.2");
+    check(text, &pick(&fixes[1..]), "1.1.1");
+    check(text, &pick(&fixes), "1.1");
+}
+
+#[test]
 fn optional_rows_run_only_when_asked_for() {
     let text = "- [ ]* 1.1 a\n- [ ] 1.2 b\n";
     check(text, &Pick::default(), "1.2");

@@ -63,7 +63,7 @@ pub use new_task::{FixOrigin, NewTask};
 pub use outline::{OutlineKind, OutlineRow};
 pub use person_choice::PersonChoice;
 pub use picked_task::PickedTask;
-pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control};
+pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};
 pub use prompt_kind::PromptKind;
 pub use repair_action::RepairAction;
 pub use retry_mode::RetryMode;

@@ -74,6 +74,33 @@ impl fmt::Display for PlainLine {
     }
 }
 
+/// One line of text that came from outside, for people to look at: what it says, with its
+/// indent, and nothing that moves a cursor, sets a colour or turns the reading direction. If
+/// it is longer than asked for, it says so.
+#[must_use]
+pub fn visible_line(text: &str, max_chars: usize) -> String {
+    let chars = strip_str(beginning(text)).flat_map(str::chars);
+    let mut line = String::new();
+    for (at, c) in chars.flat_map(visible).enumerate() {
+        if at == max_chars {
+            line.push('…');
+            break;
+        }
+        line.push(c);
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn visible(c: char) -> std::iter::RepeatN<char> {
+    match c {
+        '\t' => std::iter::repeat_n(' ', 4),
+        c if c.is_whitespace() => std::iter::repeat_n(' ', 1),
+        c if c.is_control() || is_format_control(c) => std::iter::repeat_n(c, 0),
+        c => std::iter::repeat_n(c, 1),
+    }
+}
+
 fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LOOK)]
 }
@@ -222,7 +249,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_line_to_look_at_keeps_all_that_can_be_seen() {
+        let line = "\t[x] `a`\u{1b}[31m  b\u{1b}[0m\u{7}\u{202e}\r\n";
+        assert_eq!(visible_line(line, 80), "    [x] `a`  b");
+        assert_eq!(visible_line("abcd", 4), "abcd");
+        assert_eq!(visible_line("abcde", 4), "abcd…");
+    }
+
     proptest! {
+        #[test]
+        fn nothing_in_a_line_to_look_at_commands_a_terminal(text in any::<String>(), max in 0_usize..80) {
+            let line = visible_line(&text, max);
+            prop_assert!(line.chars().count() <= max + 1);
+            prop_assert!(!line.contains(|c: char| c.is_control() || is_format_control(c)));
+        }
+
         #[test]
         fn the_result_is_one_harmless_line_and_stays_what_it_is(text in any::<String>(), max in 0_usize..80) {
             let line = PlainLine::flatten(&text, max);

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_model::{Event, PickedTask, PromptKind, RunConfig, TaskKey};
+use regreen_model::{ChoiceKind, Event, PickedTask, PromptKind, RunConfig, TaskKey};
 
 /// What a run has used up of what it may use: a fold of its events, by the same rules that
 /// the engine charges by.
@@ -31,6 +31,9 @@ impl Tally {
             Event::RunResumed {
                 config: Some(config),
             } => self.adopt(config),
+            Event::Chosen { choice } if choice.what == ChoiceKind::Retry => {
+                self.charged.remove(&choice.task);
+            }
             Event::LimitSettled { max_iterations } => self.limit = Some(*max_iterations),
             Event::TaskPicked { task } => self.pick(task),
             Event::AttemptEnded {

@@ -35,6 +35,6 @@ pub use log_file::LogError;
 pub use masks::workspace_masks;
 pub use outline::outline;
 pub use places::{Places, own_folder};
-pub use run::{Finished, RunError, RunSetup, open_store, run, take_tree};
+pub use run::{Finished, RunError, RunSetup, open_store, open_store_to_read, run, take_tree};
 pub use stop::Stop;
-pub use tree_lock::{TreeLock, TreeLockError, make_own_folder};
+pub use tree_lock::{Holder, Purpose, TreeLock, TreeLockError, make_own_folder};

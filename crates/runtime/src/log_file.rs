@@ -1,12 +1,13 @@
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What a program printed, in full and masked. Never overwritten.
+/// What a program printed, in full and masked. Never overwritten. What is printed is there at
+/// once: people look into it while the program is at work.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     path: PathBuf,
-    writer: BufWriter<File>,
+    file: File,
     /// The first thing that went wrong; nothing is written after it.
     failed: Option<io::Error>,
 }
@@ -38,7 +39,7 @@ impl LogFile {
                 Ok(file) => {
                     return Ok(Self {
                         path,
-                        writer: BufWriter::new(file),
+                        file,
                         failed: None,
                     });
                 }
@@ -51,15 +52,14 @@ impl LogFile {
     /// Whether it could be written.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
         if self.failed.is_none() {
-            self.failed = self.writer.write_all(bytes).err();
+            self.failed = self.file.write_all(bytes).err();
         }
         self.failed.is_none()
     }
 
     /// Says whether all of it is in the file.
     pub(crate) fn finish(mut self) -> Result<PathBuf, LogError> {
-        let failed = self.failed.take().or_else(|| self.writer.flush().err());
-        match failed {
+        match self.failed.take() {
             None => Ok(self.path),
             Some(source) => Err(LogError {
                 path: self.path,

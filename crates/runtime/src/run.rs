@@ -1,6 +1,6 @@
 //! A run from its beginning to its end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Phase, Resumption, State};
-use regreen_model::{PersonChoice, RunConfig, RunOutcome};
+use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
 use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
 use regreen_supervisor::end_strays;
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
@@ -28,7 +28,7 @@ use crate::plan_file::PlanFile;
 use crate::process::Processes;
 use crate::stop::Stop;
 use crate::tree::{Tree, TreeError};
-use crate::tree_lock::{TreeLock, TreeLockError, make_own_folder};
+use crate::tree_lock::{Purpose, TreeLock, TreeLockError, make_own_folder};
 
 /// Strays of a run that was killed get so long to end by themselves.
 const STRAY_GRACE: Duration = Duration::from_secs(1);
@@ -112,7 +112,7 @@ impl From<PerformError> for RunError {
 /// before is kept, and the next run goes on from there.
 pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, RunError> {
     let places = setup.places.clone();
-    let _lock = take_tree(&places)?;
+    let _lock = take_tree(&places, Purpose::Run)?;
     end_strays(&marker_prefix(&places.root), STRAY_GRACE);
     let mut plan = PlanFile::new(&places.spec.tasks);
     // Before anything is stored: what cannot be read cannot be run.
@@ -121,7 +121,7 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     let (journal, state) = reopen_or_begin(store, &places)?;
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
-    let choices = journal.store.choices(&places.spec_key())?;
+    let choices = last_words(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run)?;
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
@@ -136,17 +136,26 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     finish(driver, outcome)
 }
 
+/// Of all that people said of a task, the last word counts.
+fn last_words(choices: Vec<PersonChoice>) -> Vec<PersonChoice> {
+    let mut last: BTreeMap<TaskKey, u64> = BTreeMap::new();
+    for choice in &choices {
+        last.insert(choice.task.clone(), choice.number);
+    }
+    let is_last = |choice: &PersonChoice| last.get(&choice.task) == Some(&choice.number);
+    choices.into_iter().filter(is_last).collect()
+}
+
 /// Makes regreen's folder and takes the working tree.
 ///
 /// # Errors
 /// If another process has it, or the folder cannot be made.
-pub fn take_tree(places: &Places) -> Result<TreeLock, RunError> {
+pub fn take_tree(places: &Places, purpose: Purpose) -> Result<TreeLock, RunError> {
     make_own_folder(&places.root).map_err(|source| RunError::Folder {
         path: places.own(),
         source,
     })?;
-    let what = format!("spec {}", places.spec.name);
-    Ok(TreeLock::take(&places.root, &what)?)
+    Ok(TreeLock::take(places, purpose)?)
 }
 
 /// Opens the workspace's journal.
@@ -156,6 +165,16 @@ pub fn take_tree(places: &Places) -> Result<TreeLock, RunError> {
 pub fn open_store(places: &Places) -> Result<Store, RunError> {
     let path = places.database();
     let opened = Store::open(&path, clock::stored_ms(clock::now()));
+    opened.map_err(|source| RunError::Store { path, source })
+}
+
+/// Opens the workspace's journal to look at it; `None` if there is none. Nothing is made.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
+    let path = places.database();
+    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 

@@ -1,9 +1,16 @@
+use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
-use crate::places::own_folder;
+use crate::places::{Places, own_folder};
+
+/// Whoever asks who holds a tree holds it for that moment as well, so one look is no proof.
+const LOOKS: u32 = 10;
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// One run per working tree. Ends with the process, however it ends.
 #[derive(Debug)]
@@ -11,12 +18,30 @@ pub struct TreeLock {
     file: File,
 }
 
+/// What a working tree is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Run,
+    /// Something short: a person decides about a task, or takes one back.
+    Change,
+}
+
+/// Who has a working tree, in their own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    pub pid: Option<u32>,
+    pub purpose: Purpose,
+    /// The name of the spec.
+    pub name: String,
+    /// What the journal calls the spec.
+    pub spec: String,
+}
+
 /// Why the tree is not ours.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeLockError {
-    /// Who holds it, in their own words.
-    #[error("another run is at work here: {holder}")]
-    Held { holder: String, pid: Option<u32> },
+    #[error("{0}")]
+    Held(Holder),
     #[error("cannot use {}", path.display())]
     Io {
         path: PathBuf,
@@ -26,12 +51,12 @@ pub enum TreeLockError {
 }
 
 impl TreeLock {
-    /// Takes the tree, or says who has it. `what` is told to whoever comes next.
+    /// Takes the tree, or says who has it.
     ///
     /// # Errors
     /// If another process has it, or regreen's folder cannot be used.
-    pub fn take(root: &Path, what: &str) -> Result<Self, TreeLockError> {
-        let path = lock_path(root);
+    pub fn take(places: &Places, purpose: Purpose) -> Result<Self, TreeLockError> {
+        let path = lock_path(&places.root);
         let io_error = |source| TreeLockError::Io {
             path: path.clone(),
             source,
@@ -43,25 +68,39 @@ impl TreeLock {
             .truncate(false)
             .open(&path)
             .map_err(io_error)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(&mut file)),
-            Err(TryLockError::Error(source)) => return Err(io_error(source)),
+        if !lock(&file).map_err(io_error)? {
+            return Err(TreeLockError::Held(Holder::read(&mut file)));
         }
-        file.set_len(0).map_err(io_error)?;
-        write!(file, "{}\n{what}\n", std::process::id()).map_err(io_error)?;
+        let us = Holder {
+            pid: Some(std::process::id()),
+            purpose,
+            name: places.spec.name.clone(),
+            spec: places.spec_key(),
+        };
+        us.write(&mut file).map_err(io_error)?;
         Ok(Self { file })
     }
 
     /// Who is at work in a tree, if anybody is.
     #[must_use]
-    pub fn holder(root: &Path) -> Option<TreeLockError> {
+    pub fn holder(root: &Path) -> Option<Holder> {
         let mut file = File::open(lock_path(root)).ok()?;
         match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(held(&mut file)),
+            Err(TryLockError::WouldBlock) => Some(Holder::read(&mut file)),
             _ => None,
         }
     }
+}
+
+fn lock(file: &File) -> io::Result<bool> {
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOOK_AGAIN),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(false)
 }
 
 impl Drop for TreeLock {
@@ -72,24 +111,78 @@ impl Drop for TreeLock {
     }
 }
 
-fn lock_path(root: &Path) -> PathBuf {
-    own_folder(root).join("lock")
+impl Holder {
+    /// Whether it is a run of this spec.
+    #[must_use]
+    pub fn runs(&self, places: &Places) -> bool {
+        self.purpose == Purpose::Run && self.spec == places.spec_key()
+    }
+
+    /// A line for each thing: names have no line breaks that matter.
+    fn write(&self, file: &mut File) -> io::Result<()> {
+        let Self {
+            pid,
+            purpose,
+            name,
+            spec,
+        } = self;
+        let pid = pid.map(|pid| pid.to_string()).unwrap_or_default();
+        let text = format!("{pid}\n{}\n{name}\n{spec}\n", purpose.word());
+        file.set_len(0)?;
+        file.write_all(text.as_bytes())
+    }
+
+    fn read(file: &mut File) -> Self {
+        let mut text = String::new();
+        let _ = file.rewind();
+        let _ = file.take(4096).read_to_string(&mut text);
+        let mut lines = text.lines();
+        let mut line = || lines.next().unwrap_or_default();
+        Self {
+            pid: line().parse().ok(),
+            purpose: Purpose::from_word(line()),
+            name: line().to_owned(),
+            spec: line().to_owned(),
+        }
+    }
 }
 
-fn held(file: &mut File) -> TreeLockError {
-    let mut text = String::new();
-    let _ = file.rewind();
-    let _ = file.take(4096).read_to_string(&mut text);
-    let mut lines = text.lines();
-    let pid = lines.next().and_then(|pid| pid.parse().ok());
-    let what = lines
-        .next()
-        .unwrap_or("a process that does not say what it does");
-    let holder = match pid {
-        Some(pid) => format!("process {pid}, {what}"),
-        None => what.to_owned(),
-    };
-    TreeLockError::Held { holder, pid }
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = match self.purpose {
+            Purpose::Run => "another run",
+            Purpose::Change => "another regreen",
+        };
+        match self.pid {
+            Some(pid) => write!(
+                f,
+                "{who} is at work here: process {pid}, spec {}",
+                self.name
+            ),
+            None => write!(f, "{who} is at work here, and does not say what it does"),
+        }
+    }
+}
+
+impl Purpose {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Change => "change",
+        }
+    }
+
+    fn from_word(word: &str) -> Self {
+        if word == Self::Change.word() {
+            Self::Change
+        } else {
+            Self::Run
+        }
+    }
+}
+
+fn lock_path(root: &Path) -> PathBuf {
+    own_folder(root).join("lock")
 }
 
 /// Makes regreen's folder, which keeps itself out of git. What programs print is nobody
@@ -113,6 +206,8 @@ pub fn make_own_folder(root: &Path) -> io::Result<()> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use regreen_workspace::Spec;
+
     use super::*;
 
     #[test]
@@ -129,20 +224,49 @@ mod tests {
         assert_eq!(mode(), 0o750);
     }
 
+    fn places(root: &Path) -> Places {
+        let spec = Spec {
+            name: "demo".to_owned(),
+            tasks: root.join("specs/demo/tasks.md"),
+        };
+        Places::new(root, spec)
+    }
+
     #[test]
     fn a_second_run_hears_who_holds_the_tree() {
         let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
         make_own_folder(root.path()).unwrap();
         assert!(TreeLock::holder(root.path()).is_none());
-        let first = TreeLock::take(root.path(), "spec demo").unwrap();
-        let second = TreeLock::take(root.path(), "spec demo").unwrap_err();
+        let first = TreeLock::take(&places, Purpose::Run).unwrap();
+        let second = TreeLock::take(&places, Purpose::Run).unwrap_err();
         let pid = std::process::id();
         assert_eq!(
             second.to_string(),
             format!("another run is at work here: process {pid}, spec demo")
         );
-        assert!(TreeLock::holder(root.path()).is_some());
+        let holder = TreeLock::holder(root.path()).unwrap();
+        assert!(holder.runs(&places));
         drop(first);
-        TreeLock::take(root.path(), "spec demo").unwrap();
+        let _third = TreeLock::take(&places, Purpose::Change).unwrap();
+        let holder = TreeLock::holder(root.path()).unwrap();
+        assert!(!holder.runs(&places));
+        assert!(holder.to_string().starts_with("another regreen is at work"));
+    }
+
+    #[test]
+    fn who_only_looks_keeps_nobody_from_starting() {
+        let root = tempfile::tempdir().unwrap();
+        make_own_folder(root.path()).unwrap();
+        let places = places(root.path());
+        drop(TreeLock::take(&places, Purpose::Run).unwrap());
+        let look = File::open(lock_path(root.path())).unwrap();
+        look.lock_shared().unwrap();
+        let looking = thread::spawn(move || {
+            thread::sleep(LOOK_AGAIN);
+            drop(look);
+        });
+        TreeLock::take(&places, Purpose::Run).unwrap();
+        looking.join().unwrap();
     }
 }

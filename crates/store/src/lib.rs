@@ -16,6 +16,7 @@ mod integrity;
 mod journal;
 mod open;
 mod payload;
+mod reading;
 mod recording;
 mod row_sum;
 mod run;

@@ -1,3 +1,4 @@
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use crate::{Fault, Store, schema};
 
 /// Transactions take about a millisecond; whoever holds the file longer is not about to let go.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 const LOOKS: u32 = 50;
 
 /// Why the file cannot be used.
@@ -15,6 +16,8 @@ const LOOKS: u32 = 50;
 pub enum OpenError {
     #[error("there is no folder for {}", path.display())]
     NoFolder { path: PathBuf },
+    #[error("the journal cannot be read: {0}")]
+    NotReadable(#[source] io::Error),
     #[error(
         "the journal has version {found}, written by regreen {regreen}; this regreen knows \
          version {known} and older"
@@ -34,6 +37,7 @@ impl OpenError {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::NoFolder { .. } => "make the folder first",
+            Self::NotReadable(_) => "give your user read permission on the folder and its files",
             Self::Newer { .. } => "use that version of regreen, or a newer one",
             Self::Fault(fault) => fault.advice(),
         }
@@ -101,7 +105,11 @@ fn prepare(conn: &mut Connection) -> Result<(), Fault> {
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "fullfsync", true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // Notice a damaged page when it is read instead of trusting it.
+    be_careful(conn)
+}
+
+/// Notice a damaged page when it is read instead of trusting it.
+pub(crate) fn be_careful(conn: &Connection) -> Result<(), Fault> {
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     Ok(())

@@ -40,6 +40,14 @@ pub(crate) fn newest_version() -> u32 {
 
 /// Makes the file what this version expects, or says why it cannot.
 pub(crate) fn bring_up_to_date(conn: &mut Connection, now_ms: i64) -> Result<(), OpenError> {
+    if !is_up_to_date(conn)? {
+        migrate(conn, now_ms)?;
+    }
+    Ok(())
+}
+
+/// Whether the file is what this version expects; one of a later version cannot be used.
+pub(crate) fn is_up_to_date(conn: &Connection) -> Result<bool, OpenError> {
     let found = recognised_version(conn)?;
     if found > newest_version() {
         return Err(OpenError::Newer {
@@ -48,10 +56,7 @@ pub(crate) fn bring_up_to_date(conn: &mut Connection, now_ms: i64) -> Result<(),
             regreen: writer_of(conn, found)?,
         });
     }
-    if found < newest_version() {
-        migrate(conn, now_ms)?;
-    }
-    Ok(())
+    Ok(found == newest_version())
 }
 
 /// 0 for a file that nothing was written to yet.

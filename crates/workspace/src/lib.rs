@@ -27,8 +27,9 @@ pub use gate::propose_gate;
 pub use git::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitRequest, Committed, Diff, Git,
     GitCall, GitError, GitReply, GitRunner, Identity, InProgress, KeptSnapshot, LeftAlone,
-    NewCommit, NotExact, Oid, PlainRunner, Side, Snapshot, SnapshotError, SnapshotLimits,
-    SnapshotWarning, Snapshots, UndoConflict, UndoError, Undone, WhyKept, WhyLeft,
+    LineCount, NewCommit, NotExact, Oid, PlainRunner, Side, Snapshot, SnapshotError,
+    SnapshotLimits, SnapshotWarning, Snapshots, TaskChange, UndoConflict, UndoError, Undone,
+    WhyKept, WhyLeft,
 };
 pub use hashes::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;

@@ -1,85 +1,124 @@
 //! `regreen skip`, `done` and `retry`: what a person decides about a task outside a run.
 
-use regreen_documents::{Change, TaskFile};
+use regreen_documents::{Change, RowId, TaskFile};
 use regreen_model::{ChoiceKind, TaskKey};
-use regreen_runtime::{Places, now, open_store, stored_ms, take_tree};
-use regreen_workspace::{RealDisk, edit_file, read_text};
+use regreen_runtime::{Places, Purpose, now, open_store, stored_ms, take_tree};
+use regreen_workspace::{RealDisk, edit_file};
 
-use super::inspect::task_id;
 use crate::arguments::OneTask;
 use crate::exit::Exit;
 use crate::output;
+use crate::plan::{Plan, Subject};
 use crate::problem::Problem;
 use crate::workplace::Workplace;
 
-/// Journals the choice, and makes the task's box say it.
+/// Makes the task's box say it, and journals the choice.
 pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
-    let workplace = Workplace::find(arguments.spec.as_deref())?;
+    let workplace = Workplace::with_flag(arguments.spec.as_deref())?;
+    // Whoever mistypes an id is told before anything is made.
+    meant(&workplace, arguments)?;
     let places = &workplace.places;
     // While a run is at work, a tick would be taken for a claim of its agent.
-    let _lock = take_tree(places)?;
-    let key = find(&workplace, &arguments.task)?;
+    let _lock = take_tree(places, Purpose::Change)?;
+    let (plan, subject) = meant(&workplace, arguments)?;
+    let mut tasks = plan.with_tasks_below(&subject);
+    if what == ChoiceKind::Skip {
+        tasks.retain(|key| !plan.is_done(key));
+    }
     let mut store = open_store(places)?;
-    // The box first: a choice that is journaled relies on it.
+    // The boxes first: a choice that is journaled relies on them.
     match what {
         ChoiceKind::Skip => {}
-        ChoiceKind::Done => set_box(places, &key, true)?,
-        ChoiceKind::Retry => set_box(places, &key, false)?,
+        ChoiceKind::Done => drop(set_boxes(places, &tasks, true)?),
+        ChoiceKind::Retry => drop(empty_boxes(places, &plan, &subject, &tasks)?),
     }
-    store
-        .choose(&places.spec_key(), &key, what, stored_ms(now()))
-        .map_err(Problem::journal)?;
-    let id = &key.id;
-    let said = match what {
-        ChoiceKind::Skip => format!("{id} will be skipped; `regreen retry {id}` takes that back\n"),
-        ChoiceKind::Done => format!("{id} is ticked, on your word\n"),
-        ChoiceKind::Retry => {
-            format!("{id} is open; `regreen run` tries it as if for the first time\n")
-        }
-    };
-    output::print(&said)?;
+    for key in &tasks {
+        store
+            .choose(&places.spec_key(), key, what, stored_ms(now()))
+            .map_err(Problem::journal)?;
+    }
+    output::print(&told(&subject, &tasks, what))?;
     Ok(Exit::AllGreen)
 }
 
-/// The first row with this id.
-pub fn find(workplace: &Workplace, task: &str) -> Result<TaskKey, Problem> {
-    let id = task_id(task)?;
-    let path = &workplace.places.spec.tasks;
-    let file = TaskFile::read(read_text(&RealDisk, path)?.text);
-    let row = file.rows_with_id(&id).next();
-    row.and_then(|row| file.key(row))
-        .ok_or_else(|| Problem::NoSuchTask {
-            file: output::path_from(&workplace.here, path).into(),
-            id: id.to_string(),
-            known: known_ids(&file),
-        })
+fn meant(workplace: &Workplace, arguments: &OneTask) -> Result<(Plan, Subject), Problem> {
+    let plan = Plan::read(workplace)?;
+    let subject = plan.find(arguments, std::iter::empty())?;
+    Ok((plan, subject))
 }
 
-/// The ids of a file, for whoever mistyped one.
-pub fn known_ids(file: &TaskFile) -> Vec<String> {
-    let keys = file.rows().filter_map(|row| file.key(row));
-    keys.map(|key| key.id.to_string()).collect()
+fn told(subject: &Subject, tasks: &[TaskKey], what: ChoiceKind) -> String {
+    let id = &subject.key.id;
+    let others = tasks.iter().filter(|key| **key != subject.key);
+    let others: Vec<String> = others.map(|key| key.id.to_string()).collect();
+    let (who, is, was) = match others.as_slice() {
+        [] => (id.to_string(), "is", "it"),
+        others => (
+            format!("{id} with {}", others.join(", ")),
+            "are",
+            "each of them",
+        ),
+    };
+    match what {
+        ChoiceKind::Skip if tasks.is_empty() => {
+            format!("{id} is done already: there is nothing to skip\n")
+        }
+        ChoiceKind::Skip => {
+            format!("{who} will be skipped; `regreen retry {id}` takes that back\n")
+        }
+        ChoiceKind::Done => format!("{who} {is} ticked, on your word\n"),
+        ChoiceKind::Retry => {
+            format!("{who} {is} open; `regreen run` tries {was} as if for the first time\n")
+        }
+    }
 }
 
-/// The box of a task is to be so.
-pub fn set_box(places: &Places, key: &TaskKey, done: bool) -> Result<(), Problem> {
+/// The boxes of these tasks are to be empty, and with them that of the task itself and those of
+/// the groups around it. Whether any was not.
+pub fn empty_boxes(
+    places: &Places,
+    plan: &Plan,
+    subject: &Subject,
+    tasks: &[TaskKey],
+) -> Result<bool, Problem> {
+    let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != subject.key;
+    let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
+    let mut keys: Vec<TaskKey> = tasks.chain([subject.key.clone()]).collect();
+    keys.extend(plan.groups_around(subject));
+    set_boxes(places, &keys, false)
+}
+
+/// The boxes of tasks are to be so; whether any was not.
+fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Problem> {
     let path = &places.spec.tasks;
-    let edited = edit_file(&RealDisk, path, |text| {
-        let file = TaskFile::read(text);
-        let Some(row) = file.resolve(key) else {
-            return Ok(None);
-        };
-        let change = if done {
-            file.tick(row)
-        } else {
-            file.untick(row)
-        };
-        Ok(match change? {
-            Change::AlreadySo => None,
-            Change::Made(file) => Some(file.text().to_owned()),
-        })
-    });
-    let edited = edited.map_err(|error| Problem::from_edit(error, path))?;
-    super::tasks::report(&edited);
-    Ok(())
+    let mut changed = false;
+    for key in keys {
+        let edited = edit_file(&RealDisk, path, |text| {
+            let file = TaskFile::read(text);
+            let row = file.resolve(key);
+            let change = row.map(|row| set_box(&file, row, done)).transpose()?;
+            let made = change.flatten();
+            changed |= made.is_some();
+            Ok(made.map(|file| file.text().to_owned()))
+        });
+        let edited = edited.map_err(|error| Problem::from_edit(error, path))?;
+        super::tasks::report(&edited);
+    }
+    Ok(changed)
+}
+
+fn set_box(
+    file: &TaskFile,
+    row: RowId,
+    done: bool,
+) -> Result<Option<TaskFile>, regreen_documents::EditError> {
+    let change = if done {
+        file.tick(row)
+    } else {
+        file.untick(row)
+    };
+    Ok(match change? {
+        Change::AlreadySo => None,
+        Change::Made(file) => Some(file),
+    })
 }

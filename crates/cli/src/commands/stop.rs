@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_runtime::{TreeLock, TreeLockError};
+use regreen_runtime::{Holder, Purpose, TreeLock};
 use regreen_workspace::{RealDisk, workspace_root};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -19,25 +19,40 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Asks the run in this working tree to stop, and waits until it has.
 pub fn run() -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &here()?);
-    let Some(held) = TreeLock::holder(&root) else {
-        output::print("no run is at work here\n")?;
-        return Ok(Exit::AllGreen);
-    };
-    if let TreeLockError::Held { pid: Some(pid), .. } = &held
-        && let Some(pid) = i32::try_from(*pid).ok().and_then(Pid::from_raw)
-    {
-        // It may have ended by itself meanwhile.
-        let _ = kill_process(pid, Signal::TERM);
-    }
     let since = Instant::now();
-    while TreeLock::holder(&root).is_some() {
+    let mut asked: Option<Holder> = None;
+    while let Some(holder) = TreeLock::holder(&root) {
         if since.elapsed() > PATIENCE {
-            return Err(Problem::StillAtWork {
-                holder: held.to_string(),
-            });
+            let holder = holder.to_string();
+            return Err(Problem::StillAtWork { holder });
+        }
+        // Another one may begin when the first has ended: that one was not meant.
+        match &asked {
+            None if ask(&holder) => asked = Some(holder),
+            Some(first) if first.pid != holder.pid => break,
+            _ => {}
         }
         thread::sleep(LOOK_AGAIN);
     }
-    output::print("stopped; `regreen run` goes on with it\n")?;
+    output::print(&match asked {
+        Some(holder) => format!(
+            "spec {} has stopped; `regreen run` goes on with it\n",
+            output::printable(&holder.name)
+        ),
+        None => "no run is at work here\n".to_owned(),
+    })?;
     Ok(Exit::AllGreen)
+}
+
+/// Whether it was a run that could be asked. Whatever else has the tree is done with it soon.
+fn ask(holder: &Holder) -> bool {
+    let pid = holder.pid.and_then(|pid| i32::try_from(pid).ok());
+    match pid.and_then(Pid::from_raw) {
+        Some(pid) if holder.purpose == Purpose::Run => {
+            // It may have ended by itself meanwhile.
+            let _ = kill_process(pid, Signal::TERM);
+            true
+        }
+        _ => false,
+    }
 }

@@ -1,57 +1,47 @@
 //! `regreen undo`: takes back in the working tree what a task changed.
 
-use std::collections::BTreeSet;
-
 use regreen_model::TaskKey;
-use regreen_runtime::take_tree;
+use regreen_runtime::{Purpose, take_tree};
 use regreen_workspace::{
-    AttemptSpan, Git, RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, Undone,
+    RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, Undone,
 };
 
-use super::choose::set_box;
-use super::inspect::{open_git, spans, task_id};
+use super::choose::empty_boxes;
+use super::inspect::{TaskSpans, spec_files};
 use crate::arguments::OneTask;
+use crate::case::Case;
 use crate::exit::Exit;
-use crate::history::History;
 use crate::output;
 use crate::problem::Problem;
-use crate::workplace::Workplace;
 
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
-    let workplace = Workplace::find(arguments.spec.as_deref())?;
-    let places = &workplace.places;
-    let task = task_id(&arguments.task)?;
-    let _lock = take_tree(places)?;
-    let attempt = History::open(places)?.attempt(&task, None)?;
-    let key = attempt.key.task;
-    let git = open_git(places)?;
-    let spans = spans(&git, attempt.key.run.as_str(), &key, None)?;
-    if spans.is_empty() {
-        return Err(Problem::NoSnapshot {
-            task: task.to_string(),
-        });
+    // Where there is nothing to take back, nothing is made either.
+    let case = Case::open(arguments)?;
+    TaskSpans::of(&case, None)?;
+    let _lock = take_tree(&case.workplace.places, Purpose::Change)?;
+    let case = Case::open(arguments)?;
+    let (paths, kept) = take_back(&case)?;
+    let tried = case.since_finished(None)?;
+    let tried: Vec<TaskKey> = tried.iter().map(|one| one.key.task.clone()).collect();
+    let is_opened = empty_boxes(&case.workplace.places, &case.plan, &case.subject, &tried)?;
+    output::print(&told(&case, &paths, is_opened)?)?;
+    for conflict in &kept {
+        output::note(&format!("{conflict}: it stays as it is"));
     }
-    // What was written about the work stays; only the work is taken back.
-    let spec_files = places.spec_files().into_iter().flatten().collect();
-    let (paths, kept) = take_back(git, &places.scratch(), &spans, &spec_files)?;
-    set_box(places, &key, false)?;
-    output::print(&told(&key, &paths))?;
-    for conflict in kept {
-        output::note(&conflict.to_string());
-    }
-    Ok(Exit::AllGreen)
+    Ok(match kept.as_slice() {
+        [] => Exit::AllGreen,
+        _ => Exit::AskPerson,
+    })
 }
 
-fn take_back(
-    git: Git,
-    scratch: &std::path::Path,
-    spans: &[AttemptSpan],
-    except: &BTreeSet<RelPath>,
-) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {
-    let mut snapshots = Snapshots::new(git, scratch, SnapshotLimits::default());
-    match snapshots.undo(&RealDisk, spans, except) {
+fn take_back(case: &Case) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {
+    let places = &case.workplace.places;
+    let TaskSpans { git, spans } = TaskSpans::of(case, None)?;
+    let mut snapshots = Snapshots::new(git, &places.scratch(), SnapshotLimits::default());
+    match snapshots.undo(&RealDisk, &spans, &spec_files(places)) {
         Ok(Undone::Restored { paths, kept }) => Ok((paths, kept)),
         Ok(Undone::Conflicts(conflicts)) => Err(Problem::UndoConflict {
+            task: case.subject.key.id.to_string(),
             paths: conflicts.iter().map(ToString::to_string).collect(),
         }),
         Err(UndoError::Git(error)) => Err(Problem::Git(error)),
@@ -60,15 +50,39 @@ fn take_back(
     }
 }
 
-fn told(key: &TaskKey, paths: &[RelPath]) -> String {
-    let id = &key.id;
+fn told(case: &Case, paths: &[RelPath], is_opened: bool) -> Result<String, Problem> {
+    let id = &case.subject.key.id;
+    let opened = if is_opened {
+        "; its box is empty again"
+    } else {
+        ""
+    };
     let mut text = match paths.len() {
-        0 => format!("there is nothing left to take back of task {id}\n"),
-        1 => format!("1 file is as it was before task {id}; its box is empty again\n"),
-        n => format!("{n} files are as they were before task {id}; its box is empty again\n"),
+        0 => format!("there is nothing left to take back of task {id}{opened}\n"),
+        1 => format!("1 file is as it was before task {id}{opened}\n"),
+        n => format!("{n} files are as they were before task {id}{opened}\n"),
     };
     for path in paths {
         text.push_str(&format!("  {path}\n"));
     }
-    output::printable(&text)
+    if let Some(commit) = commit(case)?.filter(|_| !paths.is_empty()) {
+        text.push_str(&format!(
+            "commit {commit} stays: commit the files as they are now, if that is to last\n"
+        ));
+    }
+    Ok(output::printable(&text))
+}
+
+/// The task's commit in the run that tried it last.
+fn commit(case: &Case) -> Result<Option<String>, Problem> {
+    let attempts = case.since_finished(None)?;
+    let Some(last) = attempts.last() else {
+        return Ok(None);
+    };
+    let run = case.runs.iter().find(|run| run.id == last.key.run);
+    let state = run.map(|run| case.history.state(run)).transpose()?;
+    let tasks = state.map(|state| state.tasks).unwrap_or_default();
+    let is_it = |key: &TaskKey| case.plan.is(&case.subject, key);
+    let task = tasks.into_iter().find(|(key, _)| is_it(key));
+    Ok(task.and_then(|(_, task)| task.hash))
 }

@@ -11,7 +11,7 @@ use super::task_file::TaskFile;
 #[derive(Clone, Debug, Default)]
 pub struct Pick {
     pub include_optional: bool,
-    /// Originals that were skipped or wait for a person.
+    /// Tasks and fixes that were skipped or wait for a person.
     pub passed_over: BTreeSet<TaskKey>,
     /// Originals that come before their own open fixes: a new run after a limit tries them
     /// once more first.

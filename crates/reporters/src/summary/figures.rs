@@ -108,18 +108,27 @@ impl Summary {
             flaky: self.marked(Mark::Flaky),
             nothing_changed: self.marked(Mark::NothingChanged),
             claimed: self.marked(Mark::Claimed),
-            skipped: PublicTask::all(&self.skipped),
+            skipped: self.still_skipped(),
             failed: self.open_failure().map(PublicTask::from),
             plan_changes: self.plan_figures(),
             warnings: self.warnings,
         }
     }
 
-    /// Somebody may have ticked it since.
     fn open_failure(&self) -> Option<&TaskKey> {
-        let failed = self.failed.as_ref()?;
-        let row = self.outline.rows().iter().find(|row| row.key == *failed);
-        row.is_none_or(|row| !row.done).then_some(failed)
+        let failed = self.failed.as_ref();
+        failed.filter(|task| !self.is_done(task))
+    }
+
+    fn still_skipped(&self) -> Vec<PublicTask> {
+        let open = self.skipped.iter().filter(|task| !self.is_done(task));
+        open.map(PublicTask::from).collect()
+    }
+
+    /// Somebody may have ticked it since.
+    fn is_done(&self, task: &TaskKey) -> bool {
+        let row = self.outline.rows().iter().find(|row| row.key == *task);
+        row.is_some_and(|row| row.done)
     }
 
     fn marked(&self, mark: Mark) -> Vec<PublicTask> {

@@ -4,7 +4,8 @@ mod text;
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    Event, Mark, OutlineRow, PlanChanges, PromptKind, RunOutcome, TaskKey, Timestamp,
+    ChoiceKind, Event, Mark, OutlineRow, PersonChoice, PlanChanges, PromptKind, RunOutcome,
+    TaskKey, Timestamp,
 };
 use serde::{Serialize, Serializer};
 
@@ -67,6 +68,7 @@ impl Summary {
         match event {
             Event::RunStarted { .. } => self.begin(now),
             Event::RunResumed { .. } => self.outcome = None,
+            Event::Chosen { choice } => self.choose(choice),
             Event::TaskPicked { task } => self.reopen(&task.task),
             Event::AttemptStarted { prompt, .. } => {
                 // A reminder is part of the attempt before it.
@@ -106,6 +108,13 @@ impl Summary {
     fn reopen(&mut self, task: &TaskKey) {
         self.marked.retain(|(marked, _)| marked != task);
         self.skipped.retain(|skipped| skipped != task);
+    }
+
+    fn choose(&mut self, choice: &PersonChoice) {
+        match choice.what {
+            ChoiceKind::Skip => add(&mut self.skipped, [&choice.task]),
+            ChoiceKind::Done | ChoiceKind::Retry => self.reopen(&choice.task),
+        }
     }
 
     fn done(&mut self, task: &TaskKey, marks: &BTreeSet<Mark>) {

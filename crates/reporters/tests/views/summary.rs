@@ -1,4 +1,6 @@
-use regreen_model::{Event, RunOutcome, StopSignal, Timestamp};
+use regreen_model::{
+    ChoiceKind, Event, OutlineRow, PersonChoice, RunOutcome, StopSignal, Timestamp,
+};
 use regreen_reporters::{Lines, Palette, Reporter, Summary};
 use snapbox::{IntoData, assert_data_eq, str};
 
@@ -93,6 +95,32 @@ fn check(outcome: RunOutcome, expected: impl IntoData) {
     summary.event(now, &Event::RunEnded { outcome });
     summary.spent(1_234_567);
     assert_data_eq!(summary.text(), expected);
+}
+
+#[test]
+fn what_a_person_left_out_is_told_until_the_person_thinks_better_of_it() {
+    let mut summary = Summary::default();
+    summary.outline(&[row("1.1", "Parse the file"), row("1.2", "Print it again")]);
+    let now = Timestamp::from_millis(1000);
+    let mut choose = |id: &str, title: &str, what: ChoiceKind| {
+        let choice = PersonChoice {
+            number: 1,
+            task: key(id, title),
+            what,
+        };
+        summary.event(now, &Event::Chosen { choice });
+    };
+    choose("1.1", "Parse the file", ChoiceKind::Skip);
+    choose("1.2", "Print it again", ChoiceKind::Skip);
+    choose("1.1", "Parse the file", ChoiceKind::Retry);
+    let skipped = summary.figures().skipped;
+    let skipped: Vec<&str> = skipped.iter().map(|task| task.id.as_str()).collect();
+    assert_eq!(skipped, ["1.2"]);
+    summary.outline(&[OutlineRow {
+        done: true,
+        ..row("1.2", "Print it again")
+    }]);
+    assert_eq!(summary.figures().skipped, []);
 }
 
 #[test]

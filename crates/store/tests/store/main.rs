@@ -18,6 +18,7 @@ mod history;
 mod journal;
 mod opening;
 mod other_user;
+mod reading;
 mod recording;
 mod runs;
 mod sample;

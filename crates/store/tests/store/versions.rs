@@ -59,6 +59,20 @@ fn a_file_of_version_2_is_updated_and_keeps_everything() {
 }
 
 #[test]
+fn an_older_file_is_read_as_it_will_be_and_stays_as_it_is() {
+    for sql in [VERSION_1, VERSION_2] {
+        let folder = old_file(sql);
+        let bytes = std::fs::read(folder.file()).unwrap();
+        let store = Store::open_to_read(&folder.file(), NOON).unwrap().unwrap();
+        store.check().unwrap();
+        let runs = store.runs(9).unwrap();
+        assert_eq!(folder.names(), ["regreen.db"]);
+        assert_eq!(std::fs::read(folder.file()).unwrap(), bytes);
+        assert_eq!(folder.open().runs(9).unwrap(), runs);
+    }
+}
+
+#[test]
 fn who_updated_a_file_and_when_is_written_in_it() {
     let folder = old_file(VERSION_1);
     folder.open().close().unwrap();
@@ -111,6 +125,11 @@ fn a_newer_file_is_refused_naming_who_wrote_it_and_is_not_touched() {
     let error = Store::open(&folder.file(), NOON).unwrap_err();
     assert!(
         matches!(&error, OpenError::Newer { found: 99, regreen, .. } if regreen == "9.4.1"),
+        "{error:?}"
+    );
+    let error = Store::open_to_read(&folder.file(), NOON).unwrap_err();
+    assert!(
+        matches!(error, OpenError::Newer { found: 99, .. }),
         "{error:?}"
     );
     let raw = Connection::open(folder.file()).unwrap();

@@ -19,6 +19,14 @@ pub struct Diff {
     pub cut: bool,
 }
 
+/// A file that differs, and by how much.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineCount {
+    pub path: RelPath,
+    /// Lines that are new, and lines that are gone; `None` if it is no text.
+    pub lines: Option<(u64, u64)>,
+}
+
 impl Git {
     /// Exactly the files that differ, in the order of their paths.
     ///
@@ -47,6 +55,25 @@ impl Git {
         parse_raw(&answer).ok_or_else(|| GitError::not_understood(doing))
     }
 
+    /// How many lines were added to and taken from the files that differ, in the order of
+    /// their paths.
+    ///
+    /// # Errors
+    /// If git fails, or does not know the snapshots.
+    pub fn changed_lines(&self, before: &Oid, after: &Oid) -> Result<Vec<LineCount>, GitError> {
+        let call = Invocation::reading("diff-tree")
+            .args(["-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"])
+            .args(["--no-textconv", "--ignore-submodules=none"])
+            .args([before.as_str(), after.as_str()]);
+        let doing = call.subcommand();
+        let answer = self.ask(call)?;
+        let counts = answer.split(|byte| *byte == 0);
+        counts
+            .filter(|record| !record.is_empty())
+            .map(|record| LineCount::parse(record).ok_or_else(|| GitError::not_understood(doing)))
+            .collect()
+    }
+
     /// The difference in content, of all files or of some. The user's colours, external
     /// programs and conversions stay out of it.
     ///
@@ -72,6 +99,32 @@ impl Git {
         Ok(diff)
     }
 
+    /// As [`Git::diff`], handed on as it comes until `take` wants no more: it may be longer
+    /// than memory.
+    ///
+    /// # Errors
+    /// As [`Git::diff`].
+    pub fn diff_into(
+        &self,
+        before: &Oid,
+        after: &Oid,
+        only: Option<&[RelPath]>,
+        mut take: impl FnMut(&[u8]) -> bool,
+    ) -> Result<(), GitError> {
+        for paths in portions(only) {
+            let call = content_diff(before, after, paths);
+            let doing = call.subcommand();
+            let reply = self.run_into(call, &mut take)?;
+            if reply.cut {
+                return Ok(());
+            }
+            if !reply.succeeded() {
+                return Err(GitError::from_reply(doing, &reply));
+            }
+        }
+        Ok(())
+    }
+
     fn diff_of(
         &self,
         before: &Oid,
@@ -79,12 +132,7 @@ impl Git {
         paths: &[RelPath],
         max_bytes: Option<usize>,
     ) -> Result<Diff, GitError> {
-        let call = Invocation::reading("diff-tree")
-            .args(["-r", "-p", "--no-color", "--no-renames"])
-            .args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"])
-            .args([before.as_str(), after.as_str(), "--"])
-            .args(paths.iter().map(RelPath::as_path))
-            .max_stdout(max_bytes);
+        let call = content_diff(before, after, paths).max_stdout(max_bytes);
         let doing = call.subcommand();
         let reply = self.run(call)?;
         if !reply.succeeded() && !reply.cut {
@@ -93,6 +141,31 @@ impl Git {
         Ok(Diff {
             bytes: reply.stdout,
             cut: reply.cut,
+        })
+    }
+}
+
+fn content_diff(before: &Oid, after: &Oid, paths: &[RelPath]) -> Invocation {
+    Invocation::reading("diff-tree")
+        .args(["-r", "-p", "--no-color", "--no-renames"])
+        .args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"])
+        .args([before.as_str(), after.as_str(), "--"])
+        .args(paths.iter().map(RelPath::as_path))
+}
+
+impl LineCount {
+    /// Reads `3\t1\tpath`; a file that is no text has dashes for numbers.
+    fn parse(record: &[u8]) -> Option<Self> {
+        let mut parts = record.splitn(3, |byte| *byte == b'\t');
+        let mut number = || std::str::from_utf8(parts.next()?).ok();
+        let (added, removed) = (number()?, number()?);
+        let lines = match (added, removed) {
+            ("-", "-") => None,
+            (added, removed) => Some((added.parse().ok()?, removed.parse().ok()?)),
+        };
+        Some(Self {
+            path: RelPath::new(parts.next()?).ok()?,
+            lines,
         })
     }
 }

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
 use super::runner::{GitCall, GitReply, GitRunner};
@@ -58,8 +58,27 @@ impl PlainRunner {
 
 impl GitRunner for PlainRunner {
     fn run(&self, call: &GitCall) -> io::Result<GitReply> {
+        self.run_reading(call, |pipe| read_beginning(pipe, call.max_stdout))
+    }
+
+    fn run_into(
+        &self,
+        call: &GitCall,
+        take: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> io::Result<GitReply> {
+        self.run_reading(call, |pipe| hand_on(pipe, take))
+    }
+}
+
+impl PlainRunner {
+    /// `read` says what it kept of the output, and whether it wanted no more.
+    fn run_reading(
+        &self,
+        call: &GitCall,
+        read: impl FnOnce(ChildStdout) -> io::Result<(Vec<u8>, bool)>,
+    ) -> io::Result<GitReply> {
         let mut child = self.command(call).spawn()?;
-        let read = exchange(&mut child, call);
+        let read = exchange(&mut child, call, read);
         if !matches!(read, Ok((_, _, false))) {
             // Nobody reads on, so git must not wait for a reader.
             let _already_gone = child.kill();
@@ -76,14 +95,16 @@ impl GitRunner for PlainRunner {
 }
 
 /// Feeds and reads all three streams at once, so that neither side waits for the other.
-fn exchange(child: &mut Child, call: &GitCall) -> io::Result<(Vec<u8>, Vec<u8>, bool)> {
+fn exchange(
+    child: &mut Child,
+    call: &GitCall,
+    read: impl FnOnce(ChildStdout) -> io::Result<(Vec<u8>, bool)>,
+) -> io::Result<(Vec<u8>, Vec<u8>, bool)> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
         let feeding = stdin.map(|pipe| scope.spawn(move || feed(pipe, &call.stdin)));
         let saying = stderr.map(|pipe| scope.spawn(move || read_end(pipe)));
-        let read = stdout.map_or(Ok((Vec::new(), false)), |pipe| {
-            read_beginning(pipe, call.max_stdout)
-        });
+        let read = stdout.map_or(Ok((Vec::new(), false)), read);
         if !matches!(read, Ok((_, false))) {
             let _already_gone = child.kill();
         }
@@ -118,6 +139,22 @@ fn read_beginning(mut pipe: impl Read, max: Option<usize>) -> io::Result<(Vec<u8
     let cut = bytes.len() > max;
     bytes.truncate(max);
     Ok((bytes, cut))
+}
+
+fn hand_on(
+    mut pipe: impl Read,
+    take: &mut dyn FnMut(&[u8]) -> bool,
+) -> io::Result<(Vec<u8>, bool)> {
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match pipe.read(&mut chunk) {
+            Ok(0) => return Ok((Vec::new(), false)),
+            Ok(count) if take(chunk.get(..count).unwrap_or_default()) => {}
+            Ok(_) => return Ok((Vec::new(), true)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn read_end(mut pipe: impl Read) -> io::Result<Vec<u8>> {
@@ -171,6 +208,31 @@ mod tests {
             (reply.stdout.as_slice(), reply.cut),
             (&b"abcd\n"[..], false)
         );
+    }
+
+    #[test]
+    fn output_is_handed_on_until_there_is_enough() {
+        let long = b"0123456789\n".repeat(200_000);
+        let call = GitCall {
+            args: vec!["stripspace".into()],
+            folder: std::env::temp_dir(),
+            stdin: long.clone(),
+            ..GitCall::default()
+        };
+        let runner = PlainRunner::default();
+        let (mut whole, mut begun) = (Vec::new(), Vec::new());
+        let all = runner.run_into(&call, &mut |bytes| {
+            whole.extend_from_slice(bytes);
+            true
+        });
+        assert!(matches!(all, Ok(reply) if reply.succeeded() && !reply.cut));
+        assert_eq!(whole, long);
+        let some = runner.run_into(&call, &mut |bytes| {
+            begun.extend_from_slice(bytes);
+            false
+        });
+        assert!(some.unwrap().cut);
+        assert!(!begun.is_empty() && long.starts_with(&begun) && begun.len() < long.len());
     }
 
     #[test]

@@ -106,6 +106,18 @@ impl Git {
         run(&*self.runner, &self.root, call)
     }
 
+    /// As `run`, but the output is handed on as it comes.
+    pub(super) fn run_into(
+        &self,
+        call: Invocation,
+        take: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<GitReply, GitError> {
+        let doing = call.subcommand();
+        let call = call.into_call(&self.root);
+        let reply = self.runner.run_into(&call, take);
+        reply.map_err(|error| GitError::not_run(doing, error))
+    }
+
     pub(super) fn run_with_hooks(&self, call: Invocation) -> Result<GitReply, GitError> {
         run(&*self.hook_runner, &self.root, call)
     }

@@ -13,6 +13,24 @@ pub trait GitRunner: fmt::Debug + Send + Sync {
     /// If git could not be started or its output not be read. An exit other than 0 is no
     /// error here.
     fn run(&self, call: &GitCall) -> io::Result<GitReply>;
+
+    /// Hands the output on as it comes, instead of keeping it, until `take` wants no more.
+    ///
+    /// # Errors
+    /// As [`GitRunner::run`].
+    fn run_into(
+        &self,
+        call: &GitCall,
+        take: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> io::Result<GitReply> {
+        let reply = self.run(call)?;
+        let is_enough = !take(&reply.stdout);
+        Ok(GitReply {
+            stdout: Vec::new(),
+            cut: reply.cut || is_enough,
+            ..reply
+        })
+    }
 }
 
 /// One call of git: arguments, never a command line.

@@ -16,7 +16,9 @@ use super::repository::Git;
 use super::restore::{Restoring, Sightings};
 use super::snapshots::{KeptSnapshot, SnapshotError, Snapshots};
 use super::staging::set_entries;
-use super::undo_plan::{Now, UndoConflict, Verdict, WhyKept, judge, stories};
+use super::undo_plan::{
+    Now, Story, TaskChange, UndoConflict, Verdict, WhyKept, judge, stories, task_changes,
+};
 
 /// The snapshots around one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,11 +92,7 @@ impl Snapshots {
         except: &BTreeSet<RelPath>,
     ) -> Result<Undone, UndoError> {
         let git = self.git().clone();
-        let changes = attempts
-            .iter()
-            .map(|span| git.raw_changes(&span.before, &span.after))
-            .collect::<Result<Vec<_>, _>>()?;
-        let stories = stories(changes, except);
+        let stories = git.stories(attempts, except)?;
         // Seen before the snapshot of this moment: a file that still looks like this when it
         // is replaced holds what the snapshot holds.
         let sightings = Sightings::of(git.root(), stories.keys());
@@ -244,6 +242,31 @@ fn holds_file(folder: &Path, stays: &dyn Fn(&Path) -> bool) -> bool {
 }
 
 impl Git {
+    /// The paths that the attempts of a task changed, taken together: what an undo would take
+    /// back. `attempts` are in the order they were made.
+    ///
+    /// # Errors
+    /// If git fails, or does not know the snapshots.
+    pub fn task_changes(
+        &self,
+        attempts: &[AttemptSpan],
+        except: &BTreeSet<RelPath>,
+    ) -> Result<Vec<TaskChange>, GitError> {
+        Ok(task_changes(self.stories(attempts, except)?))
+    }
+
+    fn stories(
+        &self,
+        attempts: &[AttemptSpan],
+        except: &BTreeSet<RelPath>,
+    ) -> Result<BTreeMap<RelPath, Story>, GitError> {
+        let changes = attempts
+            .iter()
+            .map(|span| self.raw_changes(&span.before, &span.after));
+        let changes = changes.collect::<Result<Vec<_>, _>>()?;
+        Ok(stories(changes, except))
+    }
+
     /// Everything a tree holds.
     fn entries(&self, tree: &Oid) -> Result<BTreeMap<RelPath, Entry>, GitError> {
         let call = Invocation::reading("ls-tree").args(["-r", "-z", "--full-tree", tree.as_str()]);

@@ -66,10 +66,32 @@ pub(super) fn stories(
             after: change.old.clone(),
             interrupted: false,
         });
-        story.interrupted |= story.after != change.old;
+        // Whoever put it back to what it was before the task lost nothing that is to stay.
+        let is_as_before = change.old == story.before;
+        story.interrupted = !is_as_before && (story.interrupted || story.after != change.old);
         story.after = change.new;
     }
     stories
+}
+
+/// A path that the attempts of a task changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TaskChange {
+    pub path: RelPath,
+    /// Somebody else changed it between two attempts of the task.
+    pub between: bool,
+}
+
+/// Leaves out what came back to what it was.
+pub(super) fn task_changes(stories: BTreeMap<RelPath, Story>) -> Vec<TaskChange> {
+    let changed = stories
+        .into_iter()
+        .filter(|(_, story)| story.before != story.after);
+    let change = changed.map(|(path, story)| TaskChange {
+        path,
+        between: story.interrupted,
+    });
+    change.collect()
 }
 
 /// What stands at a path now.
@@ -166,6 +188,36 @@ mod tests {
     fn an_edit_between_two_attempts_is_not_lost() {
         let edited = [attempt(Some("1"), Some("2")), attempt(Some("9"), Some("3"))];
         check(&edited, Some("3"), &Verdict::Keep(WhyKept::ChangedBetween));
+    }
+
+    #[test]
+    fn what_was_put_back_between_two_attempts_is_no_loss() {
+        let undone = [attempt(Some("1"), Some("2")), attempt(Some("1"), Some("3"))];
+        check(&undone, Some("3"), &Verdict::Restore(entry("1")));
+        let after_an_edit = [
+            attempt(Some("1"), Some("2")),
+            attempt(Some("9"), Some("3")),
+            attempt(Some("1"), Some("4")),
+        ];
+        check(&after_an_edit, Some("4"), &Verdict::Restore(entry("1")));
+    }
+
+    #[test]
+    fn what_a_task_changed_leaves_out_what_came_back() {
+        let changes = |attempts: &[Vec<RawChange>]| {
+            task_changes(stories(attempts.iter().cloned(), &BTreeSet::new()))
+        };
+        let change = |between| TaskChange {
+            path: RelPath::new(*b"f").unwrap(),
+            between,
+        };
+        let there = attempt(Some("1"), Some("2"));
+        assert_eq!(changes(std::slice::from_ref(&there)), [change(false)]);
+        assert_eq!(changes(&[there.clone(), attempt(Some("2"), Some("1"))]), []);
+        assert_eq!(
+            changes(&[there, attempt(Some("9"), Some("3"))]),
+            [change(true)]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use regreen_workspace::{Git, GitError, RelPath};
+use regreen_workspace::{Git, GitError, Oid, RelPath};
 
 use crate::repo::{Repo, around, assert_untouched, attempt, moment, rel};
 
@@ -36,6 +36,53 @@ fn a_diff_is_gits_own_without_the_users_taste() {
     assert_eq!(none.bytes, b"");
     let cut = git.diff(&before.oid, &after.oid, None, Some(30)).unwrap();
     assert_eq!((cut.bytes.as_slice(), cut.cut), (&all.bytes[..30], true));
+}
+
+#[test]
+fn lines_are_counted_file_by_file_and_a_diff_is_handed_on_as_it_comes() {
+    let repo = Repo::with(&["a", "gone"]);
+    let mut snapshots = repo.snapshots();
+    let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
+        repo.write("a", "one\ntwo\n");
+        repo.write("tab\tand\nbreak", "x\n");
+        std::fs::write(repo.path("picture"), b"\0\x01\x02").unwrap();
+        repo.remove("gone");
+    });
+    let git = snapshots.git();
+    let counts = git.changed_lines(&before.oid, &after.oid).unwrap();
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|count| (count.path.to_string(), count.lines))
+        .collect();
+    let expected = [
+        ("a", Some((2, 1))),
+        ("gone", Some((0, 1))),
+        ("picture", None),
+        ("\"tab\\tand\\nbreak\"", Some((1, 0))),
+    ];
+    assert_eq!(
+        counts,
+        expected.map(|(path, lines)| (path.to_owned(), lines))
+    );
+    let whole = git.diff(&before.oid, &after.oid, None, None).unwrap();
+    let mut handed = Vec::new();
+    git.diff_into(&before.oid, &after.oid, None, |bytes| {
+        handed.extend_from_slice(bytes);
+        true
+    })
+    .unwrap();
+    assert_eq!(handed, whole.bytes);
+    git.diff_into(&before.oid, &after.oid, None, |_| false)
+        .unwrap();
+    let nothing = repo.open().diff_into(&before.oid, &before.oid, None, |_| {
+        panic!("there is nothing to hand on")
+    });
+    nothing.unwrap();
+    let unknown = Oid::parse(&"1".repeat(40)).unwrap();
+    assert!(matches!(
+        git.diff_into(&before.oid, &unknown, None, |_| true),
+        Err(GitError::Failed { .. })
+    ));
 }
 
 #[test]

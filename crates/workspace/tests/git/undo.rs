@@ -291,3 +291,27 @@ fn a_save_at_any_moment_of_an_undo_is_not_lost() {
         assert!(moment > 10);
     }
 }
+
+#[test]
+fn a_task_that_was_undone_and_done_again_can_be_undone_again() {
+    let repo = Repo::with(&["f"]);
+    let mut snapshots = repo.snapshots();
+    around(&repo, &mut snapshots, 1, |repo| {
+        repo.write("f", "first");
+        repo.write("new", "first");
+    });
+    assert_eq!(undo(&mut snapshots), restored(&["f", "new"]));
+    around(&repo, &mut snapshots, 2, |repo| {
+        repo.write("f", "second");
+        repo.write("new", "second");
+    });
+    let spans = spans(&snapshots);
+    let changed = snapshots.git().task_changes(&spans, &BTreeSet::new());
+    let changed: Vec<String> = changed
+        .unwrap()
+        .iter()
+        .map(|change| format!("{} {}", change.path, change.between))
+        .collect();
+    assert_eq!(changed, ["f false", "new false"]);
+    assert_eq!(undo(&mut snapshots), restored(&["f", "new"]));
+}

@@ -1,62 +1,81 @@
 //! `regreen diff`: what attempts changed.
 
-use std::io::{self, IsTerminal as _};
+use regreen_runtime::workspace_masks;
+use regreen_workspace::{AttemptSpan, Git, RelPath};
 
-use regreen_model::TaskKey;
-use regreen_runtime::Places;
-use regreen_workspace::{AttemptSpan, Git, GitError, KeptSnapshot, Oid};
-
-use super::task_id;
+use super::snapshots::{Around, TaskSpans, not_ended, open_git, spec_files};
 use crate::arguments::OneAttempt;
+use crate::case::Case;
 use crate::exit::Exit;
-use crate::history::History;
 use crate::output;
+use crate::printing::Printing;
 use crate::problem::Problem;
-use crate::workplace::Workplace;
 
 pub fn run(arguments: &OneAttempt) -> Result<Exit, Problem> {
-    let workplace = Workplace::find(arguments.spec.as_deref())?;
-    let places = &workplace.places;
-    let task = task_id(&arguments.task)?;
-    let number = arguments.attempt;
-    let attempt = History::open(places)?.attempt(&task, number)?;
-    let git = open(places)?;
-    let spans = spans(&git, attempt.key.run.as_str(), &attempt.key.task, number)?;
-    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-        return Err(Problem::NoSnapshot {
-            task: task.to_string(),
-        });
-    };
-    print(&git, &first.before, &last.after)?;
+    let case = Case::open(&arguments.which)?;
+    match arguments.attempt {
+        Some(_) => one_attempt(&case, arguments)?,
+        None => whole_task(&case, arguments.run.as_deref())?,
+    }
     Ok(Exit::AllGreen)
 }
 
-/// The repository, which is where snapshots are.
-pub fn open(places: &Places) -> Result<Git, Problem> {
-    Git::open(&places.root).map_err(|error| match error {
-        GitError::NoWorkTree | GitError::Missing => Problem::NotInGit,
-        error => Problem::Git(error),
-    })
-}
-
-/// The snapshots around the attempts of a task in a run, or around one of them.
-pub fn spans(
-    git: &Git,
-    run: &str,
-    task: &TaskKey,
-    number: Option<u32>,
-) -> Result<Vec<AttemptSpan>, Problem> {
-    let mut kept = git.snapshots(Some(run)).map_err(Problem::Git)?;
-    kept.retain(|one: &KeptSnapshot| {
-        one.name.is_of(task) && number.is_none_or(|n| one.name.attempt == n)
-    });
-    Ok(AttemptSpan::of(&kept))
-}
-
-fn print(git: &Git, before: &Oid, after: &Oid) -> Result<(), Problem> {
-    let diff = git.diff(before, after, None, None).map_err(Problem::Git)?;
-    if io::stdout().is_terminal() {
-        return output::print(&output::printable(&String::from_utf8_lossy(&diff.bytes)));
+/// Everything that an attempt changed.
+fn one_attempt(case: &Case, arguments: &OneAttempt) -> Result<(), Problem> {
+    let attempt = case.attempt(arguments)?;
+    let git = open_git(&case.workplace.places)?;
+    let kept = git.snapshots(Some(attempt.key.run.as_str()));
+    match Around::of(&kept.map_err(Problem::Git)?, &attempt.key) {
+        Around::Both(span) => {
+            let what = format!("attempt {} of task", attempt.key.number);
+            print(case, &git, &span, None, &what)
+        }
+        Around::OnlyBefore => Err(not_ended(attempt)),
+        Around::Nothing => Err(Problem::NoSnapshot {
+            task: case.subject.key.id.to_string(),
+        }),
     }
-    output::copy(&mut diff.bytes.as_slice())
+}
+
+/// What an undo would take back.
+fn whole_task(case: &Case, run: Option<&str>) -> Result<(), Problem> {
+    let TaskSpans { git, spans } = TaskSpans::of(case, run)?;
+    let except = spec_files(&case.workplace.places);
+    let changes = git.task_changes(&spans, &except).map_err(Problem::Git)?;
+    for change in changes.iter().filter(|change| change.between) {
+        output::note(&format!(
+            "{} was changed by somebody else between two attempts, and that is shown as well",
+            change.path
+        ));
+    }
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return Ok(());
+    };
+    let span = AttemptSpan {
+        before: first.before.clone(),
+        after: last.after.clone(),
+    };
+    let paths: Vec<RelPath> = changes.into_iter().map(|change| change.path).collect();
+    print(case, &git, &span, Some(&paths), "task")
+}
+
+fn print(
+    case: &Case,
+    git: &Git,
+    span: &AttemptSpan,
+    only: Option<&[RelPath]>,
+    what: &str,
+) -> Result<(), Problem> {
+    let mut printing = Printing::new(&workspace_masks(&case.workplace.places.root));
+    let mut is_empty = true;
+    git.diff_into(&span.before, &span.after, only, |bytes| {
+        is_empty &= bytes.is_empty();
+        printing.take(bytes)
+    })
+    .map_err(Problem::Git)?;
+    printing.finish()?;
+    if is_empty {
+        output::note(&format!("{what} {} changed no file", case.subject.key.id));
+    }
+    Ok(())
 }

@@ -1,45 +1,40 @@
 //! `regreen log`: what an attempt printed.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::task_id;
+use regreen_redaction::Masks;
+use regreen_workspace::ReadError;
+
 use crate::arguments::Log;
+use crate::case::Case;
 use crate::exit::Exit;
-use crate::history::History;
 use crate::output;
+use crate::printing::Printing;
 use crate::problem::Problem;
-use crate::workplace::Workplace;
 
 pub fn run(arguments: &Log) -> Result<Exit, Problem> {
-    let workplace = Workplace::find(arguments.which.spec.as_deref())?;
-    let places = &workplace.places;
-    let task = task_id(&arguments.which.task)?;
-    let attempt = History::open(places)?.attempt(&task, arguments.which.attempt)?;
-    let log = places.log(
-        attempt.key.run.as_str(),
-        &attempt.key.task,
-        attempt.key.number,
-    );
+    let case = Case::open(&arguments.attempt.which)?;
+    let key = &case.attempt(&arguments.attempt)?.key;
+    let places = &case.workplace.places;
+    let log = places.log(key.run.as_str(), &key.task, key.number);
     let logs = match arguments.verify {
         false => vec![log],
         true => verify_logs(&log),
     };
     if logs.is_empty() {
-        output::note(&format!(
-            "nothing was verified after attempt {}",
-            attempt.key.number
-        ));
+        let number = key.number;
+        output::note(&format!("nothing was verified after attempt {number}"));
     }
     for log in logs {
-        show(&log)?;
+        show(&log, key.number)?;
     }
     Ok(Exit::AllGreen)
 }
 
 /// What checks of an attempt printed: `2.verify.log`, `2.verify-2.log` for the second look.
-pub fn verify_logs(log: &Path) -> Vec<PathBuf> {
+fn verify_logs(log: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(stem)) = (log.parent(), log.file_stem()) else {
         return Vec::new();
     };
@@ -55,19 +50,23 @@ pub fn verify_logs(log: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// As it was printed; on a terminal without what would command it.
-fn show(path: &Path) -> Result<(), Problem> {
-    let cannot = |source| {
-        Problem::Read(regreen_workspace::ReadError::Io {
+/// It was masked before it was stored.
+fn show(path: &Path, number: u32) -> Result<(), Problem> {
+    let cannot = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => Problem::NoLog {
+            number,
+            path: path.to_owned(),
+        },
+        io::ErrorKind::PermissionDenied => Problem::Read(ReadError::PermissionDenied {
+            path: path.to_owned(),
+        }),
+        _ => Problem::Read(ReadError::Io {
             path: path.to_owned(),
             source,
-        })
+        }),
     };
     let mut file = File::open(path).map_err(cannot)?;
-    if !io::stdout().is_terminal() {
-        return output::copy(&mut file);
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(cannot)?;
-    output::print(&output::printable(&String::from_utf8_lossy(&bytes)))
+    let mut printing = Printing::new(&Masks::built_in());
+    printing.take_all(&mut file).map_err(cannot)?;
+    printing.finish()
 }

@@ -1,30 +1,31 @@
 //! `regreen status`: where a spec stands.
 
 mod page;
+mod past;
 
-use regreen_documents::TaskFile;
-use regreen_engine::{Phase, State};
-use regreen_model::{Event, Mark, OutlineRow, TaskKey, Timestamp};
-use regreen_runtime::{Places, TreeLock, TreeLockError, folded, now, outline};
-use regreen_store::Run;
-use regreen_workspace::{RealDisk, read_text};
+use regreen_engine::{Phase, State, TaskState};
+use regreen_model::{Event, Mark, OutlineKind, OutlineRow, RunOutcome, TaskKey, Timestamp};
+use regreen_runtime::{Holder, Purpose, TreeLock, now, outline, workspace_masks};
+use regreen_store::{Attempt, Run};
 use serde::Serialize;
 
+use self::past::Past;
 use crate::arguments::Status as Arguments;
 use crate::exit::Exit;
 use crate::history::History;
 use crate::output;
+use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::workplace::Workplace;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     let workplace = Workplace::find(arguments.spec.as_deref())?;
-    let status = Status::of(&workplace.places)?;
+    let status = Status::of(&workplace)?;
     let text = match arguments.json {
-        true => serde_json::to_string_pretty(&status).unwrap_or_default() + "\n",
+        true => output::json(&status),
         false => status.to_page(),
     };
-    output::print(&text)?;
+    output::print(&workspace_masks(&workplace.places.root).mask(&text))?;
     Ok(Exit::AllGreen)
 }
 
@@ -37,6 +38,8 @@ struct Status {
     originals: Counts,
     fixes: Counts,
     run: Option<RunStatus>,
+    /// Another spec that is being run in this working tree.
+    other_run: Option<AtWork>,
     tasks: Vec<TaskStatus>,
 }
 
@@ -49,146 +52,234 @@ struct Counts {
 #[derive(Debug, Serialize)]
 struct RunStatus {
     id: String,
+    started: String,
     agent: String,
+    at_work: Option<AtWork>,
     /// How it ended or why it paused; `null` while it is at work, or if it was killed.
-    outcome: Option<String>,
-    /// The process that is at work.
-    holder: Option<String>,
+    outcome: Option<&'static str>,
+    message: Option<String>,
     attempts_used: u32,
     attempts_limit: u32,
     waited_ms: u64,
     max_wait_ms: u64,
+    #[serde(skip)]
+    ended: Option<RunOutcome>,
+}
+
+/// Somebody is at work.
+#[derive(Debug, Serialize)]
+struct AtWork {
+    process: Option<u32>,
+    spec: String,
 }
 
 #[derive(Debug, Serialize)]
 struct TaskStatus {
     id: String,
+    /// 0 for the first task with this id in the file.
+    occurrence: u32,
     title: String,
-    /// Fixes stand below their task.
+    kind: OutlineKind,
+    /// How far it is indented, below the task that it fixes or the group that it is in.
     depth: u16,
+    below: Option<String>,
     done: bool,
     optional: bool,
     skipped: bool,
+    /// In all runs.
     attempts: u32,
+    /// Charged to the task in the newest run.
     attempts_used: u32,
     attempts_limit: u32,
     marks: Vec<Mark>,
     commit: Option<String>,
-    /// What is being done, and since when.
+    /// What is being done.
     current: Option<Current>,
-    /// Why its last attempt failed.
+    /// Why its last attempt failed, as long as it is open.
     failure: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct Current {
     what: &'static str,
+    attempt: u32,
     since: Option<String>,
     #[serde(skip)]
     for_ms: Option<u64>,
 }
 
-impl Status {
-    fn of(places: &Places) -> Result<Self, Problem> {
-        let file = TaskFile::read(read_text(&RealDisk, &places.spec.tasks)?.text);
-        let rows = outline(&file);
-        let history = History::open(places)?;
-        let run = history.runs()?.pop();
-        let state = match (&run, history.store()) {
-            (Some(run), Some(store)) => {
-                folded(store, &run.id)
-                    .map_err(|error| Problem::Run(error.into()))?
-                    .0
+/// All that is asked before anything is told.
+struct Knowledge {
+    plan: Plan,
+    /// The newest run, and its state with what people said since.
+    run: Option<Run>,
+    state: State,
+    past: Past,
+    at_work: Option<Holder>,
+    /// The attempts that the newest run has begun.
+    begun: Vec<Attempt>,
+}
+
+impl Knowledge {
+    fn gather(workplace: &Workplace) -> Result<Self, Problem> {
+        let plan = Plan::read(workplace)?;
+        // Before the journal is read: a run that ends meanwhile has then said so there.
+        let at_work = TreeLock::holder(&workplace.places.root);
+        let history = History::open(&workplace.places)?;
+        let mut runs = history.runs()?;
+        let attempts = history.attempts(&runs)?;
+        let run = runs.pop();
+        let mut state = run.as_ref().map(|run| history.state(run)).transpose()?;
+        let state_now = state.get_or_insert_default();
+        for choice in history.choices()? {
+            if choice.number > state_now.choices_seen {
+                state_now.apply(&Event::Chosen { choice });
             }
-            _ => State::default(),
-        };
-        let holder = TreeLock::holder(&places.root);
-        let starts = match &run {
-            Some(run) => attempt_starts(&history, run)?,
-            None => Vec::new(),
-        };
+        }
+        let state = state.unwrap_or_default();
+        let past = Past::gather(&plan, &history, &runs, &state, &attempts)?;
+        let is_new = |one: &Attempt| run.as_ref().is_some_and(|run| run.id == one.key.run);
+        Ok(Self {
+            begun: attempts.into_iter().filter(is_new).collect(),
+            plan,
+            run,
+            state,
+            past,
+            at_work: at_work.filter(|holder| holder.purpose == Purpose::Run),
+        })
+    }
+}
+
+impl Status {
+    fn of(workplace: &Workplace) -> Result<Self, Problem> {
+        let places = &workplace.places;
+        let known = Knowledge::gather(workplace)?;
+        let rows = outline(&known.plan.file);
         let counted = |is_wanted: fn(&&OutlineRow) -> bool| Counts {
             done: rows.iter().filter(is_wanted).filter(|row| row.done).count(),
             total: rows.iter().filter(is_wanted).count(),
         };
+        let is_ours = |holder: &&Holder| holder.runs(places);
+        let ours = known.at_work.as_ref().filter(is_ours);
+        let other = known.at_work.as_ref().filter(|holder| !is_ours(holder));
         Ok(Self {
             v: 1,
             spec: places.spec.name.clone(),
             file: places.shown(&places.spec.tasks),
             originals: counted(|row| row.is_original() && !row.optional),
             fixes: counted(|row| !row.is_original()),
-            tasks: rows
-                .iter()
-                .map(|row| task_status(row, &state, &starts, holder.is_some()))
-                .collect(),
-            run: run.map(|run| run_status(&run, &state, holder)),
+            tasks: task_statuses(&known, &rows, ours.is_some()),
+            run: known
+                .run
+                .as_ref()
+                .map(|run| run_status(run, &known.state, ours)),
+            other_run: other.map(AtWork::of),
         })
     }
 }
 
-/// When the attempts of a run began that are of interest: the last of each task.
-fn attempt_starts(history: &History, run: &Run) -> Result<Vec<(TaskKey, Timestamp)>, Problem> {
-    let events = history.events(run)?;
-    let starts = events.into_iter().filter_map(|(at, event)| match event {
-        Event::AttemptStarted { task, .. } => Some((task, at)),
-        _ => None,
-    });
-    Ok(starts.collect())
+impl AtWork {
+    fn of(holder: &Holder) -> Self {
+        Self {
+            process: holder.pid,
+            spec: holder.name.clone(),
+        }
+    }
 }
 
-fn run_status(run: &Run, state: &State, holder: Option<TreeLockError>) -> RunStatus {
+fn run_status(run: &Run, state: &State, at_work: Option<&Holder>) -> RunStatus {
+    // A run that goes on says so only when it has begun to.
+    let ended = state.outcome.clone().filter(|_| at_work.is_none());
     RunStatus {
         id: run.id.to_string(),
+        started: moment(run.started_ms).iso8601(),
         agent: state.config.agent.clone(),
-        outcome: state
-            .outcome
-            .as_ref()
-            .map(|outcome| outcome.name().to_owned()),
-        holder: holder.map(|held| held.to_string()),
+        at_work: at_work.map(AtWork::of),
+        outcome: ended.as_ref().map(RunOutcome::name),
+        message: ended.as_ref().and_then(message),
         attempts_used: state.iterations,
         attempts_limit: state.iteration_limit(),
         waited_ms: state.waited_ms,
         max_wait_ms: state.config.max_wait_ms,
+        ended,
     }
 }
 
-fn task_status(
-    row: &OutlineRow,
-    state: &State,
-    starts: &[(TaskKey, Timestamp)],
-    is_at_work: bool,
-) -> TaskStatus {
-    let task = state.tasks.get(&row.key);
-    let started = starts
-        .iter()
-        .rev()
-        .find(|(key, _)| *key == row.key)
-        .map(|(_, at)| *at);
-    let what = task.map(|task| doing(&task.phase)).filter(|_| is_at_work);
+fn message(outcome: &RunOutcome) -> Option<String> {
+    match outcome {
+        RunOutcome::Limit { message: why }
+        | RunOutcome::NeedsPerson { why }
+        | RunOutcome::TryLater { why }
+        | RunOutcome::SetUp { why } => Some(why.clone()),
+        RunOutcome::AllGreen
+        | RunOutcome::OnlyDone
+        | RunOutcome::Skipped
+        | RunOutcome::Stopped { .. } => None,
+    }
+}
+
+fn task_statuses(known: &Knowledge, rows: &[OutlineRow], is_at_work: bool) -> Vec<TaskStatus> {
+    let mut above: Vec<&TaskKey> = Vec::new();
+    let mut statuses = Vec::new();
+    for row in rows {
+        above.truncate(usize::from(row.depth));
+        let below = above.last().map(|key| key.id.to_string());
+        above.push(&row.key);
+        let mut status = task_status(known, row, below);
+        if is_at_work {
+            status.current = current(known, &row.key);
+        }
+        statuses.push(status);
+    }
+    statuses
+}
+
+fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> TaskStatus {
+    let state = &known.state;
+    let place = known.plan.row_of(&row.key);
+    let last = place.and_then(|place| known.past.last(place));
     TaskStatus {
         id: row.key.id.to_string(),
+        occurrence: row.key.occurrence,
         title: row.key.title.clone(),
+        kind: row.kind,
         depth: row.depth,
+        below,
         done: row.done,
         optional: row.optional,
-        skipped: state.skipped.contains(&row.key),
-        attempts: task.map_or(0, |task| task.attempts),
-        attempts_used: task.map_or(0, |task| task.iterations),
+        skipped: !row.done && state.skipped.contains(&row.key),
+        attempts: place.map_or(0, |place| known.past.attempts(place)),
+        attempts_used: place.map_or(0, |place| known.past.used(place)),
         attempts_limit: state.config.limits.task_iterations,
-        marks: task
-            .map(|task| task.marks.iter().copied().collect())
-            .unwrap_or_default(),
-        commit: task.and_then(|task| task.hash.clone()),
-        current: what.flatten().map(|what| Current {
-            what,
-            since: started.map(Timestamp::iso8601),
-            for_ms: started.map(|at| now().since(at)),
-        }),
-        failure: task
-            .filter(|_| !row.done)
+        marks: last.filter(|_| row.done).map_or(Vec::new(), marks),
+        commit: last.and_then(|task| task.hash.clone()).filter(|_| row.done),
+        current: None,
+        failure: last
+            .filter(|task| !row.done && task.result != Some(true))
             .and_then(|task| task.failure.as_ref())
             .map(|failure| failure.error.clone()),
     }
+}
+
+fn marks(task: &TaskState) -> Vec<Mark> {
+    task.marks.iter().copied().collect()
+}
+
+fn current(known: &Knowledge, key: &TaskKey) -> Option<Current> {
+    let task = known.state.tasks.get(key)?;
+    let what = doing(&task.phase)?;
+    let is_it = |one: &&Attempt| one.key.task == *key && one.key.number == task.attempts;
+    let begun = known.begun.iter().rfind(is_it);
+    let since = match &task.phase {
+        Phase::Waiting { since, .. } => Some(*since),
+        _ => begun.map(|one| moment(one.started_ms)),
+    };
+    Some(Current {
+        what,
+        attempt: task.attempts,
+        since: since.map(Timestamp::iso8601),
+        for_ms: since.map(|since| now().since(since)),
+    })
 }
 
 fn doing(phase: &Phase) -> Option<&'static str> {
@@ -207,4 +298,8 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         | Phase::Committing { .. }
         | Phase::Recording { .. } => Some("saving"),
     }
+}
+
+fn moment(millis: i64) -> Timestamp {
+    Timestamp::from_millis(u64::try_from(millis).unwrap_or(0))
 }

@@ -14,13 +14,13 @@ use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, read_text};
 
 use self::view::View;
-use super::choose::known_ids;
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
 use crate::config::{Configuration, Count, PromptTexts, Settings, StoredLimits, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
+use crate::plan::known_ids;
 use crate::problem::Problem;
 use crate::state_file::limits_in;
 use crate::workplace::Workplace;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use regreen_documents::{Change, EditError, FixRecord, Place, RowId, TaskFile};
-use regreen_model::{FixOrigin, NewTask, TaskId};
+use regreen_model::{FixOrigin, NewTask};
 use regreen_workspace::{Edited, RealDisk, Written, edit_file, read_text, recover_leftovers};
 
 use crate::arguments::{InsertFix, Which};
 use crate::exit::Exit;
 use crate::output;
+use crate::plan::row_named;
 use crate::problem::Problem;
 use crate::state_file;
 
@@ -93,35 +94,7 @@ pub fn report(edited: &Edited) {
 }
 
 fn find(file: &TaskFile, which: &Which) -> Result<RowId, Problem> {
-    let id = TaskId::parse(&which.id).ok_or_else(|| Problem::NotAnId {
-        id: which.id.clone(),
-    })?;
-    let rows: Vec<RowId> = file.rows_with_id(&id).collect();
-    let Some(first) = rows.first().copied() else {
-        let known = file
-            .rows()
-            .filter_map(|row| file.key(row))
-            .map(|key| key.id.to_string());
-        return Err(Problem::NoSuchTask {
-            file: which.file.clone(),
-            id: which.id.clone(),
-            known: known.collect(),
-        });
-    };
-    let Some(line) = which.line else {
-        return Ok(first);
-    };
-    let on_line = file.row_on_line(line).filter(|row| rows.contains(row));
-    on_line.ok_or_else(|| Problem::NotOnLine {
-        file: which.file.clone(),
-        id: which.id.clone(),
-        line,
-        lines: rows
-            .iter()
-            .filter_map(|row| file.task(*row))
-            .map(|task| task.line)
-            .collect(),
-    })
+    row_named(file, &which.file, &which.id, which.line)
 }
 
 fn fix(

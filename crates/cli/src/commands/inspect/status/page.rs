@@ -1,59 +1,57 @@
 use std::fmt::Write as _;
 
-use regreen_model::PlainLine;
+use regreen_model::{RunOutcome, visible_line};
 use regreen_reporters::Span;
 
-use super::{RunStatus, Status, TaskStatus};
+use super::{AtWork, Current, RunStatus, Status, TaskStatus};
 
 const TITLE_CHARS: usize = 60;
 const REASON_CHARS: usize = 100;
 
 impl Status {
     pub(super) fn to_page(&self) -> String {
-        let mut page = format!(
-            "spec {} ({}): {} of {} originals done",
-            self.spec, self.file, self.originals.done, self.originals.total
+        let mut page = visible_line(
+            &format!(
+                "spec {} ({}): {} of {} originals done{}",
+                self.spec,
+                self.file,
+                self.originals.done,
+                self.originals.total,
+                self.fixes_done()
+            ),
+            usize::MAX,
         );
-        if self.fixes.total > 0 {
-            let _ = write!(page, ", {} of {} fixes", self.fixes.done, self.fixes.total);
-        }
         page.push('\n');
         match &self.run {
             None => page.push_str("no run yet: `regreen run` starts one\n"),
             Some(run) => tell_run(&mut page, run),
         }
+        if let Some(other) = &self.other_run {
+            let _ = writeln!(page, "another spec is being run here: {}", worker(other));
+        }
         page.push('\n');
-        let width = self
-            .tasks
-            .iter()
-            .map(|task| name(task).chars().count())
-            .max();
+        let names = self.tasks.iter().map(|task| name(task).chars().count());
+        let width = names.max().unwrap_or(0);
         for task in &self.tasks {
-            tell_task(&mut page, task, width.unwrap_or(0));
+            tell_task(&mut page, task, width);
         }
         page
+    }
+
+    fn fixes_done(&self) -> String {
+        match self.fixes.total {
+            0 => String::new(),
+            total => format!(", {} of {total} fixes", self.fixes.done),
+        }
     }
 }
 
 fn tell_run(page: &mut String, run: &RunStatus) {
-    let state = match (&run.holder, run.outcome.as_deref()) {
-        (Some(_), _) => "at work",
-        (None, None) => "was cut off; `regreen run` goes on with it",
-        (None, Some("all_green")) => "ended, all green",
-        (None, Some("only_done")) => "ended, with what was asked for done",
-        (None, Some("skipped")) => "ended, with tasks skipped",
-        (None, Some("limit")) => "ended at a limit",
-        (None, Some("needs_person")) => "waits for a person; `regreen run` goes on with it",
-        (None, Some("try_later")) => "paused until later; `regreen run` goes on with it",
-        (None, Some("set_up")) => "paused: the set-up must be fixed; `regreen run` goes on with it",
-        (None, Some(_)) => "was stopped; `regreen run` goes on with it",
-    };
-    let _ = writeln!(
-        page,
-        "run {}, agent {}: {state}",
-        run.id,
-        PlainLine::flatten(&run.agent, REASON_CHARS)
-    );
+    let agent = visible_line(&run.agent, REASON_CHARS);
+    let _ = writeln!(page, "run {}, agent {agent}: {}", run.id, fate(run));
+    if let Some(message) = &run.message {
+        let _ = writeln!(page, "{}", visible_line(first_line(message), REASON_CHARS));
+    }
     let _ = writeln!(
         page,
         "attempts {} of {}, waited {} of {}",
@@ -64,10 +62,38 @@ fn tell_run(page: &mut String, run: &RunStatus) {
     );
 }
 
+fn fate(run: &RunStatus) -> String {
+    if let Some(at_work) = &run.at_work {
+        return format!("at work, {}", worker(at_work));
+    }
+    let words = match &run.ended {
+        None => "was cut off; `regreen run` goes on with it",
+        Some(RunOutcome::AllGreen) => "ended, all green",
+        Some(RunOutcome::OnlyDone) => "ended, with what was asked for done",
+        Some(RunOutcome::Skipped) => "ended, with tasks skipped",
+        Some(RunOutcome::Limit { .. }) => "ended at a limit; `regreen run` tries once more",
+        Some(RunOutcome::NeedsPerson { .. }) => "waits for a person; `regreen run` goes on with it",
+        Some(RunOutcome::TryLater { .. }) => "paused until later; `regreen run` goes on with it",
+        Some(RunOutcome::SetUp { .. }) => {
+            "paused: the set-up must be fixed; `regreen run` goes on with it"
+        }
+        Some(RunOutcome::Stopped { .. }) => "was stopped; `regreen run` goes on with it",
+    };
+    words.to_owned()
+}
+
+fn worker(at_work: &AtWork) -> String {
+    let spec = visible_line(&at_work.spec, TITLE_CHARS);
+    match at_work.process {
+        Some(pid) => format!("process {pid}, spec {spec}"),
+        None => format!("spec {spec}"),
+    }
+}
+
 fn name(task: &TaskStatus) -> String {
     let indent = "  ".repeat(usize::from(task.depth));
     let tick = if task.done { 'x' } else { ' ' };
-    let title = PlainLine::flatten(&task.title, TITLE_CHARS);
+    let title = visible_line(&task.title, TITLE_CHARS);
     let optional = if task.optional { "*" } else { "" };
     format!("{indent}[{tick}]{optional} {} {title}", task.id)
 }
@@ -76,6 +102,11 @@ fn tell_task(page: &mut String, task: &TaskStatus, width: usize) {
     let facts = facts(task).join(", ");
     let line = format!("{:<width$}  {facts}", name(task));
     let _ = writeln!(page, "{}", line.trim_end());
+    if let Some(failure) = &task.failure {
+        let indent = "  ".repeat(usize::from(task.depth));
+        let reason = visible_line(first_line(failure), REASON_CHARS);
+        let _ = writeln!(page, "{indent}    failed: {reason}");
+    }
 }
 
 fn facts(task: &TaskStatus) -> Vec<String> {
@@ -85,23 +116,33 @@ fn facts(task: &TaskStatus) -> Vec<String> {
         1 => facts.push("1 attempt".to_owned()),
         n => facts.push(format!("{n} attempts")),
     }
+    if !task.done && task.attempts_used > 0 {
+        facts.push(format!(
+            "{} of {} used up",
+            task.attempts_used, task.attempts_limit
+        ));
+    }
     facts.extend(task.marks.iter().map(ToString::to_string));
-    facts.extend(task.commit.clone());
+    facts.extend(task.commit.as_ref().map(|hash| format!("commit {hash}")));
     if task.skipped {
         facts.push("skipped".to_owned());
     }
-    if let Some(current) = &task.current {
-        let elapsed = current
-            .for_ms
-            .map(|ms| format!(" for {}", Span::whole_seconds(ms)));
-        facts.push(format!("{}{}", current.what, elapsed.unwrap_or_default()));
-    }
-    if let Some(failure) = &task.failure {
-        let first = failure.lines().next().unwrap_or_default();
-        facts.push(format!(
-            "failed: {}",
-            PlainLine::flatten(first, REASON_CHARS)
-        ));
-    }
+    facts.extend(task.current.as_ref().map(doing));
     facts
+}
+
+fn doing(current: &Current) -> String {
+    let what = match current.what {
+        "attempt" => format!("attempt {} is at work", current.attempt),
+        what => what.to_owned(),
+    };
+    let elapsed = current.for_ms.map(Span::whole_seconds);
+    let elapsed = elapsed.map(|elapsed| format!(" for {elapsed}"));
+    format!("{what}{}", elapsed.unwrap_or_default())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
 }

@@ -1,0 +1,101 @@
+//! The snapshots around attempts.
+
+use std::collections::BTreeSet;
+
+use regreen_runtime::Places;
+use regreen_store::{Attempt, AttemptKey, RunId};
+use regreen_workspace::{AttemptName, AttemptSpan, Git, GitError, KeptSnapshot, RelPath, Side};
+
+use crate::case::Case;
+use crate::output;
+use crate::problem::Problem;
+
+/// What is kept of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Around {
+    Both(AttemptSpan),
+    /// It is at work, or nobody has looked at what it left.
+    OnlyBefore,
+    Nothing,
+}
+
+impl Around {
+    pub fn of(kept: &[KeptSnapshot], attempt: &AttemptKey) -> Self {
+        let name = AttemptName::new(attempt.run.as_str(), &attempt.task, attempt.number);
+        let find = |side: Side| {
+            let found = kept.iter().find(|one| one.side == side && one.name == name);
+            found.map(|one| one.oid.clone())
+        };
+        match (find(Side::Before), find(Side::After)) {
+            (Some(before), Some(after)) => Self::Both(AttemptSpan { before, after }),
+            (Some(_), None) => Self::OnlyBefore,
+            (None, _) => Self::Nothing,
+        }
+    }
+}
+
+/// All that a task changed: its own attempts, those of its fixes and of the tasks below it.
+#[derive(Debug)]
+pub struct TaskSpans {
+    pub git: Git,
+    pub spans: Vec<AttemptSpan>,
+}
+
+impl TaskSpans {
+    /// In the run that is named, or since the task was last finished before.
+    pub fn of(case: &Case, run: Option<&str>) -> Result<Self, Problem> {
+        let attempts = case.since_finished(run)?;
+        let git = open_git(&case.workplace.places)?;
+        let kept = kept(&git, &attempts)?;
+        let mut spans = Vec::new();
+        let mut open = None;
+        for attempt in attempts {
+            match Around::of(&kept, &attempt.key) {
+                Around::Both(span) => spans.push(span),
+                Around::OnlyBefore => open = Some(attempt),
+                Around::Nothing => {}
+            }
+        }
+        match open {
+            Some(attempt) if spans.is_empty() => return Err(not_ended(attempt)),
+            Some(attempt) => output::note(&format!("{}; it is left out", not_ended(attempt))),
+            None if spans.is_empty() => {
+                return Err(Problem::NoSnapshot {
+                    task: case.subject.key.id.to_string(),
+                });
+            }
+            None => {}
+        }
+        Ok(Self { git, spans })
+    }
+}
+
+pub fn not_ended(attempt: &Attempt) -> Problem {
+    Problem::NotEnded {
+        task: attempt.key.task.id.to_string(),
+        number: attempt.key.number,
+    }
+}
+
+/// The snapshots of all runs that these attempts are of.
+fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<KeptSnapshot>, Problem> {
+    let runs: BTreeSet<&RunId> = attempts.iter().map(|attempt| &attempt.key.run).collect();
+    let mut kept = Vec::new();
+    for run in runs {
+        kept.extend(git.snapshots(Some(run.as_str())).map_err(Problem::Git)?);
+    }
+    Ok(kept)
+}
+
+/// The repository, which is where snapshots are.
+pub fn open_git(places: &Places) -> Result<Git, Problem> {
+    Git::open(&places.root).map_err(|error| match error {
+        GitError::NoWorkTree | GitError::Missing => Problem::NotInGit,
+        error => Problem::Git(error),
+    })
+}
+
+/// What is written about the work is not the work.
+pub fn spec_files(places: &Places) -> BTreeSet<RelPath> {
+    places.spec_files().into_iter().flatten().collect()
+}

@@ -1,0 +1,71 @@
+use std::collections::BTreeMap;
+
+use regreen_documents::RowId;
+use regreen_engine::{State, TaskState};
+use regreen_store::{Attempt, Run};
+
+use crate::history::History;
+use crate::plan::Plan;
+use crate::problem::Problem;
+
+/// What all runs did about the tasks of a plan.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    attempts: BTreeMap<RowId, u32>,
+    /// Of the attempts in the newest run, those charged to the task.
+    used: BTreeMap<RowId, u32>,
+    /// A task as the last run left it that tried it.
+    tasks: BTreeMap<RowId, TaskState>,
+}
+
+impl Past {
+    /// Older runs are looked into only as far as there is something to find.
+    pub(super) fn gather(
+        plan: &Plan,
+        history: &History,
+        older: &[Run],
+        newest: &State,
+        attempts: &[Attempt],
+    ) -> Result<Self, Problem> {
+        let mut past = Self::default();
+        for attempt in attempts {
+            if let Some(row) = plan.row_of(&attempt.key.task) {
+                *past.attempts.entry(row).or_default() += 1;
+            }
+        }
+        for (key, task) in &newest.tasks {
+            let row = plan.row_of(key);
+            past.used.extend(row.map(|row| (row, task.iterations)));
+        }
+        past.add(plan, newest);
+        for run in older.iter().rev() {
+            let mut tried = past.attempts.keys();
+            if tried.all(|row| past.tasks.contains_key(row)) {
+                break;
+            }
+            past.add(plan, &history.state(run)?);
+        }
+        Ok(past)
+    }
+
+    fn add(&mut self, plan: &Plan, state: &State) {
+        let tried = state.tasks.iter().filter(|(_, task)| task.attempts > 0);
+        for (key, task) in tried {
+            if let Some(row) = plan.row_of(key) {
+                self.tasks.entry(row).or_insert_with(|| task.clone());
+            }
+        }
+    }
+
+    pub(super) fn attempts(&self, row: RowId) -> u32 {
+        self.attempts.get(&row).copied().unwrap_or(0)
+    }
+
+    pub(super) fn used(&self, row: RowId) -> u32 {
+        self.used.get(&row).copied().unwrap_or(0)
+    }
+
+    pub(super) fn last(&self, row: RowId) -> Option<&TaskState> {
+        self.tasks.get(&row)
+    }
+}

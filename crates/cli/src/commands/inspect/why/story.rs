@@ -1,0 +1,369 @@
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, FailureNote, PlanChanges, PromptKind, RunOutcome,
+    TaskFailure, TaskKey, Timestamp, Verdict,
+};
+use regreen_reporters::Span;
+use regreen_runtime::Places;
+use regreen_store::{AttemptKey, Run};
+
+use super::changes::Changes;
+use super::page::Page;
+use super::{Events, name, said};
+use crate::arguments::Why;
+use crate::plan::{Plan, Subject};
+use crate::workplace::Workplace;
+
+/// So much of a log is looked at for its last lines.
+const END_OF_LOG: u64 = 8 * 1024;
+
+/// What happened to one task in one run.
+pub(super) struct RunStory<'a> {
+    places: &'a Places,
+    plan: &'a Plan,
+    subject: &'a Subject,
+    run: &'a Run,
+    asked: &'a Why,
+    changes: Changes,
+    /// It is the last run that tried the task, so that nobody needs to name it.
+    pub(super) is_newest: bool,
+    /// The Verify that runs is the second look.
+    again: bool,
+    /// Why the last Verify was red: a failure that says the same adds nothing.
+    red: Option<String>,
+}
+
+impl<'a> RunStory<'a> {
+    pub(super) fn new(
+        workplace: &'a Workplace,
+        plan: &'a Plan,
+        subject: &'a Subject,
+        run: &'a Run,
+        asked: &'a Why,
+    ) -> Self {
+        Self {
+            places: &workplace.places,
+            plan,
+            subject,
+            run,
+            asked,
+            changes: Changes::new(&workplace.places.root, asked.diff),
+            is_newest: false,
+            again: false,
+            red: None,
+        }
+    }
+
+    pub(super) fn tell(&mut self, events: &Events, page: &mut Page) {
+        page.line(0, "");
+        page.line(0, &format!("run {}{}", self.run.id, agent(events)));
+        let mut is_last = false;
+        for (at, event) in events {
+            match event {
+                Event::TaskPicked { task } => is_last = self.is_it(&task.task),
+                Event::RunEnded { outcome } if is_last => {
+                    page.line(1, &format!("the run ended: {}", fate(outcome)));
+                }
+                Event::RunResumed { .. } if is_last => page.line(1, "the run goes on"),
+                event if concerns(self.plan, self.subject, event) => {
+                    is_last &= !matches!(event, Event::TaskDone { .. });
+                    self.tell_event(*at, event, page);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn is_it(&self, key: &TaskKey) -> bool {
+        self.plan.is(self.subject, key)
+    }
+
+    fn tell_event(&mut self, at: Timestamp, event: &Event, page: &mut Page) {
+        match event {
+            Event::Chosen { choice } => page.line(1, said(choice.what)),
+            Event::AttemptStarted {
+                attempt, prompt, ..
+            } => {
+                page.line(0, "");
+                let (told, log) = (told(*prompt), self.way("log", *attempt));
+                let at = moment(at);
+                page.line(1, &format!("attempt {attempt}{told}, {at}: `{log}`"));
+            }
+            Event::AttemptEnded {
+                task,
+                attempt,
+                report,
+                ..
+            } if self.is_it(task) => self.tell_attempt(task, *attempt, report, page),
+            Event::AttemptEnded {
+                task,
+                attempt,
+                report,
+                ..
+            } => self.tell_mention(task, *attempt, &report.plan, page),
+            Event::ClaimsJudged {
+                task,
+                kept,
+                taken_back,
+            } => self.tell_claims(task, kept, taken_back, page),
+            Event::VerifyStarted { again, .. } => self.again = *again,
+            Event::VerifyEnded { verdict, .. } => self.tell_verdict(verdict, page),
+            Event::TaskFailed { failure, .. } => self.tell_failure(failure, page),
+            Event::CommitRefused { output, .. } => {
+                page.line(2, "a commit hook refused it:");
+                page.quote(3, output);
+            }
+            Event::Committed {
+                hash: Some(hash), ..
+            } => page.line(2, &format!("commit {hash}")),
+            Event::TaskDone { marks, .. } => {
+                let marks: String = marks.iter().map(|mark| format!(", {mark}")).collect();
+                page.line(1, &format!("done{marks}"));
+            }
+            Event::TaskSkipped { .. } => page.line(1, "skipped"),
+            Event::TaskGone { .. } => page.line(1, "somebody took it out of the file"),
+            Event::WaitStarted { why, until, .. } => {
+                page.line(2, &format!("waits until {}: {why}", moment(*until)));
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_attempt(
+        &mut self,
+        task: &TaskKey,
+        number: u32,
+        report: &AttemptReport,
+        page: &mut Page,
+    ) {
+        self.red = None;
+        page.line(2, &ending(report));
+        let has_passed = report.signalled && !report.reports_failure;
+        if !has_passed || report.contradiction.is_some() {
+            let log = self.places.log(self.run.id.as_str(), task, number);
+            self.quote_log(&log, page);
+        }
+        if let Some(words) = &report.contradiction {
+            page.line(2, &format!("its answer contradicts that: {words}"));
+        }
+        self.tell_plan(task, number, &report.plan, page);
+        let attempt = AttemptKey {
+            run: self.run.id.clone(),
+            task: task.clone(),
+            number,
+        };
+        let way = self.way("diff", number);
+        self.changes
+            .tell(page, &attempt, report.files_changed, &way);
+    }
+
+    /// What it said last.
+    fn quote_log(&self, log: &Path, page: &mut Page) {
+        match end_of_file(log) {
+            Ok(end) if end.trim().is_empty() => page.line(2, "printed nothing"),
+            Ok(end) => {
+                page.line(2, "printed:");
+                page.quote(3, &end);
+            }
+            Err(_) => page.line(2, "its log is not there any more"),
+        }
+    }
+
+    /// The command that shows more of an attempt.
+    fn way(&self, command: &str, number: u32) -> String {
+        let mut way = format!("regreen {command} {} {number}", self.asked.which.task);
+        if !self.is_newest {
+            way.push_str(&format!(" --run {}", self.run.id));
+        }
+        if let Some(line) = self.asked.which.line {
+            way.push_str(&format!(" --line {line}"));
+        }
+        if let Some(spec) = &self.asked.which.spec {
+            way.push_str(&format!(" --spec {spec}"));
+        }
+        way
+    }
+
+    fn tell_plan(&self, task: &TaskKey, number: u32, plan: &PlanChanges, page: &mut Page) {
+        for warning in &plan.warnings {
+            page.line(2, &format!("plan: {warning}"));
+        }
+        for claim in &plan.claims {
+            let task = name(&claim.task);
+            page.line(2, &format!("plan: the agent ticked {task} as well"));
+        }
+        for row in &plan.added {
+            page.line(2, &format!("plan: the agent added {}", name(row)));
+        }
+        for row in &plan.edited {
+            page.line(2, &format!("plan: the agent changed {}", name(row)));
+        }
+        let folder = self.places.task_folder(self.run.id.as_str(), task);
+        let left = folder.join(format!("{number}.plan.md"));
+        if left.is_file() {
+            let left = self.places.shown(&left);
+            page.line(2, &format!("plan: as the agent left it, in {left}"));
+        }
+    }
+
+    /// What the agent did to this task while it worked on another.
+    fn tell_mention(&self, task: &TaskKey, number: u32, plan: &PlanChanges, page: &mut Page) {
+        let claims = plan.claims.iter().map(|claim| &claim.task);
+        let is_named =
+            |mut keys: Box<dyn Iterator<Item = &TaskKey> + '_>| keys.any(|key| self.is_it(key));
+        let deeds = [
+            (is_named(Box::new(claims)), "ticked it"),
+            (is_named(Box::new(plan.added.iter())), "added it"),
+            (is_named(Box::new(plan.edited.iter())), "changed it"),
+            (
+                is_named(Box::new(plan.put_back.iter())),
+                "removed it, and it was put back",
+            ),
+            (
+                is_named(Box::new(plan.skipped.iter())),
+                "removed it again, so it counts as skipped",
+            ),
+        ];
+        for (_, deed) in deeds.iter().filter(|(is_so, _)| *is_so) {
+            page.line(1, &format!("attempt {number} of task {} {deed}", task.id));
+        }
+    }
+
+    fn tell_claims(&self, task: &TaskKey, kept: &[TaskKey], back: &[TaskKey], page: &mut Page) {
+        let is_own = self.is_it(task);
+        for (keys, fate) in [
+            (kept, "was verified and stays ticked"),
+            (back, "could not be verified and is open again"),
+        ] {
+            for key in keys.iter().filter(|key| is_own || self.is_it(key)) {
+                match is_own {
+                    true => page.line(2, &format!("plan: {} {fate}", key.id)),
+                    false => page.line(1, &format!("it {fate}")),
+                }
+            }
+        }
+    }
+
+    fn tell_verdict(&mut self, verdict: &Verdict, page: &mut Page) {
+        let once_more = if self.again { " once more" } else { "" };
+        match verdict {
+            Verdict::Green if self.again => page.line(2, "Verify once more: green, so it is flaky"),
+            Verdict::Green => page.line(2, "Verify: green"),
+            Verdict::Unverified => page.line(2, "Verify: there is nothing to run"),
+            Verdict::Red { error } if self.red.as_ref() == Some(error) => {
+                page.line(2, &format!("Verify{once_more}: red again"));
+            }
+            Verdict::Red { error } => {
+                let (what, printed) = error.split_once('\n').unwrap_or((error, ""));
+                let what = what.strip_prefix("Verify failed: ").unwrap_or(what);
+                page.line(2, &format!("Verify{once_more}: red: {what}"));
+                page.quote(3, printed);
+                self.red = Some(error.clone());
+            }
+        }
+    }
+
+    fn tell_failure(&self, failure: &FailureNote, page: &mut Page) {
+        if self.red.as_ref() != Some(&failure.error) {
+            let (what, more) = failure
+                .error
+                .split_once('\n')
+                .unwrap_or((failure.error.as_str(), ""));
+            page.line(2, &format!("failed: {what}"));
+            page.quote(3, more);
+        }
+        let fix = failure.attempted_fix.as_str();
+        if !matches!(fix, "" | TaskFailure::NO_ATTEMPTED_FIX) {
+            page.line(2, &format!("attempted fix: {fix}"));
+        }
+    }
+}
+
+/// Whether an event is part of a task's story.
+pub(super) fn concerns(plan: &Plan, subject: &Subject, event: &Event) -> bool {
+    let is_it = |key: &TaskKey| plan.is(subject, key);
+    let is_named = match event {
+        Event::AttemptEnded { report, .. } => {
+            let plan = &report.plan;
+            let claims = plan.claims.iter().map(|claim| &claim.task);
+            let rows = [&plan.added, &plan.edited, &plan.put_back, &plan.skipped];
+            claims.chain(rows.into_iter().flatten()).any(is_it)
+        }
+        Event::ClaimsJudged {
+            kept, taken_back, ..
+        } => kept.iter().chain(taken_back).any(is_it),
+        _ => false,
+    };
+    is_named || crate::history::task_of(event).is_some_and(is_it)
+}
+
+/// The agent as the run was begun with it.
+fn agent(events: &Events) -> String {
+    let agent = events.iter().find_map(|(_, event)| match event {
+        Event::RunStarted { config, .. } => Some(&config.agent),
+        _ => None,
+    });
+    agent.map_or(String::new(), |agent| format!(", agent {agent}"))
+}
+
+fn ending(report: &AttemptReport) -> String {
+    let ending = &report.ending;
+    let how = match (ending.timed_out, ending.exit_code, ending.signal) {
+        (true, ..) => "ended by the time limit".to_owned(),
+        (_, Some(code), _) => format!("exit code {code}"),
+        (_, _, Some(signal)) => format!("ended by signal {signal}"),
+        (false, None, None) => return "cut off: regreen or the machine ended meanwhile".to_owned(),
+    };
+    let took = Span::from_millis(ending.duration_ms);
+    let said = match (&report.class, report.signalled, report.reports_failure) {
+        (AttemptClass::Ordinary, _, true) => "reported failure".to_owned(),
+        (AttemptClass::Ordinary, true, _) => "claimed completion".to_owned(),
+        (AttemptClass::Ordinary, false, _) => "gave no signal".to_owned(),
+        (AttemptClass::Interrupted, ..) => "cut off, and not counted".to_owned(),
+        (AttemptClass::Transient { why, .. }, ..) => format!("its service is out of reach: {why}"),
+        (AttemptClass::Fatal { why }, ..) => format!("it would fail again: {why}"),
+        (AttemptClass::Session { why }, ..) => format!("its session is of no more use: {why}"),
+    };
+    format!("{how} after {took}, {said}")
+}
+
+fn told(prompt: PromptKind) -> &'static str {
+    match prompt {
+        PromptKind::First => "",
+        PromptKind::Retry => ", told how it failed before",
+        PromptKind::Reminder => ", reminded that only the signal is missing",
+        PromptKind::NoOp => ", told that the last one changed nothing",
+        PromptKind::Interrupted => ", told that the last one was cut off",
+        PromptKind::NewSession => ", in a new session",
+    }
+}
+
+fn fate(outcome: &RunOutcome) -> String {
+    let words = match outcome {
+        RunOutcome::AllGreen => "all tasks are done",
+        RunOutcome::OnlyDone => "what was asked for is done",
+        RunOutcome::Skipped => "open tasks were left out",
+        RunOutcome::Limit { message } => message,
+        RunOutcome::NeedsPerson { why }
+        | RunOutcome::TryLater { why }
+        | RunOutcome::SetUp { why } => why,
+        RunOutcome::Stopped { .. } => "somebody stopped it",
+    };
+    words.to_owned()
+}
+
+fn moment(at: Timestamp) -> String {
+    format!("{} {} UTC", at.utc_date(), at.utc_time())
+}
+
+fn end_of_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(END_OF_LOG);
+    file.seek(SeekFrom::Start(start))?;
+    let mut end = Vec::new();
+    file.take(END_OF_LOG).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
+}

@@ -1,0 +1,180 @@
+//! The task file as it is now, and the tasks that people and the journal mean by their names.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use regreen_documents::{RowId, TaskFile};
+use regreen_model::{TaskId, TaskKey, TaskKind};
+use regreen_workspace::{RealDisk, read_text};
+
+use crate::arguments::OneTask;
+use crate::output;
+use crate::problem::Problem;
+use crate::workplace::Workplace;
+
+#[derive(Debug)]
+pub struct Plan {
+    pub file: TaskFile,
+    /// What the file is called in messages.
+    shown: PathBuf,
+    /// Rows that were looked up before.
+    meant: RefCell<BTreeMap<TaskKey, Option<RowId>>>,
+}
+
+/// The task that is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// As it is now; as it was last, if it is not in the file any more.
+    pub key: TaskKey,
+    pub row: Option<RowId>,
+}
+
+impl Plan {
+    pub fn read(workplace: &Workplace) -> Result<Self, Problem> {
+        let path = &workplace.places.spec.tasks;
+        Ok(Self {
+            file: TaskFile::read(read_text(&RealDisk, path)?.text),
+            shown: output::path_from(&workplace.here, path).into(),
+            meant: RefCell::default(),
+        })
+    }
+
+    /// The row that a key of earlier days means now.
+    pub fn row_of(&self, key: &TaskKey) -> Option<RowId> {
+        let known = self.meant.borrow().get(key).copied();
+        known.unwrap_or_else(|| {
+            let row = self.file.resolve(key);
+            self.meant.borrow_mut().insert(key.clone(), row);
+            row
+        })
+    }
+
+    /// The row that is named, or the task that once had this name.
+    pub fn find<'k>(
+        &self,
+        named: &OneTask,
+        earlier: impl DoubleEndedIterator<Item = &'k TaskKey>,
+    ) -> Result<Subject, Problem> {
+        let row = row_named(&self.file, &self.shown, &named.task, named.line);
+        let problem = match row {
+            Ok(row) => return self.subject(row, named),
+            Err(problem) => problem,
+        };
+        let is_it = |key: &&&TaskKey| key.id.as_str() == named.task && self.row_of(key).is_none();
+        match earlier.rev().find(|key| is_it(&key)) {
+            Some(key) => Ok(Subject {
+                key: key.clone(),
+                row: None,
+            }),
+            None => Err(problem),
+        }
+    }
+
+    fn subject(&self, row: RowId, named: &OneTask) -> Result<Subject, Problem> {
+        let key = self.file.key(row).ok_or_else(|| Problem::NotAnId {
+            id: named.task.clone(),
+        })?;
+        Ok(Subject {
+            key,
+            row: Some(row),
+        })
+    }
+
+    /// Whether a key of earlier days means this task.
+    pub fn is(&self, subject: &Subject, key: &TaskKey) -> bool {
+        match (self.row_of(key), subject.row) {
+            (None, None) => key.id == subject.key.id,
+            (found, row) => found == row,
+        }
+    }
+
+    /// Whether a key of earlier days means this task, one of its fixes, or a task below it.
+    pub fn belongs(&self, subject: &Subject, key: &TaskKey) -> bool {
+        let (Some(found), Some(row)) = (self.row_of(key), subject.row) else {
+            return self.is(subject, key);
+        };
+        let above = |row: &RowId| {
+            let fixed = self.file.fixed_by(*row);
+            fixed.or_else(|| self.file.parent(*row))
+        };
+        std::iter::successors(Some(found), above).any(|above| above == row)
+    }
+
+    pub fn is_done(&self, key: &TaskKey) -> bool {
+        self.row_of(key).is_some_and(|row| self.file.is_done(row))
+    }
+
+    pub fn is_fix(&self, key: &TaskKey) -> bool {
+        let row = self.row_of(key);
+        row.is_some_and(|row| self.file.fixed_by(row).is_some())
+    }
+
+    /// The groups that a task stands in, the nearest first.
+    pub fn groups_around(&self, subject: &Subject) -> Vec<TaskKey> {
+        let above = std::iter::successors(subject.row, |row| self.file.parent(*row));
+        let groups = above.skip(1);
+        groups.filter_map(|row| self.file.key(row)).collect()
+    }
+
+    /// The task itself and, if it is a group, the tasks below it that are required.
+    pub fn with_tasks_below(&self, subject: &Subject) -> Vec<TaskKey> {
+        let is_below = |row: &RowId| {
+            let above = |row: &RowId| self.file.parent(*row);
+            let mut above = std::iter::successors(Some(*row), above);
+            let is_required =
+                matches!(self.file.kind(*row), Some(TaskKind::Task | TaskKind::Group))
+                    && !self.file.is_optional(*row);
+            is_required
+                && self.file.fixed_by(*row).is_none()
+                && above.any(|row| Some(row) == subject.row)
+        };
+        let below = self.file.rows().filter(is_below);
+        let mut keys: Vec<TaskKey> = below.filter_map(|row| self.file.key(row)).collect();
+        if !keys.contains(&subject.key) {
+            keys.insert(0, subject.key.clone());
+        }
+        keys
+    }
+}
+
+/// The row with an id; on a line, if several have it.
+pub fn row_named(
+    file: &TaskFile,
+    shown: &Path,
+    id: &str,
+    line: Option<usize>,
+) -> Result<RowId, Problem> {
+    let parsed = TaskId::parse(id).ok_or_else(|| Problem::NotAnId { id: id.to_owned() })?;
+    let rows: Vec<RowId> = file.rows_with_id(&parsed).collect();
+    let Some(first) = rows.first().copied() else {
+        return Err(Problem::NoSuchTask {
+            file: shown.to_owned(),
+            id: id.to_owned(),
+            known: known_ids(file),
+        });
+    };
+    let Some(line) = line else {
+        return Ok(first);
+    };
+    let on_line = file.row_on_line(line).filter(|row| rows.contains(row));
+    on_line.ok_or_else(|| Problem::NotOnLine {
+        file: shown.to_owned(),
+        id: id.to_owned(),
+        line,
+        lines: rows
+            .iter()
+            .filter_map(|row| file.task(*row))
+            .map(|task| task.line)
+            .collect(),
+    })
+}
+
+/// The ids of a file, for whoever mistyped one.
+pub fn known_ids(file: &TaskFile) -> Vec<String> {
+    let keys = file.rows().filter_map(|row| file.key(row));
+    let mut seen = BTreeSet::new();
+    keys.map(|key| key.id.to_string())
+        .filter(|id| seen.insert(id.clone()))
+        .collect()
+}
