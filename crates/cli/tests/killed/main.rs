@@ -172,7 +172,10 @@ fn kill_and_resume(kind: Kind, aim: Aim, undisturbed: &Outcome) -> Option<Killed
 
 fn outlived(kind: Kind, aim: Aim, left: &BTreeSet<Process>) -> Duration {
     let left: Vec<String> = left.iter().map(described).collect();
-    panic!("{kind:?}, killed {aim}: alive after {AFTERLIFE:?}:\n{}", left.join("\n"));
+    panic!(
+        "{kind:?}, killed {aim}: alive after {AFTERLIFE:?}:\n{}",
+        left.join("\n")
+    );
 }
 
 /// What kills the run at a call of its own.

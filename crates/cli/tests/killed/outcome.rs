@@ -37,13 +37,19 @@ impl Outcome {
             ("exit code", format!("{:?}", run.status.code())),
             ("stderr", run.stderr.clone()),
             ("tasks.md", read("specs/k/tasks.md")),
-            (".progress.md", without_hashes(&read("specs/k/.progress.md"))),
+            (
+                ".progress.md",
+                without_hashes(&read("specs/k/.progress.md")),
+            ),
             ("summary", summary(&run.stdout)),
             ("files", files(&project.root())),
             ("spec files", listing(&project.path(SPEC))),
         ]);
         if project.path(".git").exists() {
-            facts.insert("git log", project.git(&["log", "--format=%s", "--name-status"]));
+            facts.insert(
+                "git log",
+                project.git(&["log", "--format=%s", "--name-status"]),
+            );
             facts.insert("git status", project.git(&["status", "--short"]));
             facts.insert("git folder", listing(&project.path(".git")));
         }

@@ -77,7 +77,9 @@ impl Project {
 
     /// What git prints.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
-        let output = self.in_project(Command::new("git").args(arguments)).output();
+        let output = self
+            .in_project(Command::new("git").args(arguments))
+            .output();
         let output = output.unwrap();
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "git {arguments:?}: {complaint}");
