@@ -4,7 +4,12 @@
 //! A few kills by default. `REGREEN_KILL_RUNS` and `REGREEN_KILL_SEED` ask for more and for
 //! others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills` sets them.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed, and a sweep says what it saw"
+)]
 
 mod aim;
 mod dice;
@@ -42,11 +47,19 @@ fn a_run_outside_git_that_is_killed_ends_as_if_it_had_not_been() {
 /// What a kill and what came after it were like.
 #[derive(Debug)]
 struct Killed {
-    aim: Aim,
     /// How many were alive at the kill, and how long the last of them stayed.
     alive: usize,
     gone_after: Duration,
     interruptions: usize,
+}
+
+/// What came of all of them.
+#[derive(Debug, Default)]
+struct Tally {
+    killed: Vec<Killed>,
+    /// Runs that were over before the kill: those do not count.
+    too_late: u64,
+    complaints: Vec<String>,
 }
 
 fn sweep(kind: Kind) {
@@ -54,44 +67,58 @@ fn sweep(kind: Kind) {
     let undisturbed = undisturbed(kind, &[]).0;
     let disk = (runs > DEFAULT_RUNS).then(|| disk_calls(kind)).flatten();
     let targets = Targets::of(&undisturbed, disk);
-    println!(
-        "{kind:?}: {runs} kills, seed {seed}; undisturbed {:.1} s, {targets:?}",
-        undisturbed.duration.as_secs_f64()
-    );
+    println!("{kind:?}: {runs} kills, seed {seed}; undisturbed: {targets:?}");
     let mut dice = Dice::new(seed);
-    let (mut killed, mut too_late) = (Vec::new(), 0);
-    while (killed.len() as u64) < runs {
+    let mut tally = Tally::default();
+    while (tally.killed.len() as u64) < runs {
         let aim = targets.choose(&mut dice);
-        match kill_and_resume(kind, aim, &undisturbed) {
-            Some(one) => killed.push(one),
-            // The run was over before: that was no kill.
-            None => too_late += 1,
-        }
-        assert!(too_late <= 10 + runs, "hardly any run can be killed");
+        tally.note(kind, aim, kill_and_resume(kind, aim, &undisturbed));
+        assert!(tally.too_late <= 10 + runs, "hardly any run can be killed");
     }
-    report(kind, &killed, too_late);
+    tally.report(kind);
+    assert!(
+        tally.complaints.is_empty(),
+        "{}",
+        tally.complaints.join("\n\n")
+    );
 }
 
-fn report(kind: Kind, killed: &[Killed], too_late: u64) {
-    for one in killed {
+impl Tally {
+    fn note(&mut self, kind: Kind, aim: Aim, came: Option<(Killed, Vec<String>)>) {
+        let Some((killed, complaints)) = came else {
+            self.too_late += 1;
+            return;
+        };
+        let verdict = match complaints.len() {
+            0 => "the same end",
+            _ => "ANOTHER END",
+        };
         println!(
-            "  {}: {} alive, gone after {} ms, {} interrupted",
-            one.aim,
-            one.alive,
-            one.gone_after.as_millis(),
-            one.interruptions
+            "  {kind:?} {}: {aim}: {} alive, gone after {} ms, {} interrupted, {verdict}",
+            self.killed.len() + 1,
+            killed.alive,
+            killed.gone_after.as_millis(),
+            killed.interruptions
+        );
+        self.killed.push(killed);
+        let said = complaints.iter();
+        let said = said.map(|complaint| format!("{kind:?}, killed {aim}: {complaint}"));
+        self.complaints.extend(said);
+    }
+
+    fn report(&self, kind: Kind) {
+        let longest = self.killed.iter().map(|one| one.gone_after).max();
+        let cut_off = self.killed.iter().filter(|one| one.interruptions > 0);
+        println!(
+            "{kind:?}: {} runs killed, {} attempts cut off, {} complaints; everything gone at \
+             most {} ms after the kill; {} more runs were over before theirs",
+            self.killed.len(),
+            cut_off.count(),
+            self.complaints.len(),
+            longest.unwrap_or_default().as_millis(),
+            self.too_late
         );
     }
-    let longest = killed.iter().map(|one| one.gone_after).max();
-    let interrupted = killed.iter().filter(|one| one.interruptions > 0).count();
-    println!(
-        "{kind:?}: {} of {} runs ended as if they had not been killed; {interrupted} attempts \
-         interrupted; the last process gone {} ms after its kill at most; {too_late} more runs \
-         were over before the kill",
-        killed.len(),
-        killed.len(),
-        longest.unwrap_or_default().as_millis()
-    );
 }
 
 fn asked(what: &str) -> Option<u64> {
@@ -136,46 +163,39 @@ fn disk_calls(kind: Kind) -> Option<(usize, usize)> {
     Some((count("fsync("), count("renameat2(")))
 }
 
-/// Kills strictly once; `None` if there was nothing left to kill.
-fn kill_and_resume(kind: Kind, aim: Aim, undisturbed: &Outcome) -> Option<Killed> {
+/// Kills once and runs to the end, with what there is to complain about; `None` if there was
+/// nothing left to kill.
+fn kill_and_resume(kind: Kind, aim: Aim, undisturbed: &Outcome) -> Option<(Killed, Vec<String>)> {
     let project = Project::new(kind);
     let run = project.start(&tracer(aim.at));
     let (killed_at, alive) = kill(&project, run, aim)?;
-    let who = match aim.hurry {
+    // Where the next run begins at once, its processes have the same mark.
+    let hurried = aim.hurry.then(|| project.start(&[]));
+    let left = || match aim.hurry {
         true => still_alive(&alive),
         false => project.nest.alive(),
     };
-    let resumed = aim.hurry.then(|| project.start(&[]));
-    let left = || match aim.hurry {
-        true => still_alive(&who),
-        false => project.nest.alive(),
-    };
     let gone = wait_until_gone(left, killed_at, AFTERLIFE);
-    let resumed = resumed.unwrap_or_else(|| project.start(&[]));
+    let resumed = hurried.unwrap_or_else(|| project.start(&[]));
     let started = resumed.started;
     let finished = resumed.finish();
     let outcome = Outcome::of(&project, &finished, started.elapsed());
-    let complaints = outcome.complaints(undisturbed);
-    assert!(
-        complaints.is_empty(),
-        "{kind:?}, killed {aim}:\n{}\nThe run afterwards printed:\n{}",
-        complaints.join("\n"),
-        finished.stdout
-    );
-    Some(Killed {
-        aim,
+    let mut complaints = outcome.complaints(undisturbed);
+    if !complaints.is_empty() {
+        complaints.push(format!("The next run printed:\n{}", finished.stdout));
+    }
+    complaints.extend(gone.as_ref().err().map(outlived));
+    let killed = Killed {
         alive: alive.len(),
-        gone_after: gone.unwrap_or_else(|left| outlived(kind, aim, &left)),
+        gone_after: gone.unwrap_or(AFTERLIFE),
         interruptions: outcome.interruptions(),
-    })
+    };
+    Some((killed, complaints))
 }
 
-fn outlived(kind: Kind, aim: Aim, left: &BTreeSet<Process>) -> Duration {
+fn outlived(left: &BTreeSet<Process>) -> String {
     let left: Vec<String> = left.iter().map(described).collect();
-    panic!(
-        "{kind:?}, killed {aim}: alive after {AFTERLIFE:?}:\n{}",
-        left.join("\n")
-    );
+    format!("alive after {AFTERLIFE:?}:\n{}", left.join("\n"))
 }
 
 /// What kills the run at a call of its own.

@@ -1,6 +1,7 @@
 //! Where a run led to, as far as it must not depend on whether it was disturbed.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -157,18 +158,22 @@ fn files(root: &Path) -> String {
     format!("{beside}\n{}", said.collect::<String>())
 }
 
-/// How the runs ended, and the attempts of the last one.
+/// How every run ended in which anything was attempted, and the attempts. (A run that was
+/// killed when its end was stored already has ended; the next has nothing to do.)
 fn history(path: &Path) -> (String, Vec<Attempt>) {
     let store = Store::open(path, 0).unwrap();
     store.check().unwrap();
-    let runs = store.runs(10).unwrap();
-    let ends = runs
-        .iter()
-        .map(|run| format!("{:?}\n", run.end.as_ref().map(|end| &end.outcome)));
-    let attempts = store.attempts_in_run(&runs[0].id).unwrap();
-    let attempts = attempts.into_iter().map(|attempt| Attempt {
-        task: format!("{} {}", attempt.key.task.id, attempt.key.number),
-        outcome: attempt.outcome,
-    });
-    (ends.collect(), attempts.collect())
+    let (mut ends, mut all) = (String::new(), Vec::new());
+    for run in store.runs(10).unwrap() {
+        let attempts = store.attempts_in_run(&run.id).unwrap();
+        if !attempts.is_empty() {
+            let outcome = run.end.map(|end| end.outcome);
+            let _ = writeln!(ends, "{outcome:?}");
+        }
+        all.extend(attempts.into_iter().map(|attempt| Attempt {
+            task: format!("{} {}", attempt.key.task.id, attempt.key.number),
+            outcome: attempt.outcome,
+        }));
+    }
+    (ends, all)
 }
