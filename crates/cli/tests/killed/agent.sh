@@ -15,6 +15,7 @@ case $n in 5 | 17) (setsid sleep 300 >/dev/null 2>&1 &) & ;; esac
 case $n in 9 | 17) (trap '' TERM && exec setsid sleep 300) >/dev/null 2>&1 & ;; esac
 case $n in 12 | 17) sleep 300 & ;; esac
 case $n in 14 | 17) env -i bash -c 'exec -a "$0" sleep 300' "$NEST" >/dev/null 2>&1 & ;; esac
+case $n in 2 | 5 | 9 | 12 | 14 | 17) note brooding ;; esac
 
 note working
 sleep 0.03

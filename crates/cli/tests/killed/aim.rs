@@ -40,7 +40,14 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn of(undisturbed: &Outcome, disk: Option<(usize, usize)>) -> Self {
-        let words = ["begun", "working", "ended", "verifying", "committing"];
+        let words = [
+            "begun",
+            "brooding",
+            "working",
+            "ended",
+            "verifying",
+            "committing",
+        ];
         let counted = words.map(|word| (word, undisturbed.count(word)));
         Self {
             duration: undisturbed.duration,
