@@ -178,6 +178,10 @@ proptest! {
             let mut expected = file.tasks();
             expected[tasks_of(&file).iter().position(|(r, _)| *r == row).unwrap()].done = true;
             prop_assert_eq!(heads(ticked.tasks()), heads(expected));
+            let read = TaskFile::read(ticked.text());
+            prop_assert_eq!(ticked.tasks(), read.tasks());
+            prop_assert_eq!(ticked.warnings(), read.warnings());
+            prop_assert_eq!(ticked.dialect(), read.dialect());
             prop_assert!(matches!(ticked.tick(row), Ok(Change::AlreadySo)));
             let unticked = ticked.untick(row).unwrap().into_file(ticked);
             prop_assert_eq!(unticked.text().replace("[-]", "[ ]"), text.replace("[-]", "[ ]"));

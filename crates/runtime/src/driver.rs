@@ -1,8 +1,7 @@
-use std::collections::VecDeque;
-
 use regreen_engine::{Command, Input, Issued, State, decide};
 use regreen_model::RunOutcome;
 
+use crate::agenda::Agenda;
 use crate::audience::Audience;
 use crate::clock;
 use crate::history::Historian;
@@ -20,8 +19,9 @@ pub(crate) struct Driver<'a> {
 impl Driver<'_> {
     /// Drives until the engine asks for nothing more.
     pub(crate) fn drive(&mut self, first: &Input) -> Result<Option<RunOutcome>, JournalError> {
-        let mut queue = VecDeque::from(self.step(first)?);
-        while let Some(issued) = queue.pop_front() {
+        let mut agenda = Agenda::default();
+        agenda.add(self.step(first)?);
+        while let Some(issued) = agenda.next() {
             if issued.command == Command::Finish {
                 break;
             }
@@ -33,9 +33,9 @@ impl Driver<'_> {
             let asked = self.step(&answer)?;
             // A run that ends owes nothing of what it asked for before.
             if self.state.outcome.is_some() {
-                queue.clear();
+                agenda.clear();
             }
-            queue.extend(asked);
+            agenda.add(asked);
         }
         Ok(self.state.outcome.clone())
     }

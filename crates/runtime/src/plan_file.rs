@@ -27,6 +27,14 @@ impl PlanFile {
         Ok(self.understand(&text))
     }
 
+    /// As it was read or written last: for what is said about it right afterwards.
+    pub(crate) fn latest(&mut self) -> Result<Rc<TaskFile>, ReadError> {
+        match &self.last {
+            Some(file) => Ok(Rc::clone(file)),
+            None => self.read(),
+        }
+    }
+
     /// Makes a change that says what is to be true of the file as it is at that moment.
     pub(crate) fn edit(
         &mut self,

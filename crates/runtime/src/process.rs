@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, EndReason, Ended, Handle, Marker, Observer, SpawnError, Spec, Stdin, Stream, TimeLimits,
-    spawn,
+    Chunk, EndReason, Ended, Handle, Keepers, Marker, Observer, SpawnError, Spec, Stdin, Stream,
+    TimeLimits,
 };
 use regreen_workspace::{HashLimits, HashSnapshot};
 
@@ -19,8 +19,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Runs programs under keepers, in the workspace, with everything they print masked.
 #[derive(Clone, Debug)]
 pub(crate) struct Processes {
-    /// regreen's own binary.
-    pub(crate) keeper: PathBuf,
+    pub(crate) keepers: Keepers,
     pub(crate) root: PathBuf,
     pub(crate) masks: Masks,
     pub(crate) stop: Stop,
@@ -72,7 +71,7 @@ impl Processes {
             marker: Marker::new(&format!("{}:{}", self.run, job.purpose)),
             masks: Some(self.masks.clone()),
         };
-        let running = spawn(&self.keeper, spec)?;
+        let running = self.keepers.spawn(spec)?;
         let handle = running.handle();
         sink.started(&handle);
         let _attached = self.stop.attach(handle.clone());

@@ -10,7 +10,7 @@ use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Phase, Resumption, State};
 use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
 use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
-use regreen_supervisor::end_strays;
+use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
 use crate::audience::Audience;
@@ -231,7 +231,7 @@ fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, 
         stop,
     } = setup;
     let processes = Processes {
-        keeper,
+        keepers: Keepers::new(keeper),
         root: places.root.clone(),
         masks: workspace_masks(&places.root),
         stop,

@@ -96,7 +96,10 @@ impl Tree {
     ) -> Result<(), TreeError> {
         match self {
             Self::Git(tree) => tree.begin(run_folder, own),
-            Self::Plain(_) => Ok(()),
+            Self::Plain(tree) => {
+                tree.begin(own);
+                Ok(())
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::open::{FULL, SYNCHRONOUS};
 use crate::runs::run_number;
 use crate::steps::{insert_step, read_step};
 use crate::{
@@ -59,6 +60,24 @@ impl Store {
         }
         tx.commit()?;
         Ok(())
+    }
+
+    /// Stores a step that can be had again, as whole as any other. The death of this process
+    /// does not take it back; a power cut may, until the next step is on the disk by
+    /// [`Store::append`].
+    ///
+    /// # Errors
+    /// As for [`Store::append`].
+    pub fn append_unsynced(
+        &mut self,
+        run: &RunId,
+        step: &Step,
+        history: &[HistoryRow],
+    ) -> Result<(), AppendError> {
+        self.conn.pragma_update(None, SYNCHRONOUS, "NORMAL")?;
+        let appended = self.append(run, step, history);
+        self.conn.pragma_update(None, SYNCHRONOUS, FULL)?;
+        appended
     }
 
     /// The commands that no step has answered, in the order of their names.

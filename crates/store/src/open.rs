@@ -11,6 +11,10 @@ use crate::{Fault, Store, schema};
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 const LOOKS: u32 = 50;
 
+/// What the disk is asked for at the end of a transaction.
+pub(crate) const SYNCHRONOUS: &str = "synchronous";
+pub(crate) const FULL: &str = "FULL";
+
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -102,7 +106,7 @@ fn prepare(conn: &mut Connection) -> Result<(), Fault> {
     keep_a_log(conn)?;
     // A step that was reported as stored is on the disk: WAL alone promises that only
     // with FULL. Where fsync stops at the drive's cache (macOS), ask for more.
-    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, SYNCHRONOUS, FULL)?;
     conn.pragma_update(None, "fullfsync", true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     be_careful(conn)

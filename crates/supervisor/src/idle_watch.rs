@@ -20,12 +20,12 @@ pub(crate) struct IdleWatch {
 }
 
 impl IdleWatch {
-    pub(crate) fn new(limit: Duration, now: Instant) -> Self {
+    pub(crate) fn new(limit: Duration, now: Instant, cpu: Option<Duration>) -> Self {
         Self {
             limit,
             active_at: now,
             looked_at: now,
-            cpu: Some(Duration::ZERO),
+            cpu,
         }
     }
 
@@ -69,7 +69,7 @@ mod tests {
 
     fn look_every_second(cpu_per_second: Duration, seconds: u32) -> bool {
         let start = Instant::now();
-        let mut watch = IdleWatch::new(4 * SECOND, start);
+        let mut watch = IdleWatch::new(4 * SECOND, start, Some(Duration::ZERO));
         (1..=seconds).any(|n| watch.look(start + n * SECOND, Some(n * cpu_per_second)))
     }
 
@@ -85,6 +85,15 @@ mod tests {
     }
 
     #[test]
+    fn work_of_before_is_no_work() {
+        let start = Instant::now();
+        let before = Some(100 * SECOND);
+        let mut watch = IdleWatch::new(4 * SECOND, start, before);
+        assert!(!watch.look(start + SECOND, before));
+        assert!(watch.look(start + 4 * SECOND, before));
+    }
+
+    #[test]
     fn waking_up_for_a_timer_is_no_work() {
         assert!(look_every_second(SECOND / 200, 4));
     }
@@ -92,7 +101,7 @@ mod tests {
     #[test]
     fn output_without_work_is_not_idle() {
         let start = Instant::now();
-        let mut watch = IdleWatch::new(4 * SECOND, start);
+        let mut watch = IdleWatch::new(4 * SECOND, start, Some(Duration::ZERO));
         watch.active(start + 3 * SECOND);
         assert!(!watch.look(start + 6 * SECOND, Some(Duration::ZERO)));
         assert!(watch.look(start + 7 * SECOND, Some(Duration::ZERO)));
@@ -101,7 +110,7 @@ mod tests {
     #[test]
     fn a_process_that_ends_is_activity() {
         let start = Instant::now();
-        let mut watch = IdleWatch::new(4 * SECOND, start);
+        let mut watch = IdleWatch::new(4 * SECOND, start, Some(Duration::ZERO));
         watch.look(start + SECOND, Some(5 * SECOND));
         watch.look(start + 4 * SECOND, Some(SECOND));
         assert!(!watch.look(start + 7 * SECOND, Some(SECOND)));

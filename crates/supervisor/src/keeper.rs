@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
@@ -19,41 +19,58 @@ use crate::farewell::{Deed, Farewell};
 use crate::order::Order;
 use crate::status::Status;
 use crate::system::{self, Process};
-use crate::wire::{self, END};
+use crate::wire::{self, END, Received};
 use crate::{Exit, StartStep};
 
 /// The first argument that makes regreen a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keep";
 
-/// Keeps one program and everything it starts. To be called first thing in `main` when the
-/// first argument is [`KEEPER_ARGUMENT`], before anything starts a thread.
+/// Keeps programs and everything they start, one after the other. To be called first thing in
+/// `main` when the first argument is [`KEEPER_ARGUMENT`], before anything starts a thread.
 ///
-/// Its stdin is the socket to regreen; its stdout and stderr are the program's and are given
-/// up once the program runs, so that no byte of output passes through here.
+/// Its stdin is the socket to regreen. The programs' own stdin, stdout and stderr come with
+/// their orders and are given up once they run, so that no byte of output passes through here.
 #[must_use]
 pub fn keeper_main() -> ExitCode {
     match keep() {
         Ok(()) => ExitCode::SUCCESS,
-        // Started by hand, or regreen died before it gave an order: there is no one to tell.
+        // Started by hand, or regreen died while it gave an order: there is no one to tell.
         Err(_) => ExitCode::from(2),
     }
 }
 
 fn keep() -> io::Result<()> {
     let mut regreen = UnixStream::from(fcntl_dupfd_cloexec(stdin(), 3)?);
-    let (order, child_stdin) = wire::receive_order(&regreen)?;
+    let mut next = wire::receive_order(&regreen)?;
     // Fails only if this is a session's leader already, which is as good.
     let _ = setsid();
     system::adopt_orphans()?;
-    let children = ChildSignals::new()?;
-    let program = match start(&order, child_stdin) {
+    let mut children = ChildSignals::new()?;
+    give_up_stdio()?;
+    while let Some(received) = next.take() {
+        if keep_one(&mut regreen, &mut children, received)? {
+            next = wire::receive_order(&regreen)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps one program to its end; whether another can follow: nothing of it is left, and
+/// regreen is still there.
+fn keep_one(
+    regreen: &mut UnixStream,
+    children: &mut ChildSignals,
+    received: Received,
+) -> io::Result<bool> {
+    let grace = received.order.grace;
+    let program = match start(received) {
         Ok(program) => program,
         Err(exit) => {
             regreen.write_all(&Status::Ended(exit).encode())?;
-            return regreen.write_all(&Status::nothing_left().encode());
+            regreen.write_all(&Status::nothing_left().encode())?;
+            return Ok(true);
         }
     };
-    give_up_stdio()?;
     // A dead regreen is noticed by the poll that follows.
     let _ = regreen.write_all(&Status::Started.encode());
     Keeper {
@@ -61,14 +78,15 @@ fn keep() -> io::Result<()> {
         children,
         program,
         exit: None,
-        farewell: Farewell::new(order.grace),
+        farewell: Farewell::new(grace),
         signalled: HashSet::new(),
     }
     .run()
 }
 
 /// Starts the program in a process group of its own: `kill -9 0` must not reach the keeper.
-fn start(order: &Order, stdin: Option<OwnedFd>) -> Result<Pid, Exit> {
+fn start(received: Received) -> Result<Pid, Exit> {
+    let order = &received.order;
     let failed = |step| move |error: io::Error| not_started(step, &error);
     std::env::set_current_dir(&order.cwd).map_err(failed(StartStep::Folder))?;
     let mut command = command(order).ok_or(Exit::NotStarted {
@@ -77,7 +95,9 @@ fn start(order: &Order, stdin: Option<OwnedFd>) -> Result<Pid, Exit> {
     })?;
     let child = command
         .process_group(0)
-        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
+        .stdin(received.stdin.map_or_else(Stdio::null, Stdio::from))
+        .stdout(received.stdout)
+        .stderr(received.stderr)
         .spawn()
         .map_err(failed(StartStep::Program))?;
     // A pid is positive and fits.
@@ -109,8 +129,7 @@ fn not_started(step: StartStep, error: &io::Error) -> Exit {
     }
 }
 
-/// Whoever reads the output must see its end when the program's last descendant is gone, not
-/// when the keeper is.
+/// Nothing here reads or writes any of them, and no program is to find the socket there.
 fn give_up_stdio() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
@@ -119,28 +138,29 @@ fn give_up_stdio() -> io::Result<()> {
     Ok(())
 }
 
-struct Keeper {
+struct Keeper<'k> {
     /// `None` once regreen is gone.
-    regreen: Option<UnixStream>,
-    children: ChildSignals,
+    regreen: Option<&'k mut UnixStream>,
+    children: &'k mut ChildSignals,
     program: Pid,
     exit: Option<Exit>,
     farewell: Farewell,
     signalled: HashSet<Process>,
 }
 
-impl Keeper {
-    fn run(mut self) -> io::Result<()> {
+impl Keeper<'_> {
+    /// Whether nothing is left and regreen is still there.
+    fn run(mut self) -> io::Result<bool> {
         loop {
             if !self.reap()? {
                 self.leave(0);
-                return Ok(());
+                return Ok(self.regreen.is_some());
             }
             let deed = self.farewell.next(Instant::now());
             self.perform(deed);
             if deed == Deed::GiveUp {
                 self.leave(self.descendants().len());
-                return Ok(());
+                return Ok(false);
             }
             self.wait_for_news(Farewell::pause_after(deed))?;
         }
@@ -200,7 +220,7 @@ impl Keeper {
             (Some(pause), Some(cap)) => Some(pause.min(cap)),
             (pause, cap) => pause.or(cap),
         };
-        let regreen = self.regreen.as_ref().map(AsFd::as_fd);
+        let regreen = self.regreen.as_deref().map(AsFd::as_fd);
         let descriptors = regreen.into_iter().chain([self.children.descriptor()]);
         let mut fds: Vec<PollFd<'_>> = descriptors
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))

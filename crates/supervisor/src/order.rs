@@ -3,6 +3,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::Spec;
+
 /// What a keeper is told to run. Regreen and its keeper are the same binary, so the form has
 /// no version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,18 @@ pub(crate) struct Order {
 pub(crate) struct NotAnOrder;
 
 impl Order {
+    pub(crate) fn of(spec: &Spec) -> Self {
+        let (name, value) = spec.marker.variable();
+        let mut env = spec.env.clone();
+        env.push((name, Some(value)));
+        Self {
+            argv: spec.argv.clone(),
+            cwd: spec.cwd.clone(),
+            env,
+            grace: spec.limits.grace,
+        }
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_number(

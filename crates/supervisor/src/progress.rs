@@ -19,22 +19,21 @@ pub(crate) struct Progress {
     started_at: Instant,
     exit: Option<(Exit, Instant)>,
     end: Option<(EndReason, Instant)>,
-    gone: Option<(u32, u32)>,
-    /// Since when there is no keeper.
-    keeper_gone: Option<Instant>,
+    /// How many were ended and how many not, and since when nobody is left to wait for.
+    gone: Option<(u32, u32, Instant)>,
     last_output: Instant,
 }
 
 impl Progress {
-    pub(crate) fn new(limits: TimeLimits, now: Instant) -> Self {
+    /// With the processor time that the keeper had used before, if that is known.
+    pub(crate) fn new(limits: TimeLimits, now: Instant, cpu: Option<Duration>) -> Self {
         Self {
             limits,
-            idle: limits.idle.map(|limit| IdleWatch::new(limit, now)),
+            idle: limits.idle.map(|limit| IdleWatch::new(limit, now, cpu)),
             started_at: now,
             exit: None,
             end: None,
             gone: None,
-            keeper_gone: None,
             last_output: now,
         }
     }
@@ -50,16 +49,12 @@ impl Progress {
         match status {
             Status::Started => self.started_at = now,
             Status::Ended(exit) => self.exit = self.exit.or(Some((exit, now))),
-            Status::Gone { leftovers, unended } => self.gone = Some((leftovers, unended)),
+            Status::Gone { leftovers, unended } => self.gone = Some((leftovers, unended, now)),
         }
     }
 
     pub(crate) fn is_all_gone(&self) -> bool {
         self.gone.is_some()
-    }
-
-    pub(crate) fn keeper_gone(&mut self, now: Instant) {
-        self.keeper_gone = Some(now);
     }
 
     /// Whether there is nothing to wait for, given that all output has come to its end.
@@ -83,7 +78,7 @@ impl Progress {
     }
 
     pub(crate) fn is_keeper_overdue(&self, now: Instant) -> bool {
-        self.keeper_gone.is_none() && self.overdue_at().is_some_and(|at| now >= at)
+        !self.is_all_gone() && self.overdue_at().is_some_and(|at| now >= at)
     }
 
     pub(crate) fn is_time_to_look(&self, now: Instant) -> bool {
@@ -106,7 +101,7 @@ impl Progress {
     /// How long nothing is to be done unless someone speaks.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let hard = self.is_running().then(|| self.hard_deadline());
-        let overdue = self.overdue_at().filter(|_| self.keeper_gone.is_none());
+        let overdue = self.overdue_at().filter(|_| !self.is_all_gone());
         let next = [hard, self.next_look(), overdue, self.drained_at()];
         let next = next.into_iter().flatten().min()?;
         // Rounded up, so that the time has come when the pause is over.
@@ -115,7 +110,7 @@ impl Progress {
 
     pub(crate) fn ended(self, stdout_bytes: u64, stderr_bytes: u64) -> Ended {
         let (exit, at) = self.exit.unwrap_or((Exit::Unknown, Instant::now()));
-        let (leftovers_ended, unended) = self.gone.unwrap_or_default();
+        let (leftovers_ended, unended, _) = self.gone.unwrap_or((0, 0, at));
         Ended {
             exit,
             reason: self.end.map_or(EndReason::Normal, |(reason, _)| reason),
@@ -128,11 +123,11 @@ impl Progress {
     }
 
     fn is_running(&self) -> bool {
-        self.exit.is_none() && self.end.is_none() && self.keeper_gone.is_none()
+        self.exit.is_none() && self.end.is_none() && !self.is_all_gone()
     }
 
     fn drained_at(&self) -> Option<Instant> {
-        let gone = self.keeper_gone?;
+        let (_, _, gone) = self.gone?;
         let quiet = self.last_output.max(gone) + DRAIN;
         Some(quiet.min(gone + DRAIN_AT_MOST))
     }
@@ -171,7 +166,7 @@ mod tests {
             idle: None,
             grace: SECOND,
         };
-        Progress::new(limits, now)
+        Progress::new(limits, now, None)
     }
 
     #[test]
@@ -203,11 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn output_is_read_a_little_longer_than_the_keeper_lives() {
+    fn output_is_read_a_little_longer_than_anything_lives() {
         let now = Instant::now();
         let mut progress = progress(now);
         assert!(!progress.is_over(true, now));
-        progress.keeper_gone(now);
+        progress.heard(Status::nothing_left(), now);
         assert!(progress.is_over(true, now));
         assert!(!progress.is_over(false, now));
         assert!(progress.is_over(false, now + DRAIN));
@@ -235,6 +230,6 @@ mod tests {
             grace: SECOND,
         };
         let now = Instant::now();
-        assert!(!Progress::new(limits, now).is_past_hard_limit(now + 1000 * SECOND));
+        assert!(!Progress::new(limits, now, None).is_past_hard_limit(now + 1000 * SECOND));
     }
 }

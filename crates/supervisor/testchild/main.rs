@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, KEEPER_ARGUMENT, Marker, Spec, Stdin, TimeLimits, keeper_main, spawn,
+    Chunk, KEEPER_ARGUMENT, Keepers, Marker, Spec, Stdin, TimeLimits, keeper_main,
 };
 use rustix::process::{Signal, getpid, getppid, getsid, kill_process, setsid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -198,10 +198,14 @@ fn spec(words: &[&str], marker: &str) -> Spec {
     }
 }
 
+fn keepers() -> Keepers {
+    Keepers::new(env::current_exe().unwrap())
+}
+
 /// A regreen with a brood, to be killed from outside.
 fn own(nest: &str, marker: &str) {
-    let exe = env::current_exe().unwrap();
-    let running = spawn(&exe, spec(&["brood", nest, "sleep"], marker)).unwrap();
+    let running = keepers().spawn(spec(&["brood", nest, "sleep"], marker));
+    let running = running.unwrap();
     running
         .wait(&mut |chunk: Chunk<'_>| io::stdout().write_all(chunk.bytes).unwrap())
         .unwrap();
@@ -209,11 +213,10 @@ fn own(nest: &str, marker: &str) {
 
 /// A regreen that reads a lot of output, and says how much memory that took at most.
 fn read(bytes: &str, masked: bool) {
-    let exe = env::current_exe().unwrap();
     let mut spec = spec(&["print", bytes], "read");
     spec.masks = masked.then(Masks::built_in);
     let mut seen = 0;
-    let running = spawn(&exe, spec).unwrap();
+    let running = keepers().spawn(spec).unwrap();
     let start = Instant::now();
     running
         .wait(&mut |chunk: Chunk<'_>| seen += chunk.bytes.len())
@@ -227,7 +230,7 @@ fn read(bytes: &str, masked: bool) {
 
 /// To be timed from outside.
 fn spawn_many(how: &str, count: u32) {
-    let exe = env::current_exe().unwrap();
+    let keepers = keepers();
     let start = Instant::now();
     for _ in 0..count {
         if how == "bare" {
@@ -236,7 +239,12 @@ fn spawn_many(how: &str, count: u32) {
         } else {
             let mut spec = spec(&[], "many");
             spec.argv = vec!["/bin/true".into()];
-            let ended = spawn(&exe, spec).unwrap().wait(&mut |_: Chunk<'_>| {});
+            // With `anew`, as if none were ever used again.
+            let keepers = match how {
+                "anew" => &self::keepers(),
+                _ => &keepers,
+            };
+            let ended = keepers.spawn(spec).unwrap().wait(&mut |_: Chunk<'_>| {});
             assert!(ended.unwrap().exit.success());
         }
     }

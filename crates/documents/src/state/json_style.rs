@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The layout of a file that was read, kept when it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,15 +47,12 @@ impl JsonStyle {
         }
     }
 
-    pub(super) fn render(&self, value: &Value) -> String {
-        let mut text = match &self.indent {
-            Some(indent) => {
-                let mut text = String::new();
-                self.write(value, indent, 0, &mut text);
-                text
-            }
-            None => value.to_string(),
-        };
+    pub(super) fn render(&self, members: &Map<String, Value>) -> String {
+        let mut text = String::new();
+        match &self.indent {
+            Some(indent) => self.write_object(members, indent, 0, &mut text),
+            None => text = Value::Object(members.clone()).to_string(),
+        }
         if self.eol != "\n" {
             // A line break inside a JSON string is always escaped.
             text = text.replace('\n', self.eol);
@@ -85,26 +82,52 @@ impl JsonStyle {
                 new_line(text, indent, depth, false);
                 text.push(']');
             }
-            Value::Object(members) if !members.is_empty() => {
-                text.push('{');
-                for (at, (key, member)) in members.iter().enumerate() {
-                    new_line(text, indent, depth + 1, at > 0);
-                    let _ = write!(text, "{}: ", Value::from(key.as_str()));
-                    self.write(member, indent, depth + 1, text);
-                }
-                new_line(text, indent, depth, false);
-                text.push('}');
-            }
+            Value::Object(members) => self.write_object(members, indent, depth, text),
+            Value::String(word) => write_word(text, word),
             plain => {
                 let _ = write!(text, "{plain}");
             }
         }
     }
+
+    fn write_object(
+        &self,
+        members: &Map<String, Value>,
+        indent: &str,
+        depth: usize,
+        text: &mut String,
+    ) {
+        text.push('{');
+        for (at, (key, member)) in members.iter().enumerate() {
+            new_line(text, indent, depth + 1, at > 0);
+            write_word(text, key);
+            text.push_str(": ");
+            self.write(member, indent, depth + 1, text);
+        }
+        if !members.is_empty() {
+            new_line(text, indent, depth, false);
+        }
+        text.push('}');
+    }
 }
 
 fn new_line(text: &mut String, indent: &str, depth: usize, comma: bool) {
     text.push_str(if comma { ",\n" } else { "\n" });
-    text.push_str(&indent.repeat(depth));
+    for _ in 0..depth {
+        text.push_str(indent);
+    }
+}
+
+/// Most words have nothing in them that would have to be escaped.
+fn write_word(text: &mut String, word: &str) {
+    let is_plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && !b"\"\\".contains(&byte);
+    if word.bytes().all(is_plain) {
+        text.push('"');
+        text.push_str(word);
+        text.push('"');
+    } else {
+        let _ = write!(text, "{}", Value::from(word));
+    }
 }
 
 /// A list with something in it that ends on its own line.

@@ -54,7 +54,7 @@ impl State {
     /// The file's text, laid out as it was.
     #[must_use]
     pub fn to_text(&self) -> String {
-        self.style.render(&Value::Object(self.value.clone()))
+        self.style.render(&self.value)
     }
 
     fn warnings(&self) -> Vec<StateWarning> {
@@ -257,6 +257,13 @@ impl State {
 
     /// Notes what has become of a task. Where the file has an object for it, its `status`.
     pub fn set_task_result(&mut self, task: &TaskId, result: TaskResult) {
+        let known = self
+            .value
+            .get(TASK_RESULTS)
+            .and_then(|map| map.get(task.as_str()));
+        if known.and_then(Value::as_str) == Some(result.name()) {
+            return;
+        }
         let Some(entry) = self.entry(TASK_RESULTS, task) else {
             return;
         };

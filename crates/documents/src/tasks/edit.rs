@@ -5,7 +5,7 @@ use std::ops::Range;
 use regreen_model::TaskId;
 use thiserror::Error;
 
-use super::edit_guard::{self, GuardError, Intent};
+use super::edit_guard::{self, GuardError, Insertion};
 use super::row::RowId;
 use super::task_file::TaskFile;
 
@@ -87,15 +87,25 @@ impl TaskFile {
             at: row.box_at + 1..row.box_at + 2,
             with: if done { "x" } else { " " }.to_owned(),
         };
-        let edited = self.spliced(&splice, Intent::SetBox { row: id, done })?;
+        let text = splice.applied_to(self.text()).ok_or(EditError::NoSuchRow)?;
+        let edited = self.with_box(id, text, done);
+        edit_guard::check_box(self, &edited, &splice, id)?;
+        debug_assert_eq!(
+            edit_guard::check_reading(self, &TaskFile::read(edited.text()), &splice, id, done),
+            Ok(())
+        );
         Ok(Change::Made(edited))
     }
 
-    /// The file with the splice made, if that does what is intended and nothing else.
-    pub(crate) fn spliced(&self, splice: &Splice, intent: Intent<'_>) -> Result<Self, EditError> {
+    /// The file with a row inserted, if that does what is meant and nothing else.
+    pub(crate) fn inserted(
+        &self,
+        splice: &Splice,
+        insertion: Insertion<'_>,
+    ) -> Result<Self, EditError> {
         let text = splice.applied_to(self.text()).ok_or(EditError::NoSuchRow)?;
         let edited = Self::read(text);
-        edit_guard::check(self, &edited, splice, intent)?;
+        edit_guard::check_insertion(self, &edited, splice, insertion)?;
         Ok(edited)
     }
 }

@@ -8,24 +8,17 @@ use thiserror::Error;
 
 use super::edit::Splice;
 use super::row::{Row, RowId};
-use super::row_box::has_box;
+use super::row_box::RowBox;
 use super::task_file::TaskFile;
 
-/// What an edit is meant to do.
+/// What an insertion is meant to do: one more row, at this place among the rows, outside
+/// every block but those of the rows that `beside` is nested in; if it is a fix, of `near`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Intent<'t> {
-    SetBox {
-        row: RowId,
-        done: bool,
-    },
-    /// One more row, at this place among the rows, outside every block but those of the
-    /// rows that `beside` is nested in; if it is a fix, of `near`.
-    Insert {
-        at: usize,
-        beside: RowId,
-        near: RowId,
-        task: &'t NewTask,
-    },
+pub(crate) struct Insertion<'t> {
+    pub(crate) at: usize,
+    pub(crate) beside: RowId,
+    pub(crate) near: RowId,
+    pub(crate) task: &'t NewTask,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -42,30 +35,63 @@ pub enum GuardError {
     NewRow,
 }
 
-pub(crate) fn check(
+pub(crate) fn check_insertion(
     before: &TaskFile,
     after: &TaskFile,
     splice: &Splice,
-    intent: Intent<'_>,
+    insertion: Insertion<'_>,
 ) -> Result<(), GuardError> {
     check_bytes(before.text(), after.text(), splice)?;
-    match intent {
-        Intent::SetBox { row, done } => {
-            check_box(before, row, splice)?;
-            check_rows(before, after, splice, Expected::Box { row, done })
-        }
-        Intent::Insert {
-            at,
-            beside,
-            near,
-            task,
-        } => {
-            let expected = Expected::Row { at, beside };
-            check_rows(before, after, splice, expected)?;
-            let near = RowId(expected.moved(near.0));
-            check_new_row(after, splice, RowId(at), task, near)
-        }
-    }
+    let Insertion {
+        at,
+        beside,
+        near,
+        task,
+    } = insertion;
+    let expected = Expected::Row { at, beside };
+    check_rows(before, after, splice, expected)?;
+    let near = RowId(expected.moved(near.0));
+    check_new_row(after, splice, RowId(at), task, near)
+}
+
+/// One mark in a box has become another, and that is all: the row's own line, read again, says
+/// what was meant.
+pub(crate) fn check_box(
+    before: &TaskFile,
+    after: &TaskFile,
+    splice: &Splice,
+    row: RowId,
+) -> Result<(), GuardError> {
+    check_bytes(before.text(), after.text(), splice)?;
+    let old = before.row(row).ok_or(GuardError::NoBox)?;
+    let new = after.row(row).ok_or(GuardError::NoBox)?;
+    let is_mark = splice.at == (old.box_at + 1..old.box_at + 2) && splice.with.len() == 1;
+    let (Some(was), Some(is)) = (box_of(before, old), box_of(after, new)) else {
+        return Err(GuardError::NoBox);
+    };
+    let meant = RowBox {
+        done: new.done,
+        ..was
+    };
+    (is_mark && is == meant)
+        .then_some(())
+        .ok_or(GuardError::NoBox)
+}
+
+/// The same of the whole file, read again.
+pub(crate) fn check_reading(
+    before: &TaskFile,
+    after: &TaskFile,
+    splice: &Splice,
+    row: RowId,
+    done: bool,
+) -> Result<(), GuardError> {
+    check_rows(before, after, splice, Expected::Box { row, done })
+}
+
+fn box_of(file: &TaskFile, row: &Row) -> Option<RowBox> {
+    let end = file.lines.get(row.line)?.end;
+    RowBox::parse(file.text().get(row.box_at..end)?)
 }
 
 fn check_bytes(before: &str, after: &str, splice: &Splice) -> Result<(), GuardError> {
@@ -76,14 +102,6 @@ fn check_bytes(before: &str, after: &str, splice: &Splice) -> Result<(), GuardEr
     (same_start && same_end && same_length)
         .then_some(())
         .ok_or(GuardError::BytesOutside)
-}
-
-fn check_box(file: &TaskFile, row: RowId, splice: &Splice) -> Result<(), GuardError> {
-    let row = file.row(row).ok_or(GuardError::NoBox)?;
-    let end = file.lines.get(row.line).map_or(0, |line| line.end);
-    let is_box = file.text().get(row.box_at..end).is_some_and(has_box);
-    let is_mark = splice.at == (row.box_at + 1..row.box_at + 2) && splice.with.len() == 1;
-    (is_mark && is_box).then_some(()).ok_or(GuardError::NoBox)
 }
 
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use regreen_model::{Marker, NewTask};
 
 use super::edit::{Change, EditError, Splice};
-use super::edit_guard::Intent;
+use super::edit_guard::Insertion;
 use super::render::{self, RowStyle};
 use super::row::RowId;
 use super::task_file::TaskFile;
@@ -119,13 +119,13 @@ impl TaskFile {
         }
         .ok_or(EditError::NoSuchRow)?;
         let near = place.row();
-        let intent = Intent::Insert {
+        let insertion = Insertion {
             at,
             beside,
             near,
             task,
         };
-        self.spliced(&splice, intent)
+        self.inserted(&splice, insertion)
     }
 
     /// The row whose indent and bullet a new row takes: that of the task itself, unless its

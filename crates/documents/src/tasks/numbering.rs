@@ -28,6 +28,9 @@ pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
 /// Which rows carry a `[FIX …]` that names a task of this file, by its id or by its
 /// position in a list without ids.
 fn names_a_task(rows: &[Row]) -> Vec<bool> {
+    if !has_fixes(rows) {
+        return vec![false; rows.len()];
+    }
     let ids: BTreeSet<&TaskId> = rows.iter().filter_map(|row| row.id.as_ref()).collect();
     let is_position = |row: &&Row| row.id.is_none() && row.parent.is_none();
     let positions = rows.iter().filter(is_position).count();
@@ -38,6 +41,11 @@ fn names_a_task(rows: &[Row]) -> Vec<bool> {
     rows.iter()
         .map(|row| row.fix_target().is_some_and(exists))
         .collect()
+}
+
+/// Whether any row carries a `[FIX …]`. Most files have none, and need no search for it.
+fn has_fixes(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.fix_target().is_some())
 }
 
 /// Gives the top-level rows of a list without ids their numbers.
@@ -168,6 +176,9 @@ fn has_ids(rows: &[Row], is_fix: &[bool]) -> bool {
 /// The first original of each id, for fixes that stand above what they fix.
 fn first_originals(rows: &[Row]) -> BTreeMap<&TaskId, usize> {
     let mut first = BTreeMap::new();
+    if !has_fixes(rows) {
+        return first;
+    }
     for (at, row) in rows.iter().enumerate() {
         if let Some(id) = row.id.as_ref().filter(|_| row.fix_target().is_none()) {
             first.entry(id).or_insert(at);

@@ -1,5 +1,7 @@
 //! A task file as it was read.
 
+use std::sync::Arc;
+
 use regreen_model::{Dialect, Task, TaskId, TaskKey, TaskKind, Warning};
 
 use super::row::{Row, RowId};
@@ -12,7 +14,8 @@ use crate::markdown::{Line, Scan, scan};
 #[derive(Clone, Debug)]
 pub struct TaskFile {
     text: String,
-    pub(crate) lines: Vec<Line>,
+    /// Shared: setting a box changes none of them.
+    pub(crate) lines: Arc<Vec<Line>>,
     pub(crate) rows: Vec<Row>,
     dialect: Dialect,
     warnings: Vec<Warning>,
@@ -33,10 +36,28 @@ impl TaskFile {
         Self {
             dialect: dialect::recognise(&text, &lines, &rows),
             text,
-            lines,
+            lines: Arc::new(lines),
             rows,
             warnings,
         }
+    }
+
+    /// The file with one mark replaced by another, as it would be read.
+    ///
+    /// Nothing but `done` of that row depends on which mark a box has: not what a line is,
+    /// not where a block ends, not what an id means. So nothing else is read again.
+    pub(crate) fn with_box(&self, row: RowId, text: String, done: bool) -> Self {
+        let mut edited = Self {
+            text,
+            lines: Arc::clone(&self.lines),
+            rows: self.rows.clone(),
+            dialect: self.dialect,
+            warnings: self.warnings.clone(),
+        };
+        if let Some(row) = edited.rows.get_mut(row.0) {
+            row.done = done;
+        }
+        edited
     }
 
     #[must_use]
@@ -95,6 +116,12 @@ impl TaskFile {
     #[must_use]
     pub fn is_optional(&self, row: RowId) -> bool {
         self.row(row).is_some_and(|row| row.optional)
+    }
+
+    /// The id of a row; `None` for checklist items, which have none.
+    #[must_use]
+    pub fn id(&self, row: RowId) -> Option<&TaskId> {
+        self.row(row)?.id.as_ref()
     }
 
     /// The name of a row; `None` for checklist items, which have none.

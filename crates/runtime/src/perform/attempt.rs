@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -305,33 +305,35 @@ fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
     }
 }
 
-/// Keeps the plan for whoever comes after a crash; only the last one is of use.
+/// Keeps the plan for whoever comes after a crash; only the last one is of use. One that was
+/// not written to its end is none: then the agent has not begun.
 fn keep_plan(
     performer: &Performer,
     name: &AttemptName,
     file: &TaskFile,
 ) -> Result<(), PerformError> {
-    let path = plan_path(performer);
-    let draft = path.with_extension("new");
-    fs::write(&draft, format!("{}\n{}", heading(name), file.text()))?;
-    fs::rename(draft, path)?;
+    let mut kept = File::create(plan_path(performer))?;
+    kept.write_all(heading(name, file.text()).as_bytes())?;
+    kept.write_all(file.text().as_bytes())?;
     Ok(())
 }
 
 fn kept_plan(performer: &Performer, name: &AttemptName) -> Option<String> {
     let kept = fs::read_to_string(plan_path(performer)).ok()?;
-    let (of, text) = kept.split_once('\n')?;
-    (of == heading(name)).then(|| text.to_owned())
+    let (_, text) = kept.split_once('\n')?;
+    let is_whole = kept.strip_suffix(text) == Some(&heading(name, text));
+    is_whole.then(|| text.to_owned())
 }
 
-fn heading(name: &AttemptName) -> String {
+fn heading(name: &AttemptName, text: &str) -> String {
     let AttemptName {
         run,
         task,
         occurrence,
         attempt,
     } = name;
-    format!("{run} {task}+{occurrence} {attempt}")
+    let bytes = text.len();
+    format!("{run} {task}+{occurrence} {attempt} {bytes}\n")
 }
 
 fn plan_path(performer: &Performer) -> PathBuf {

@@ -14,7 +14,7 @@ use crate::performer::Performer;
 /// The state file is to say where the run stands. Where there is none, or none that can be
 /// read, it is made anew first.
 pub(crate) fn save_state(performer: &mut Performer, file: &StateFile) -> Result<(), PerformError> {
-    let tasks = performer.plan.read()?;
+    let tasks = performer.plan.latest()?;
     let edited = match edit_state(&performer.places.state, file, &tasks) {
         Err(EditFileError::Edit(_) | EditFileError::Read(_)) => {
             sound_state(performer)?;
@@ -88,13 +88,13 @@ fn say(state: &mut State, file: &StateFile, tasks: &TaskFile) {
         state.record_fix(task, fix, error);
     }
     for row in tasks.rows() {
-        let Some(key) = tasks.key(row) else { continue };
-        let result = match (tasks.is_done(row), file.results.get(&key.id)) {
+        let Some(id) = tasks.id(row) else { continue };
+        let result = match (tasks.is_done(row), file.results.get(id)) {
             (true, _) => TaskResult::Success,
             (false, Some(false)) => TaskResult::Failed,
             (false, _) => TaskResult::Pending,
         };
-        state.set_task_result(&key.id, result);
+        state.set_task_result(id, result);
     }
 }
 

@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use regreen_model::Timestamp;
-use regreen_workspace::{HashLimits, HashSnapshot};
+use regreen_workspace::{HashLimits, HashSnapshot, RelPath};
 
 use super::Left;
 use crate::clock;
@@ -10,6 +11,8 @@ use crate::clock;
 #[derive(Debug)]
 pub(crate) struct PlainTree {
     root: PathBuf,
+    /// What is written there about the work is not the work.
+    own: BTreeSet<RelPath>,
     last: Option<HashSnapshot>,
 }
 
@@ -17,8 +20,13 @@ impl PlainTree {
     pub(super) fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
+            own: BTreeSet::new(),
             last: None,
         }
+    }
+
+    pub(super) fn begin(&mut self, own: &BTreeSet<RelPath>) {
+        self.own = own.clone();
     }
 
     pub(super) fn before(&mut self, now: Timestamp) {
@@ -44,7 +52,8 @@ impl PlainTree {
 
     fn take(&self, now: Timestamp) -> HashSnapshot {
         let limits = HashLimits::default();
-        HashSnapshot::take(
+        HashSnapshot::take_all_but(
+            &self.own,
             &self.root,
             self.last.as_ref(),
             limits,

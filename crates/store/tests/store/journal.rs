@@ -42,6 +42,20 @@ fn steps_come_back_as_they_were_after_reopening() {
 }
 
 #[test]
+fn steps_that_the_disk_was_not_asked_for_stand_between_the_others() {
+    let (folder, mut store, run) = store_with(1);
+    store.append_unsynced(&run, &step(2), &[]).unwrap();
+    let refused = store.append_unsynced(&run, &step(2), &[]);
+    assert!(matches!(refused, Err(AppendError::OutOfOrder { .. })));
+    store.append(&run, &step(3), &[]).unwrap();
+    store.append_unsynced(&run, &step(4), &[]).unwrap();
+    // As after a kill: nobody closes the file.
+    std::mem::forget(store);
+    let store = folder.open();
+    assert_eq!(stored(&store, &run), (1..=4).map(step).collect::<Vec<_>>());
+}
+
+#[test]
 fn events_come_in_order_with_their_step_and_time() {
     let (_folder, store, run) = store_with(70);
     let events = store.events(&run, StepNo(68)).unwrap();

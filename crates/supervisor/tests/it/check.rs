@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use regreen_supervisor::{
-    Chunk, Ended, Handle, Marker, Observer, Running, Spec, Stdin, Stream, TimeLimits, spawn,
+    Chunk, Ended, Handle, Keepers, Marker, Observer, Running, Spec, Stdin, Stream, TimeLimits,
 };
 use tempfile::TempDir;
 
@@ -40,7 +40,7 @@ pub(crate) fn spec(words: &[&str]) -> Spec {
 }
 
 pub(crate) fn start(spec: Spec) -> Running {
-    spawn(&testchild(), spec).unwrap()
+    Keepers::new(testchild()).spawn(spec).unwrap()
 }
 
 /// What a child wrote, and how it ended.

@@ -4,6 +4,7 @@
 mod check;
 mod ending;
 mod idle;
+mod keepers;
 mod output;
 mod start;
 mod stdin;

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use regreen_supervisor::{EndReason, Exit, Marker, SpawnError, StartStep, spawn};
+use regreen_supervisor::{EndReason, Exit, Keepers, Marker, SpawnError, StartStep};
 
 use crate::check::{run, spec, testchild};
 
@@ -75,7 +75,8 @@ fn an_empty_command_is_not_started() {
 
 #[test]
 fn a_keeper_that_does_not_exist_is_an_error() {
-    let error = spawn("/no/such/keeper".as_ref(), spec(&["exit", "0"])).unwrap_err();
+    let keepers = Keepers::new("/no/such/keeper".into());
+    let error = keepers.spawn(spec(&["exit", "0"])).unwrap_err();
     assert!(matches!(error, SpawnError::Keeper(_)));
 }
 

@@ -86,7 +86,7 @@ fn prepare(disk: &dyn Disk, target: &Target, read: &[u8], new: &[u8]) -> Result<
         .and_then(|()| Ok(draft.fill(disk, new)?))
         .and_then(|()| make_ready(disk, &draft, &path))
         .inspect_err(|_| draft.discard(disk))?;
-    let ours = Sighting::of(disk, &path).doing("look at", &path)?;
+    let ours = Sighting::written(disk, &path, new).doing("look at", &path)?;
     Ok(Ready { path, ours })
 }
 

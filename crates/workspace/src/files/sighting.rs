@@ -25,6 +25,14 @@ impl Sighting {
         Ok(Sighting { id: stat.id, bytes })
     }
 
+    /// A file that was just written here.
+    pub(crate) fn written(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<Sighting> {
+        Ok(Sighting {
+            id: disk.stat(path)?.id,
+            bytes: Some(content.to_vec()),
+        })
+    }
+
     pub(crate) fn holds(&self, content: &[u8]) -> bool {
         self.bytes.as_deref() == Some(content)
     }

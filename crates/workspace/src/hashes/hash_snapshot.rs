@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -82,7 +82,20 @@ impl HashSnapshot {
         limits: HashLimits,
         now: SystemTime,
     ) -> Self {
-        let walk = walk(root, limits.max_files);
+        Self::take_all_but(&BTreeSet::new(), root, previous, limits, now)
+    }
+
+    /// The same without some files, which need not be read then.
+    #[must_use]
+    pub fn take_all_but(
+        leave_out: &BTreeSet<RelPath>,
+        root: &Path,
+        previous: Option<&HashSnapshot>,
+        limits: HashLimits,
+        now: SystemTime,
+    ) -> Self {
+        let mut walk = walk(root, limits.max_files);
+        walk.files.retain(|(path, _)| !leave_out.contains(path));
         let mut reader = Reader {
             root,
             previous,

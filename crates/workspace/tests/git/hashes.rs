@@ -1,10 +1,11 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
-use regreen_workspace::{ChangeKind, ContentNotKept, HashLimits, HashSnapshot};
+use regreen_workspace::{ChangeKind, ContentNotKept, HashLimits, HashSnapshot, RelPath};
 use tempfile::TempDir;
 
 fn folder(files: &[&str]) -> TempDir {
@@ -31,6 +32,20 @@ fn changes(before: &HashSnapshot, after: &HashSnapshot) -> Vec<String> {
     changes
         .map(|change| format!("{:?} {}", change.kind, change.path))
         .collect()
+}
+
+#[test]
+fn files_that_are_left_out_are_no_part_of_it() {
+    let folder = folder(&["specs/a/tasks.md", "work"]);
+    let own = BTreeSet::from([RelPath::new("specs/a/tasks.md").unwrap()]);
+    let take = || {
+        let (limits, now) = (HashLimits::default(), SystemTime::now());
+        HashSnapshot::take_all_but(&own, folder.path(), None, limits, now)
+    };
+    let before = take();
+    write(&folder, "specs/a/tasks.md", "edited");
+    write(&folder, "work", "done");
+    assert_eq!(changes(&before, &take()), ["Modified work"]);
 }
 
 #[test]

@@ -1,0 +1,247 @@
+//! Killed at any instant, the next run goes on: the end is that of a run nobody disturbed,
+//! nothing is done twice, and nothing that was started lives on.
+//!
+//! A few kills by default. `REGREEN_KILL_RUNS` and `REGREEN_KILL_SEED` ask for more and for
+//! others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills` sets them.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed, and a sweep says what it saw"
+)]
+
+mod aim;
+mod dice;
+mod nest;
+mod outcome;
+mod project;
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use aim::{Aim, Moment, Targets};
+use dice::Dice;
+use nest::{Process, described, still_alive, wait_until_gone};
+use outcome::Outcome;
+use project::{Kind, Project, Running};
+
+const DEFAULT_RUNS: u64 = 2;
+/// So long may anything outlive a regreen that was killed.
+const AFTERLIFE: Duration = Duration::from_secs(2);
+/// Far more than a run takes, even on a busy machine.
+const STUCK: Duration = Duration::from_secs(120);
+
+#[test]
+fn a_run_in_git_that_is_killed_ends_as_if_it_had_not_been() {
+    sweep(Kind::Git);
+}
+
+#[test]
+fn a_run_outside_git_that_is_killed_ends_as_if_it_had_not_been() {
+    sweep(Kind::Plain);
+}
+
+/// What a kill and what came after it were like.
+#[derive(Debug)]
+struct Killed {
+    /// How many were alive at the kill, and how long the last of them stayed.
+    alive: usize,
+    gone_after: Duration,
+    interruptions: usize,
+}
+
+/// What came of all of them.
+#[derive(Debug, Default)]
+struct Tally {
+    killed: Vec<Killed>,
+    /// Runs that were over before the kill: those do not count.
+    too_late: u64,
+    complaints: Vec<String>,
+}
+
+fn sweep(kind: Kind) {
+    let (runs, seed) = (asked("RUNS").unwrap_or(DEFAULT_RUNS), seed());
+    let undisturbed = undisturbed(kind, &[]).0;
+    let disk = (runs > DEFAULT_RUNS).then(|| disk_calls(kind)).flatten();
+    let targets = Targets::of(&undisturbed, disk);
+    println!("{kind:?}: {runs} kills, seed {seed}; undisturbed: {targets:?}");
+    let mut dice = Dice::new(seed);
+    let mut tally = Tally::default();
+    while (tally.killed.len() as u64) < runs {
+        let aim = targets.choose(&mut dice);
+        tally.note(kind, aim, kill_and_resume(kind, aim, &undisturbed));
+        assert!(tally.too_late <= 10 + runs, "hardly any run can be killed");
+    }
+    tally.report(kind);
+    assert!(
+        tally.complaints.is_empty(),
+        "{}",
+        tally.complaints.join("\n\n")
+    );
+}
+
+impl Tally {
+    fn note(&mut self, kind: Kind, aim: Aim, came: Option<(Killed, Vec<String>)>) {
+        let Some((killed, complaints)) = came else {
+            self.too_late += 1;
+            return;
+        };
+        let verdict = match complaints.len() {
+            0 => "the same end",
+            _ => "ANOTHER END",
+        };
+        println!(
+            "  {kind:?} {}: {aim}: {} alive, gone after {} ms, {} interrupted, {verdict}",
+            self.killed.len() + 1,
+            killed.alive,
+            killed.gone_after.as_millis(),
+            killed.interruptions
+        );
+        self.killed.push(killed);
+        let said = complaints.iter();
+        let said = said.map(|complaint| format!("{kind:?}, killed {aim}: {complaint}"));
+        self.complaints.extend(said);
+    }
+
+    fn report(&self, kind: Kind) {
+        let longest = self.killed.iter().map(|one| one.gone_after).max();
+        let cut_off = self.killed.iter().filter(|one| one.interruptions > 0);
+        println!(
+            "{kind:?}: {} runs killed, {} attempts cut off, {} complaints; everything gone at \
+             most {} ms after the kill; {} more runs were over before theirs",
+            self.killed.len(),
+            cut_off.count(),
+            self.complaints.len(),
+            longest.unwrap_or_default().as_millis(),
+            self.too_late
+        );
+    }
+}
+
+fn asked(what: &str) -> Option<u64> {
+    let value = std::env::var(format!("REGREEN_KILL_{what}")).ok()?;
+    Some(value.parse().unwrap())
+}
+
+/// Another one each time, unless one was asked for: what fails can be repeated with it.
+fn seed() -> u64 {
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    asked("SEED").unwrap_or(now.subsec_nanos().into())
+}
+
+fn undisturbed(kind: Kind, tracer: &[String]) -> (Outcome, Project) {
+    let project = Project::new(kind);
+    let run = project.start(tracer);
+    let started = run.started;
+    let finished = run.finish();
+    let outcome = Outcome::of(&project, &finished, started.elapsed());
+    assert!(finished.status.success(), "{finished:?}");
+    (outcome, project)
+}
+
+/// How often an undisturbed run syncs and renames; `None` where nobody can tell.
+fn disk_calls(kind: Kind) -> Option<(usize, usize)> {
+    let version = Command::new("strace")
+        .arg("-V")
+        .stdout(Stdio::null())
+        .status();
+    let has_strace = version.is_ok_and(|status| status.success());
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let tracer = [
+        "strace",
+        "--output",
+        trace.to_str().unwrap(),
+        "--trace=fsync,renameat2",
+    ];
+    has_strace.then(|| undisturbed(kind, &tracer.map(str::to_owned)));
+    let trace = std::fs::read_to_string(trace).ok()?;
+    let count = |call: &str| trace.lines().filter(|line| line.starts_with(call)).count();
+    Some((count("fsync("), count("renameat2(")))
+}
+
+/// Kills once and runs to the end, with what there is to complain about; `None` if there was
+/// nothing left to kill.
+fn kill_and_resume(kind: Kind, aim: Aim, undisturbed: &Outcome) -> Option<(Killed, Vec<String>)> {
+    let project = Project::new(kind);
+    let run = project.start(&tracer(aim.at));
+    let (killed_at, alive) = kill(&project, run, aim)?;
+    // Where the next run begins at once, its processes have the same mark.
+    let hurried = aim.hurry.then(|| project.start(&[]));
+    let left = || match aim.hurry {
+        true => still_alive(&alive),
+        false => project.nest.alive(),
+    };
+    let gone = wait_until_gone(left, killed_at, AFTERLIFE);
+    let resumed = hurried.unwrap_or_else(|| project.start(&[]));
+    let started = resumed.started;
+    let finished = resumed.finish();
+    let outcome = Outcome::of(&project, &finished, started.elapsed());
+    let mut complaints = outcome.complaints(undisturbed);
+    if !complaints.is_empty() {
+        complaints.push(format!("The next run printed:\n{}", finished.stdout));
+    }
+    complaints.extend(gone.as_ref().err().map(outlived));
+    let killed = Killed {
+        alive: alive.len(),
+        gone_after: gone.unwrap_or(AFTERLIFE),
+        interruptions: outcome.interruptions(),
+    };
+    Some((killed, complaints))
+}
+
+fn outlived(left: &BTreeSet<Process>) -> String {
+    let left: Vec<String> = left.iter().map(described).collect();
+    format!("alive after {AFTERLIFE:?}:\n{}", left.join("\n"))
+}
+
+/// What kills the run at a call of its own.
+fn tracer(at: Moment) -> Vec<String> {
+    let (call, n) = match at {
+        Moment::Sync(n) => ("fsync", n),
+        Moment::Rename(n) => ("renameat2", n),
+        Moment::Start | Moment::Noted(..) | Moment::Line(_) => return Vec::new(),
+    };
+    vec![
+        "strace".to_owned(),
+        "--output=/dev/null".to_owned(),
+        format!("--trace={call}"),
+        format!("--inject={call}:signal=KILL:when={n}"),
+    ]
+}
+
+/// Kills it; when that was, and what was alive then.
+fn kill(project: &Project, mut run: Running, aim: Aim) -> Option<(Instant, BTreeSet<Process>)> {
+    let is_traced = matches!(aim.at, Moment::Sync(_) | Moment::Rename(_));
+    while run.started.elapsed() < STUCK {
+        if let Some(status) = run.child.try_wait().unwrap() {
+            let is_killed = is_traced && !status.success();
+            return is_killed.then(|| (Instant::now(), project.nest.alive()));
+        }
+        let has_come = match aim.at {
+            Moment::Start => run.started.elapsed() >= aim.delay,
+            Moment::Noted(word, n) => project.nest.count(word) >= n,
+            Moment::Line(n) => run.lines() >= n,
+            Moment::Sync(_) | Moment::Rename(_) => false,
+        };
+        if has_come {
+            return strike(project, run, aim);
+        }
+        thread::sleep(Duration::from_micros(500));
+    }
+    panic!("{aim}: the run is stuck")
+}
+
+fn strike(project: &Project, mut run: Running, aim: Aim) -> Option<(Instant, BTreeSet<Process>)> {
+    if aim.at != Moment::Start {
+        thread::sleep(aim.delay);
+    }
+    run.child.kill().unwrap();
+    let at = Instant::now();
+    let alive = project.nest.alive();
+    let was_killed = run.finish().status.code().is_none();
+    was_killed.then_some((at, alive))
+}

@@ -1,0 +1,179 @@
+//! Where a run led to, as far as it must not depend on whether it was disturbed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use regex::Regex;
+use regreen_store::Store;
+
+use crate::project::{Finished, Project, SPEC, TASKS};
+
+/// Figures of the summary that an interruption changes.
+const CHANGING: [&str; 2] = ["Attempts:", "Time:"];
+
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) duration: Duration,
+    pub(crate) lines: usize,
+    /// What must be the same, by what it is.
+    facts: BTreeMap<&'static str, String>,
+    happened: String,
+    attempts: Vec<Attempt>,
+}
+
+/// An attempt in the history: its task and what came of it.
+#[derive(Debug)]
+struct Attempt {
+    task: String,
+    outcome: Option<String>,
+}
+
+impl Outcome {
+    pub(crate) fn of(project: &Project, run: &Finished, duration: Duration) -> Self {
+        let read = |path: &str| fs::read_to_string(project.path(path)).unwrap_or_default();
+        let mut facts = BTreeMap::from([
+            ("exit code", format!("{:?}", run.status.code())),
+            ("stderr", run.stderr.clone()),
+            ("tasks.md", read("specs/k/tasks.md")),
+            (
+                ".progress.md",
+                without_hashes(&read("specs/k/.progress.md")),
+            ),
+            ("summary", summary(&run.stdout)),
+            ("files", files(&project.root())),
+            ("spec files", listing(&project.path(SPEC))),
+        ]);
+        if project.path(".git").exists() {
+            facts.insert(
+                "git log",
+                project.git(&["log", "--format=%s", "--name-status"]),
+            );
+            facts.insert("git status", project.git(&["status", "--short"]));
+            facts.insert("git folder", listing(&project.path(".git")));
+        }
+        let (runs, attempts) = history(&project.path(".regreen/regreen.db"));
+        facts.insert("runs", runs);
+        Self {
+            duration,
+            lines: run.stdout.lines().count(),
+            facts,
+            happened: project.nest.happened(),
+            attempts,
+        }
+    }
+
+    /// How often the scripts noted this word.
+    pub(crate) fn count(&self, word: &str) -> usize {
+        let lines = self.happened.lines();
+        lines
+            .filter(|line| line.split(' ').next() == Some(word))
+            .count()
+    }
+
+    /// What differs from a run that nobody disturbed, though this one was disturbed only once.
+    pub(crate) fn complaints(&self, undisturbed: &Self) -> Vec<String> {
+        let facts = undisturbed.facts.iter().filter_map(|(what, expected)| {
+            let found = &self.facts[what];
+            (found != expected)
+                .then(|| format!("{what} is\n{found}\nand without a kill it was\n{expected}"))
+        });
+        let mut complaints: Vec<String> = facts.collect();
+        complaints.extend(self.work_done_twice(undisturbed));
+        complaints.extend(self.odd_history());
+        complaints
+    }
+
+    /// The agent is called once more for the task that was cut off, and for no other.
+    fn work_done_twice(&self, undisturbed: &Self) -> Option<String> {
+        let surplus: Vec<String> = (1..=TASKS)
+            .map(|n| format!("ended 1.{n}"))
+            .filter(|done| self.times(done) > undisturbed.times(done))
+            .collect();
+        let most = |line: &String| self.times(line) - undisturbed.times(line);
+        let is_right = surplus.len() <= 1 && surplus.iter().map(most).sum::<usize>() <= 1;
+        (!is_right).then(|| format!("worked on more than once: {surplus:?}"))
+    }
+
+    fn times(&self, noted: &str) -> usize {
+        self.happened.lines().filter(|line| *line == noted).count()
+    }
+
+    /// Every attempt has an end, and at most one was interrupted.
+    fn odd_history(&self) -> Option<String> {
+        let has = |outcome: &str| {
+            let is_it = |attempt: &&Attempt| attempt.outcome.as_deref() == Some(outcome);
+            self.attempts.iter().filter(is_it).count()
+        };
+        let open: Vec<&str> = self
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.outcome.is_none())
+            .map(|attempt| attempt.task.as_str())
+            .collect();
+        (!open.is_empty() || has("interrupted") > 1)
+            .then(|| format!("attempts in the history: {:?}", self.attempts))
+    }
+
+    pub(crate) fn interruptions(&self) -> usize {
+        let is_it = |attempt: &&Attempt| attempt.outcome.as_deref() == Some("interrupted");
+        self.attempts.iter().filter(is_it).count()
+    }
+}
+
+fn without_hashes(progress: &str) -> String {
+    let hash = Regex::new("(?m) - [0-9a-f]{7,40}$").unwrap();
+    hash.replace_all(progress, " - HASH").into_owned()
+}
+
+/// From the headline on.
+fn summary(stdout: &str) -> String {
+    let from = stdout.find("\n\n").unwrap_or(stdout.len());
+    let is_kept = |line: &&str| !CHANGING.iter().any(|label| line.starts_with(label));
+    let lines: Vec<&str> = stdout[from..].lines().filter(is_kept).collect();
+    lines.join("\n")
+}
+
+fn listing(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names.join("\n")
+}
+
+/// Every file that is neither git's nor regreen's, and what it holds; but for the spec's own,
+/// which have hashes in them.
+fn files(root: &Path) -> String {
+    let work = root.join("work");
+    let names = listing(&work);
+    let said = names.lines().map(|name| {
+        let text = fs::read_to_string(work.join(name)).unwrap();
+        format!("{name}: {text}")
+    });
+    let beside = listing(root);
+    format!("{beside}\n{}", said.collect::<String>())
+}
+
+/// How every run ended in which anything was attempted, and the attempts. (A run that was
+/// killed when its end was stored already has ended; the next has nothing to do.)
+fn history(path: &Path) -> (String, Vec<Attempt>) {
+    let store = Store::open(path, 0).unwrap();
+    store.check().unwrap();
+    let (mut ends, mut all) = (String::new(), Vec::new());
+    for run in store.runs(10).unwrap() {
+        let attempts = store.attempts_in_run(&run.id).unwrap();
+        if !attempts.is_empty() {
+            let outcome = run.end.map(|end| end.outcome);
+            let _ = writeln!(ends, "{outcome:?}");
+        }
+        all.extend(attempts.into_iter().map(|attempt| Attempt {
+            task: format!("{} {}", attempt.key.task.id, attempt.key.number),
+            outcome: attempt.outcome,
+        }));
+    }
+    (ends, all)
+}

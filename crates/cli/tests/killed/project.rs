@@ -1,0 +1,193 @@
+//! A project with twenty tasks, and regreen at work in it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use tempfile::TempDir;
+
+use crate::nest::Nest;
+
+pub(crate) const TASKS: u32 = 20;
+pub(crate) const SPEC: &str = "specs/k";
+
+/// Whether the project is kept in git.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Git,
+    Plain,
+}
+
+#[derive(Debug)]
+pub(crate) struct Project {
+    folder: TempDir,
+    pub(crate) nest: Nest,
+}
+
+impl Project {
+    pub(crate) fn new(kind: Kind) -> Self {
+        let folder = TempDir::new().unwrap();
+        let project = Self {
+            nest: Nest::new(folder.path().join("nest")),
+            folder,
+        };
+        fs::create_dir_all(project.path(SPEC)).unwrap();
+        fs::write(project.path("specs/k/tasks.md"), plan()).unwrap();
+        for (name, text) in [
+            ("agent", include_str!("agent.sh")),
+            ("verify", include_str!("verify.sh")),
+        ] {
+            write_script(&project.nest.path().join(name), text);
+        }
+        if kind == Kind::Git {
+            project.begin_repository();
+        }
+        project
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    fn begin_repository(&self) {
+        let identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"];
+        self.git(&["init", "--quiet", "--initial-branch=main", "."]);
+        self.git(&["config", "user.name", "n"]);
+        self.git(&["config", "user.email", "n@example.org"]);
+        // What it does in the background would be taken for something left behind.
+        self.git(&["config", "gc.auto", "0"]);
+        self.git(&["config", "maintenance.auto", "false"]);
+        self.git(&["add", "--all"]);
+        self.git(&[&identity[..], &["commit", "--quiet", "-m", "init"]].concat());
+        for name in ["pre-commit", "post-commit"] {
+            write_script(&self.path(".git/hooks").join(name), include_str!("hook.sh"));
+        }
+    }
+
+    /// What git prints.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let output = self
+            .in_project(Command::new("git").args(arguments))
+            .output();
+        let output = output.unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {arguments:?}: {complaint}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Whatever is configured on this machine is of no matter.
+    fn in_project<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command
+            .current_dir(self.root())
+            .env("HOME", self.folder.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env(Nest::VARIABLE, self.nest.path())
+    }
+
+    /// Starts a run, with a tracer before it if there is one to be.
+    pub(crate) fn start(&self, tracer: &[String]) -> Running {
+        let regreen = std::env::var("REGREEN_KILL_PROGRAM");
+        let regreen = regreen.unwrap_or_else(|_| env!("CARGO_BIN_EXE_regreen").to_owned());
+        let agent = format!("command:{}", self.nest.path().join("agent").display());
+        let words = [regreen, "run".into(), "--agent".into(), agent];
+        let words: Vec<&String> = tracer.iter().chain(&words).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
+        Running::start(self.in_project(&mut command))
+    }
+}
+
+fn write_script(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Every other task has a commit of its own.
+fn plan() -> String {
+    let mut plan = "# Twenty tasks\n".to_owned();
+    for n in 1..=TASKS {
+        let _ = write!(
+            plan,
+            "\n- [ ] 1.{n} Task number {n}\n  - **Verify**: `\"$NEST/verify\" 1.{n}`\n"
+        );
+        if n % 2 == 1 {
+            let _ = writeln!(plan, "  - **Commit**: `feat: task {n}`");
+        }
+    }
+    plan
+}
+
+/// A run, and what it has printed.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) started: Instant,
+    lines: Arc<AtomicUsize>,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let started = Instant::now();
+        command.stdin(Stdio::null());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = Arc::new(AtomicUsize::new(0));
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let counted = Arc::clone(&lines);
+        Self {
+            child,
+            started,
+            lines,
+            stdout: thread::spawn(move || read_lines(stdout, &counted)),
+            stderr: thread::spawn(move || read_lines(stderr, &AtomicUsize::new(0))),
+        }
+    }
+
+    /// How many lines it has printed.
+    pub(crate) fn lines(&self) -> usize {
+        self.lines.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn finish(mut self) -> Finished {
+        Finished {
+            status: self.child.wait().unwrap(),
+            stdout: self.stdout.join().unwrap(),
+            stderr: self.stderr.join().unwrap(),
+        }
+    }
+}
+
+fn read_lines(from: impl std::io::Read, count: &AtomicUsize) -> String {
+    let mut text = String::new();
+    let mut from = BufReader::new(from);
+    while from.read_line(&mut text).is_ok_and(|len| len > 0) {
+        count.fetch_add(1, Ordering::Release);
+    }
+    text
+}
