@@ -58,6 +58,7 @@ mod tests {
             include_optional: false,
             only: None,
             passed_over: Default::default(),
+            originals_first: None,
         };
         issued(seq, command)
     }

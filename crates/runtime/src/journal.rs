@@ -213,6 +213,7 @@ mod tests {
             include_optional: false,
             only: None,
             passed_over: BTreeSet::new(),
+            originals_first: None,
         };
         let goes_on = decision([read]);
         assert!(can_be_had_again(&Input::Recorded { seq: 1 }, &goes_on));

@@ -220,6 +220,7 @@ mod tests {
         };
         AttemptOrder {
             task: PickedTask {
+                has_fixes: false,
                 root: task.clone(),
                 task,
                 index: 0,

@@ -184,7 +184,7 @@ proptest! {
         let after = take(folder.path(), Some(&before));
         let found: Vec<(String, ChangeKind)> = before.changed_files(&after).into_iter()
             .map(|change| (change.path.to_string(), change.kind)).collect();
-        let names: std::collections::BTreeSet<&String> = start.keys().chain(end.keys()).collect();
+        let names: BTreeSet<&String> = start.keys().chain(end.keys()).collect();
         let expected: Vec<(String, ChangeKind)> = names.into_iter().filter_map(|name| {
             let kind = match (start.get(name), end.get(name)) {
                 (None, _) => ChangeKind::Added,

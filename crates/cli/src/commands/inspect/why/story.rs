@@ -338,6 +338,7 @@ fn told(prompt: PromptKind) -> &'static str {
         PromptKind::NoOp => ", told that the last one changed nothing",
         PromptKind::Interrupted => ", told that the last one was cut off",
         PromptKind::NewSession => ", in a new session",
+        PromptKind::Split => ", asked to split the task",
     }
 }
 
