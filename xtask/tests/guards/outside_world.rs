@@ -11,7 +11,7 @@ const STARTERS: [(&str, &str); 4] = [
     ("crates/cli/src/commands/run/on_end.rs", "the user's own"),
     ("crates/supervisor/src/keeper.rs", "agents, Verify, hooks"),
     (
-        "crates/supervisor/src/spawn.rs",
+        "crates/supervisor/src/keeper_link.rs",
         "regreen itself, as keeper",
     ),
     ("crates/workspace/src/git/plain_runner.rs", "git"),

@@ -66,6 +66,7 @@ fn postpone(turn: &mut Turn<'_>, prompt: PromptKind) {
 
 fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder {
     let config = &turn.state.config;
+    let time_factor = if config.recovery { task.time_factor } else { 1 };
     AttemptOrder {
         task: task.picked.clone(),
         attempt: task.attempts + 1,
@@ -77,7 +78,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         session: task.session.clone(),
         timeout_ms: config
             .attempt_timeout_ms
-            .saturating_mul(u64::from(task.time_factor)),
+            .saturating_mul(u64::from(time_factor)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
     }

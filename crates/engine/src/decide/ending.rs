@@ -17,9 +17,10 @@ pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
 /// Ends the run at a limit. Where fixes were made, the progress file says first that they
 /// were not enough.
 pub(super) fn limit(turn: &mut Turn<'_>, message: String) {
+    let is_healing = turn.state.config.recovery;
     let task = turn
         .task()
-        .filter(|task| task.picked.is_fix() || owns_fixes(task));
+        .filter(|task| is_healing && (task.picked.is_fix() || owns_fixes(task)));
     match task.map(|task| task.key().clone()) {
         Some(task) => note_failure(turn, task, message),
         None => end_at_limit(turn, message),

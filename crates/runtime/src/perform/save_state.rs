@@ -80,8 +80,6 @@ fn say(state: &mut State, file: &StateFile, tasks: &TaskFile) {
     state.set_max_global_iterations(file.max_global_iterations);
     if file.recovery {
         state.set_recovery_mode(true);
-    }
-    if file.max_fix_tasks > 0 {
         state.set_max_fix_tasks(file.max_fix_tasks);
     }
     for (task, fix, error) in &file.fixes {
