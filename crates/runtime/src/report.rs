@@ -229,6 +229,7 @@ mod tests {
                 verify: Vec::new(),
                 commit: None,
                 failed_before: None,
+                has_fixes: false,
             },
             attempt: 1,
             iteration: 1,

@@ -563,3 +563,13 @@ A	whole
 "#]],
     );
 }
+
+#[test]
+fn nothing_runs_if_what_is_the_users_cannot_be_kept_in_mind() {
+    let scene = Scene::in_git(TWO).agent(WORKER);
+    let scene = scene.file(".regreen/runs", "no folder");
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(78), "{}", told.stderr);
+    assert!(told.stderr.contains("dirty-before"), "{}", told.stderr);
+    assert!(!scene.has_note("1.1-1.prompt"));
+}

@@ -25,6 +25,7 @@ use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::process::Job;
 use crate::report;
+use crate::whole_file::write_whole;
 
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
@@ -311,11 +312,8 @@ fn keep_plan(
     name: &AttemptName,
     file: &TaskFile,
 ) -> Result<(), PerformError> {
-    let path = plan_path(performer);
-    let draft = path.with_extension("new");
-    fs::write(&draft, format!("{}\n{}", heading(name), file.text()))?;
-    fs::rename(draft, path)?;
-    Ok(())
+    let text = format!("{}\n{}", heading(name), file.text());
+    Ok(write_whole(&plan_path(performer), text.as_bytes())?)
 }
 
 fn kept_plan(performer: &Performer, name: &AttemptName) -> Option<String> {

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use super::kept_git::KeptGit;
 use super::{CommitJob, Left, TreeError};
 use crate::clock;
 use crate::process::Processes;
+use crate::whole_file::write_whole;
 
 /// The paths that had changes of the user's before the run began, each ended by a zero byte.
 const DIRTY: &str = "dirty-before";
@@ -58,13 +60,13 @@ impl GitTree {
         let path = run_folder.join(DIRTY);
         self.users = match fs::read(&path) {
             Ok(bytes) => parse_paths(&bytes),
-            Err(_) => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let users = self.users_paths(own)?;
-                // Should this fail, a run that goes on will look again.
-                let _ = fs::create_dir_all(run_folder);
-                let _ = fs::write(&path, render_paths(&users));
+                // All of it or nothing: whoever goes on would commit what is missing in it.
+                write_whole(&path, &render_paths(&users))?;
                 users
             }
+            Err(source) => return Err(TreeError::Remember { path, source }),
         };
         Ok(())
     }
