@@ -603,3 +603,35 @@ fn a_refused_run_leaves_no_trace() {
 "#]]);
     assert_eq!(files_below(&scene.path(".")), before);
 }
+
+/// A run that was killed while its agent was at work on 1.2, and has nobody left.
+fn killed_at_work() -> Scene {
+    let scene = Scene::new(ONE).agent(
+        "1.2:1) echo $$ >$notes/pid; touch $notes/working; sleep 300 ;;
+         *) touch out; echo TASK_COMPLETE ;;",
+    );
+    let run = scene.start(&[], "working");
+    run.signal("KILL");
+    assert_eq!(run.ended().code, None);
+    let pid = scene.note("pid").trim().parse().unwrap();
+    wait_until(|| !kill("0", pid));
+    scene
+}
+
+#[test]
+fn what_a_person_wrote_after_a_kill_is_kept_where_it_cannot_stay() {
+    let scene = killed_at_work();
+    let persons = scene.text(TASKS).replace("test -f out", "test -f other");
+    fs::write(scene.path(TASKS), &persons).unwrap();
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(told.stdout.contains("it may have been a person who did it"));
+    let kept = files_below(&scene.path(".regreen/runs"));
+    let kept = kept.iter().find(|path| path.ends_with("1.2/1.plan.md"));
+    let kept = format!(".regreen/runs/{}", kept.unwrap());
+    assert!(
+        told.stdout
+            .contains(&format!("kept as {}", scene.plain(&kept)))
+    );
+    assert_eq!(scene.text(&kept), persons);
+}

@@ -17,6 +17,7 @@ use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
 use super::plan_changes::{PlanBefore, settle_plan};
+use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
 use crate::clock;
 use crate::heard::{Heard, Listener};
@@ -48,7 +49,7 @@ pub(crate) fn attempt(
     let Some(row) = file.resolve(key) else {
         return Ok(Attempted::Gone);
     };
-    let before = PlanBefore::of(&file, key);
+    let before = PlanBefore::of(&file, key, Author::Agent);
     let prompt = written_prompt(performer, order, &file, row);
     if let Err(refused) = keep_prompt(performer, order, &prompt)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
@@ -89,7 +90,7 @@ pub(crate) fn interrupted(
         // The attempt had not begun.
         None => return Ok(report),
     };
-    let before = PlanBefore::of(&before, key);
+    let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
     look_around(performer, &name, key, &before, put_back, report)
 }
 
@@ -102,8 +103,8 @@ fn look_around(
     report: AttemptReport,
 ) -> Result<AttemptReport, PerformError> {
     let folder = performer.places.task_folder(&performer.run, key);
-    let agents_version = folder.join(format!("{}.plan.md", name.attempt));
-    let mut plan = settle_plan(performer, before, put_back, &agents_version)?;
+    let mut replaced = ReplacedPlan::new(folder, name.attempt, before.author);
+    let mut plan = settle_plan(performer, before, put_back, &mut replaced)?;
     plan.warnings.extend(report.plan.warnings.iter().cloned());
     let left = performer.tree.after(name, clock::now())?;
     performer.notices.add_all(left.warnings);
