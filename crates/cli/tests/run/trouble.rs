@@ -635,3 +635,19 @@ fn what_a_person_wrote_after_a_kill_is_kept_where_it_cannot_stay() {
     );
     assert_eq!(scene.text(&kept), persons);
 }
+
+#[test]
+fn what_a_person_called_done_after_a_kill_stays_done() {
+    let scene = killed_at_work();
+    assert_eq!(scene.regreen(&["done", "1.2"]).code, Some(0));
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(scene.text(TASKS).contains("- [x] 1.2 Is open"));
+    assert!(
+        !told.stdout.contains("1.2 Is open: attempt"),
+        "{}",
+        told.stdout
+    );
+    // Nothing had to be taken back.
+    assert!(!told.stdout.contains("kept as"), "{}", told.stdout);
+}

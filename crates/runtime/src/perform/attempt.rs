@@ -12,7 +12,10 @@ use regreen_agents::{
 };
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
-use regreen_model::{AttemptClass, AttemptReport, FailureNote, PromptKind, TaskFailure, TaskKey};
+use regreen_model::{
+    AttemptClass, AttemptReport, ChoiceKind, FailureNote, PersonChoice, PromptKind, TaskFailure,
+    TaskKey,
+};
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
@@ -24,6 +27,7 @@ use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
+use crate::plan_file::with_box;
 use crate::process::Job;
 use crate::report;
 use crate::whole_file::write_whole;
@@ -78,6 +82,7 @@ pub(crate) fn interrupted(
     key: &TaskKey,
     attempt: u32,
     put_back: &BTreeSet<TaskKey>,
+    new_choices: &[&PersonChoice],
 ) -> Result<AttemptReport, PerformError> {
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
@@ -86,12 +91,27 @@ pub(crate) fn interrupted(
     };
     let name = AttemptName::new(&performer.run, key, attempt);
     let before = match kept_plan(performer, &name) {
-        Some(text) => Rc::new(TaskFile::read(text)),
+        Some(text) => Rc::new(as_chosen(TaskFile::read(text), new_choices)),
         // The attempt had not begun.
         None => return Ok(report),
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
     look_around(performer, &name, key, &before, put_back, report)
+}
+
+/// The plan as if people had said before the attempt what they said after it: what they
+/// ticked is no claim of the agent.
+fn as_chosen(plan: TaskFile, choices: &[&PersonChoice]) -> TaskFile {
+    choices.iter().fold(plan, |plan, choice| {
+        let done = match choice.what {
+            ChoiceKind::Done => true,
+            ChoiceKind::Retry => false,
+            ChoiceKind::Skip => return plan,
+        };
+        // A box that cannot be set is left to the review, which keeps what it replaces.
+        let chosen = with_box(&plan, &choice.task, done).ok().flatten();
+        chosen.unwrap_or(plan)
+    })
 }
 
 fn look_around(
