@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{Scene, files_below};
+use crate::scene::{Scene, TASKS, files_below};
 
 #[test]
 fn an_agent_that_rewrites_its_verify_changes_nothing() {
@@ -244,7 +244,7 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
@@ -377,7 +377,7 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
@@ -548,7 +548,7 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
@@ -658,4 +658,23 @@ Warnings:        1
 - [x] 1.3 Third
 
 "#]]);
+}
+
+#[test]
+fn a_claim_that_is_red_once_and_then_green_stays() {
+    let tasks = "- [ ] 1.1 Write it
+  - **Verify**: `true`
+- [ ] 1.2 Is done by the way
+  - **Verify**: `test -f second || { touch second; false; }`
+";
+    let scene = Scene::new(tasks).agent(
+        "1.1:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; touch out; echo TASK_COMPLETE ;;",
+    );
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(
+        told.stdout
+            .contains("1.2 Is done by the way: done, claimed by the agent")
+    );
+    assert!(scene.text(TASKS).contains("- [x] 1.2"));
 }
