@@ -651,3 +651,18 @@ fn what_a_person_called_done_after_a_kill_stays_done() {
     // Nothing had to be taken back.
     assert!(!told.stdout.contains("kept as"), "{}", told.stdout);
 }
+
+#[test]
+fn the_name_of_a_spec_cannot_write_on_the_terminal() {
+    let test = Test::new().file("specs/a\u{1b}[2J\nspec b/tasks.md", ONE);
+    let scene = Scene::around(test).agent(WORKER);
+    for told in [scene.run(&["--dry-run"]), scene.regreen(&["status"])] {
+        assert_eq!(told.code, Some(0), "{}", told.stderr);
+        assert!(
+            told.stdout.starts_with("spec a?[2J?spec b"),
+            "{}",
+            told.stdout
+        );
+        assert!(!told.stdout.contains('\u{1b}'));
+    }
+}

@@ -22,7 +22,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     let status = Status::of(&workplace.places)?;
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&status).unwrap_or_default() + "\n",
-        false => status.to_page(),
+        false => output::printable(&status.to_page()),
     };
     output::print(&text)?;
     Ok(Exit::AllGreen)

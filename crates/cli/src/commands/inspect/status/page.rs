@@ -4,6 +4,7 @@ use regreen_model::PlainLine;
 use regreen_reporters::Span;
 
 use super::{RunStatus, Status, TaskStatus};
+use crate::output::printable_line;
 
 const TITLE_CHARS: usize = 60;
 const REASON_CHARS: usize = 100;
@@ -12,7 +13,10 @@ impl Status {
     pub(super) fn to_page(&self) -> String {
         let mut page = format!(
             "spec {} ({}): {} of {} originals done",
-            self.spec, self.file, self.originals.done, self.originals.total
+            printable_line(&self.spec),
+            printable_line(&self.file),
+            self.originals.done,
+            self.originals.total
         );
         if self.fixes.total > 0 {
             let _ = write!(page, ", {} of {} fixes", self.fixes.done, self.fixes.total);
