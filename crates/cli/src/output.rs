@@ -134,6 +134,11 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// As [`printable`], and on one line: names of files may have several.
+pub fn printable_line(text: &str) -> String {
+    printable(text).replace(['\n', '\r'], "?")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

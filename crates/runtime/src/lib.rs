@@ -28,6 +28,7 @@ mod run;
 mod stop;
 mod tree;
 mod tree_lock;
+mod whole_file;
 
 pub use audience::Audience;
 pub use clock::{now, stored_ms};

@@ -57,14 +57,32 @@ impl LogFile {
         self.failed.is_none()
     }
 
-    /// Says whether all of it is in the file.
-    pub(crate) fn finish(mut self) -> Result<PathBuf, LogError> {
+    /// Whether everything could be written so far. What went wrong is said once.
+    pub(crate) fn check(&mut self) -> Result<(), LogError> {
         match self.failed.take() {
-            None => Ok(self.path),
+            None => Ok(()),
             Some(source) => Err(LogError {
-                path: self.path,
+                path: self.path.clone(),
                 source,
             }),
+        }
+    }
+
+    /// Says whether all of it is in the file.
+    pub(crate) fn finish(mut self) -> Result<PathBuf, LogError> {
+        self.check()?;
+        Ok(self.path)
+    }
+
+    /// A log that is as full as a disk can be.
+    #[cfg(test)]
+    pub(crate) fn full() -> Self {
+        let path = PathBuf::from("/dev/full");
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        Self {
+            path,
+            file,
+            failed: None,
         }
     }
 }

@@ -8,6 +8,7 @@ mod modify;
 mod plan_changes;
 mod read_plan;
 mod record;
+mod replaced_plan;
 mod save_state;
 mod verify;
 

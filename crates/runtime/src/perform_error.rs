@@ -8,6 +8,7 @@ use regreen_workspace::{CreateFileError, EditFileError, ReadError, StepError};
 use crate::log_file::LogError;
 use crate::process::ProcessError;
 use crate::tree::TreeError;
+use crate::whole_file::WriteWholeError;
 
 /// Why something was not done.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,5 +71,6 @@ broken!(
     ReadError,
     StepError,
     TreeError,
+    WriteWholeError,
     std::io::Error
 );

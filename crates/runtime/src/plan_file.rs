@@ -55,20 +55,7 @@ impl PlanFile {
 
     /// The box of a task is to be so. A task that is gone has none.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<Edited, EditPlanError> {
-        self.edit(|file| {
-            let Some(row) = file.resolve(task) else {
-                return Ok(None);
-            };
-            let change = if done {
-                file.tick(row)
-            } else {
-                file.untick(row)
-            };
-            Ok(match change? {
-                Change::AlreadySo => None,
-                Change::Made(file) => Some(file),
-            })
-        })
+        self.edit(|file| with_box(file, task, done))
     }
 
     fn understand(&mut self, text: &str) -> Rc<TaskFile> {
@@ -81,4 +68,24 @@ impl PlanFile {
             }
         }
     }
+}
+
+/// The file with the box of a task so, unless it is so already or there is no such task.
+pub(crate) fn with_box(
+    file: &TaskFile,
+    task: &TaskKey,
+    done: bool,
+) -> Result<Option<TaskFile>, EditError> {
+    let Some(row) = file.resolve(task) else {
+        return Ok(None);
+    };
+    let change = if done {
+        file.tick(row)
+    } else {
+        file.untick(row)
+    };
+    Ok(match change? {
+        Change::AlreadySo => None,
+        Change::Made(file) => Some(file),
+    })
 }

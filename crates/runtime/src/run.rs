@@ -282,7 +282,9 @@ fn first_input(
     });
     let interrupted = match owed {
         Some((key, attempt)) => {
-            let report = perform::interrupted(performer, key, attempt, &state.put_back)?;
+            let is_new = |choice: &&PersonChoice| choice.number > state.choices_seen;
+            let new: Vec<_> = choices.iter().filter(is_new).collect();
+            let report = perform::interrupted(performer, key, attempt, &state.put_back, &new)?;
             Some(Box::new(report))
         }
         None => None,

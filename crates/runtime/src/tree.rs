@@ -5,7 +5,8 @@ mod kept_git;
 mod plain_tree;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use regreen_engine::CommitResult;
 use regreen_model::{TaskKey, Timestamp};
@@ -15,6 +16,7 @@ pub(crate) use self::git_tree::GitTree;
 use self::plain_tree::PlainTree;
 use crate::places::Places;
 use crate::process::Processes;
+use crate::whole_file::WriteWholeError;
 
 /// With git everything an attempt did can be shown and taken back; without it only which
 /// files it touched is known.
@@ -56,6 +58,14 @@ pub(crate) enum TreeError {
     Snapshot(#[from] SnapshotError),
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error("cannot read {}", path.display())]
+    Remember {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error(transparent)]
+    Write(#[from] WriteWholeError),
 }
 
 impl Tree {

@@ -1,10 +1,12 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use rustix::fs::OFlags;
 
 use crate::places::{Places, own_folder};
 
@@ -61,13 +63,9 @@ impl TreeLock {
             path: path.clone(),
             source,
         };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(io_error)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = open_own(&mut options, &path).map_err(io_error)?;
         if !lock(&file).map_err(io_error)? {
             return Err(TreeLockError::Held(Holder::read(&mut file)));
         }
@@ -84,7 +82,7 @@ impl TreeLock {
     /// Who is at work in a tree, if anybody is.
     #[must_use]
     pub fn holder(root: &Path) -> Option<Holder> {
-        let mut file = File::open(lock_path(root)).ok()?;
+        let mut file = open_own(OpenOptions::new().read(true), &lock_path(root)).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(Holder::read(&mut file)),
             _ => None,
@@ -185,6 +183,20 @@ fn lock_path(root: &Path) -> PathBuf {
     own_folder(root).join("lock")
 }
 
+/// Opens a file of regreen's. A repository may bring a folder of this name along, with links
+/// to files of the user's in it.
+fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Opening a pipe must not wait for anybody.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no ordinary file")),
+    }
+}
+
 /// Makes regreen's folder, which keeps itself out of git. What programs print is nobody
 /// else's business: on a machine that others use as well, they do not get in.
 ///
@@ -192,19 +204,34 @@ fn lock_path(root: &Path) -> PathBuf {
 /// If it cannot be made.
 pub fn make_own_folder(root: &Path) -> io::Result<()> {
     let own = own_folder(root);
+    let scratch = own.join("scratch");
+    refuse_link(&own)?;
+    refuse_link(&scratch)?;
     let mut private = DirBuilder::new();
     private.recursive(true).mode(0o700);
-    private.create(own.join("scratch"))?;
+    private.create(scratch)?;
     let ignore = own.join(".gitignore");
-    if ignore.try_exists()? {
-        return Ok(());
+    match OpenOptions::new().write(true).create_new(true).open(ignore) {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
-    fs::write(ignore, "*\n")
+}
+
+/// What regreen keeps is kept in the workspace, and not where a repository would have it.
+fn refuse_link(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(io::Error::other(format!(
+            "{} is a symbolic link, which regreen does not follow here",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use regreen_workspace::Spec;
 
@@ -268,5 +295,32 @@ mod tests {
         });
         TreeLock::take(&places, Purpose::Run).unwrap();
         looking.join().unwrap();
+    }
+
+    #[test]
+    fn links_that_a_repository_brings_along_are_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let precious = outside.path().join("precious");
+        fs::write(&precious, "text").unwrap();
+        let own = own_folder(root.path());
+        symlink(outside.path(), &own).unwrap();
+        make_own_folder(root.path()).unwrap_err();
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+        fs::remove_file(&own).unwrap();
+
+        fs::create_dir(&own).unwrap();
+        symlink(outside.path().join("new"), own.join(".gitignore")).unwrap();
+        make_own_folder(root.path()).unwrap();
+        assert!(!outside.path().join("new").exists());
+        let places = places(root.path());
+        symlink(&precious, own.join("lock")).unwrap();
+        let refused = TreeLock::take(&places, Purpose::Run).unwrap_err();
+        assert!(matches!(refused, TreeLockError::Io { .. }));
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "text");
+        fs::remove_file(own.join("lock")).unwrap();
+        fs::create_dir(own.join("lock")).unwrap();
+        TreeLock::take(&places, Purpose::Run).unwrap_err();
+        assert!(TreeLock::holder(root.path()).is_none());
     }
 }

@@ -563,3 +563,28 @@ A	whole
 "#]],
     );
 }
+
+#[test]
+fn nothing_runs_if_what_is_the_users_cannot_be_kept_in_mind() {
+    let scene = Scene::in_git(TWO).agent(WORKER);
+    let scene = scene.file(".regreen/runs", "no folder");
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(78), "{}", told.stderr);
+    assert!(told.stderr.contains("dirty-before"), "{}", told.stderr);
+    assert!(!scene.has_note("1.1-1.prompt"));
+}
+
+#[test]
+fn what_a_user_made_of_an_attempts_file_between_two_runs_is_the_users() {
+    let scene = Scene::in_git(TWO).agent(
+        "1.1:*) echo a >a; echo TASK_COMPLETE ;;
+         1.2:*) echo early >early; echo early >both; echo TASK_COMPLETE ;;",
+    );
+    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
+    fs::write(scene.path("both"), "words of the user\n").unwrap();
+    let scene = scene.agent("1.2:*) echo b >b; echo TASK_COMPLETE ;;");
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert_eq!(scene.git(&["status", "--porcelain", "both"]), "?? both\n");
+    assert_eq!(scene.git(&["show", "HEAD:early"]), "early\n");
+}

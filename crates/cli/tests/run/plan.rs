@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{Scene, files_below};
+use crate::scene::{Scene, TASKS, files_below};
 
 #[test]
 fn an_agent_that_rewrites_its_verify_changes_nothing() {
@@ -14,11 +14,13 @@ run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 2
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1: verifying: test -f out
 1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
 1.1 Write it: attempt 1 of 2 failed after [TIME]: Verify failed: test -f out ended with exit code 1
 1.1 Write it: attempt 2 of 2
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 1.1: verifying: test -f out
 1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
 1.1 Write it: attempt 2 of 2 failed after [TIME]: Verify failed: test -f out ended with exit code 1
@@ -27,7 +29,7 @@ run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 Originals:       0 of 1 done
 Attempts:        2 (limit 100)
 Time:            [TIME]
-Warnings:        3
+Warnings:        5
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
@@ -56,6 +58,7 @@ run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 5
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1: verifying: true
 1.1 Write it: done after [TIME]
 1.2 More: attempt 1 of 5
@@ -67,7 +70,7 @@ ALL_TASKS_COMPLETE
 Originals:       2 of 2 done
 Attempts:        2 (limit 100)
 Time:            [TIME]
-Warnings:        2
+Warnings:        3
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -202,6 +205,7 @@ run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
 warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.2: verifying: true
 1.2 Is next: done after [TIME]
 1.3 Comes later: attempt 1 of 5
@@ -217,7 +221,7 @@ Originals:       4 of 4 done
 Attempts:        3 (limit 100)
 Time:            [TIME]
 Plan:            put back 1.3
-Warnings:        2
+Warnings:        3
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -240,7 +244,7 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
@@ -258,6 +262,7 @@ run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 2
 warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.2: verifying: true
 1.2 Is next: only the signal is missing, the agent is reminded
 warning: task 1.3 has vanished from the plan again: skipped
@@ -274,7 +279,7 @@ Attempts:        2 (limit 100)
 Time:            [TIME]
 Skipped:         1.3
 Plan:            put back 1.3
-Warnings:        3
+Warnings:        4
 Next:            `regreen why 1.3` tells why it was skipped
 --- standard error
 Not everything was run.
@@ -330,14 +335,17 @@ run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
 warning: task 1.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.2: verifying: true
 1.2 Is next: done after [TIME]
 1.3 Comes later: attempt 1 of 5
 warning: task 1.1 is done: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.3/1.plan.md
 1.3: verifying: true
 1.3 Comes later: done after [TIME]
 1.4 Comes last: attempt 1 of 5
 warning: task 1.1 is done: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.4/1.plan.md
 1.4: verifying: true
 1.4 Comes last: done after [TIME]
 run [RUN] ended after [TIME]: all tasks are done (exit code 0)
@@ -346,7 +354,7 @@ ALL_TASKS_COMPLETE
 Originals:       4 of 4 done
 Attempts:        3 (limit 100)
 Time:            [TIME]
-Warnings:        4
+Warnings:        7
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -369,7 +377,7 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
@@ -540,7 +548,7 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(crate::scene::TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
@@ -554,11 +562,12 @@ fn a_plan_that_an_agent_replaces_is_restored_and_the_other_one_kept() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
-warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored, the agent's version is kept beside the attempt's log
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
 warning: task 1.1 is done: the agent removed it, it was put back
 warning: task 1.2 is being worked on: the agent removed it, it was put back
 warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
 warning: task 1.4 had vanished from the plan and was put back; to leave it out, run regreen skip 1.4
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.2: verifying: true
 1.2 Is next: done after [TIME]
 1.3 Comes later: attempt 1 of 5
@@ -574,7 +583,7 @@ Originals:       4 of 4 done
 Attempts:        3 (limit 100)
 Time:            [TIME]
 Plan:            put back 1.3, 1.4
-Warnings:        6
+Warnings:        7
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -649,4 +658,23 @@ Warnings:        1
 - [x] 1.3 Third
 
 "#]]);
+}
+
+#[test]
+fn a_claim_that_is_red_once_and_then_green_stays() {
+    let tasks = "- [ ] 1.1 Write it
+  - **Verify**: `true`
+- [ ] 1.2 Is done by the way
+  - **Verify**: `test -f second || { touch second; false; }`
+";
+    let scene = Scene::new(tasks).agent(
+        "1.1:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; touch out; echo TASK_COMPLETE ;;",
+    );
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(
+        told.stdout
+            .contains("1.2 Is done by the way: done, claimed by the agent")
+    );
+    assert!(scene.text(TASKS).contains("- [x] 1.2"));
 }

@@ -603,3 +603,66 @@ fn a_refused_run_leaves_no_trace() {
 "#]]);
     assert_eq!(files_below(&scene.path(".")), before);
 }
+
+/// A run that was killed while its agent was at work on 1.2, and has nobody left.
+fn killed_at_work() -> Scene {
+    let scene = Scene::new(ONE).agent(
+        "1.2:1) echo $$ >$notes/pid; touch $notes/working; sleep 300 ;;
+         *) touch out; echo TASK_COMPLETE ;;",
+    );
+    let run = scene.start(&[], "working");
+    run.signal("KILL");
+    assert_eq!(run.ended().code, None);
+    let pid = scene.note("pid").trim().parse().unwrap();
+    wait_until(|| !kill("0", pid));
+    scene
+}
+
+#[test]
+fn what_a_person_wrote_after_a_kill_is_kept_where_it_cannot_stay() {
+    let scene = killed_at_work();
+    let persons = scene.text(TASKS).replace("test -f out", "test -f other");
+    fs::write(scene.path(TASKS), &persons).unwrap();
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(told.stdout.contains("it may have been a person who did it"));
+    let kept = files_below(&scene.path(".regreen/runs"));
+    let kept = kept.iter().find(|path| path.ends_with("1.2/1.plan.md"));
+    let kept = format!(".regreen/runs/{}", kept.unwrap());
+    assert!(
+        told.stdout
+            .contains(&format!("kept as {}", scene.plain(&kept)))
+    );
+    assert_eq!(scene.text(&kept), persons);
+}
+
+#[test]
+fn what_a_person_called_done_after_a_kill_stays_done() {
+    let scene = killed_at_work();
+    assert_eq!(scene.regreen(&["done", "1.2"]).code, Some(0));
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(scene.text(TASKS).contains("- [x] 1.2 Is open"));
+    assert!(
+        !told.stdout.contains("1.2 Is open: attempt"),
+        "{}",
+        told.stdout
+    );
+    // Nothing had to be taken back.
+    assert!(!told.stdout.contains("kept as"), "{}", told.stdout);
+}
+
+#[test]
+fn the_name_of_a_spec_cannot_write_on_the_terminal() {
+    let test = Test::new().file("specs/a\u{1b}[2J\nspec b/tasks.md", ONE);
+    let scene = Scene::around(test).agent(WORKER);
+    for told in [scene.run(&["--dry-run"]), scene.regreen(&["status"])] {
+        assert_eq!(told.code, Some(0), "{}", told.stderr);
+        assert!(
+            told.stdout.starts_with("spec a?[2J?spec b"),
+            "{}",
+            told.stdout
+        );
+        assert!(!told.stdout.contains('\u{1b}'));
+    }
+}

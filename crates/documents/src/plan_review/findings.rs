@@ -48,7 +48,7 @@ pub(super) fn edited(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) ->
 
 pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
-        "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored, the agent's version is kept beside the attempt's log".to_owned()
+        "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored".to_owned()
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));

@@ -12,17 +12,22 @@ use regreen_agents::{
 };
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
-use regreen_model::{AttemptClass, AttemptReport, FailureNote, PromptKind, TaskFailure, TaskKey};
+use regreen_model::{
+    AttemptClass, AttemptReport, ChoiceKind, FailureNote, PersonChoice, PromptKind, TaskFailure,
+    TaskKey,
+};
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
 use super::plan_changes::{PlanBefore, settle_plan};
+use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
 use crate::clock;
 use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
+use crate::plan_file::with_box;
 use crate::process::Job;
 use crate::report;
 
@@ -47,7 +52,7 @@ pub(crate) fn attempt(
     let Some(row) = file.resolve(key) else {
         return Ok(Attempted::Gone);
     };
-    let before = PlanBefore::of(&file, key);
+    let before = PlanBefore::of(&file, key, Author::Agent);
     let prompt = written_prompt(performer, order, &file, row);
     if let Err(refused) = keep_prompt(performer, order, &prompt)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
@@ -76,6 +81,7 @@ pub(crate) fn interrupted(
     key: &TaskKey,
     attempt: u32,
     put_back: &BTreeSet<TaskKey>,
+    new_choices: &[&PersonChoice],
 ) -> Result<AttemptReport, PerformError> {
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
@@ -84,12 +90,27 @@ pub(crate) fn interrupted(
     };
     let name = AttemptName::new(&performer.run, key, attempt);
     let before = match kept_plan(performer, &name) {
-        Some(text) => Rc::new(TaskFile::read(text)),
+        Some(text) => Rc::new(as_chosen(TaskFile::read(text), new_choices)),
         // The attempt had not begun.
         None => return Ok(report),
     };
-    let before = PlanBefore::of(&before, key);
+    let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
     look_around(performer, &name, key, &before, put_back, report)
+}
+
+/// The plan as if people had said before the attempt what they said after it: what they
+/// ticked is no claim of the agent.
+fn as_chosen(plan: TaskFile, choices: &[&PersonChoice]) -> TaskFile {
+    choices.iter().fold(plan, |plan, choice| {
+        let done = match choice.what {
+            ChoiceKind::Done => true,
+            ChoiceKind::Retry => false,
+            ChoiceKind::Skip => return plan,
+        };
+        // A box that cannot be set is left to the review, which keeps what it replaces.
+        let chosen = with_box(&plan, &choice.task, done).ok().flatten();
+        chosen.unwrap_or(plan)
+    })
 }
 
 fn look_around(
@@ -101,8 +122,8 @@ fn look_around(
     report: AttemptReport,
 ) -> Result<AttemptReport, PerformError> {
     let folder = performer.places.task_folder(&performer.run, key);
-    let agents_version = folder.join(format!("{}.plan.md", name.attempt));
-    let mut plan = settle_plan(performer, before, put_back, &agents_version)?;
+    let mut replaced = ReplacedPlan::new(folder, name.attempt, before.author);
+    let mut plan = settle_plan(performer, before, put_back, &mut replaced)?;
     plan.warnings.extend(report.plan.warnings.iter().cloned());
     let left = performer.tree.after(name, clock::now())?;
     performer.notices.add_all(left.warnings);

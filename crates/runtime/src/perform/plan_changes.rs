@@ -1,10 +1,12 @@
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
 
-use regreen_documents::{PlanReview, TaskFile, review, verify_commands};
+use regreen_documents::{PlanReview, Tampering, TaskFile, review, verify_commands};
 use regreen_model::{Claim, PlanChanges, TaskKey};
 use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file};
 
+use super::replaced_plan::{Author, ReplacedPlan};
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
@@ -14,10 +16,12 @@ pub(crate) struct PlanBefore {
     pub(crate) file: Rc<TaskFile>,
     /// The task that was worked on, its root and their fixes.
     pub(crate) running: Vec<TaskKey>,
+    /// Whose the changes since then are.
+    pub(crate) author: Author,
 }
 
 impl PlanBefore {
-    pub(crate) fn of(file: &Rc<TaskFile>, task: &TaskKey) -> Self {
+    pub(crate) fn of(file: &Rc<TaskFile>, task: &TaskKey, author: Author) -> Self {
         let root = file.resolve(task).map(|row| file.root(row));
         let rows = root.into_iter().flat_map(|root| {
             let fixes = file.all_fixes(root);
@@ -30,6 +34,7 @@ impl PlanBefore {
         Self {
             file: Rc::clone(file),
             running,
+            author,
         }
     }
 }
@@ -39,30 +44,42 @@ pub(crate) fn settle_plan(
     performer: &mut Performer,
     before: &PlanBefore,
     put_back: &BTreeSet<TaskKey>,
-    agents_version: &std::path::Path,
+    replaced: &mut ReplacedPlan,
 ) -> Result<PlanChanges, PerformError> {
     let was_removed = put_file_back(performer, before)?;
     let mut last = PlanReview::default();
-    let mut rejected = None;
+    let mut kept = Ok(());
     let edited = performer.plan.edit(|now| {
         // The very same reading: nobody has touched the file.
         last = match std::ptr::eq(now, &raw const *before.file) {
             true => PlanReview::default(),
             false => review(&before.file, now, &before.running, put_back),
         };
-        rejected = last.restored.then(|| now.text().to_owned());
-        Ok(last.text.take().map(TaskFile::read))
+        let Some(text) = last.text.take() else {
+            return Ok(None);
+        };
+        // Before the edit: whoever is killed in between finds it twice rather than never.
+        kept = replaced.keep(now.text());
+        Ok(kept.is_ok().then(|| TaskFile::read(text)))
     })?;
+    kept?;
     performer.notices.edited(&edited);
-    if let Some(text) = rejected {
-        // Nothing is ever lost, not even this.
-        std::fs::write(agents_version, text)?;
-    }
+    let shown = |path: &Path| performer.places.shown(path);
+    last.warnings
+        .extend(replaced.warning(took_back_only_ticks(&last), shown));
     if was_removed {
         let warning = "the agent removed the task file: it was put back";
         last.warnings.push(warning.to_owned());
     }
     Ok(changes(last))
+}
+
+fn took_back_only_ticks(review: &PlanReview) -> bool {
+    let mut what = review.taken_back.iter().map(|one| one.what);
+    !review.taken_back.is_empty()
+        && what.all(|what| what == Tampering::Ticked)
+        && review.vanished.is_empty()
+        && review.skipped.is_empty()
 }
 
 /// Whether the agent had removed the whole file.

@@ -12,6 +12,7 @@ use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::process::{Job, Sink};
 use crate::report;
+use crate::stop::Stop;
 
 /// What is kept of an output for judging it and for quoting it.
 const JUDGED: usize = 2 * 1024 * 1024;
@@ -93,7 +94,7 @@ fn run_one(
     };
     let ended = performer.processes.run(job, &mut output)?;
     if ended.reason == EndReason::Cancelled {
-        return Err(PerformError::Stopped);
+        return Err(why_cancelled(&performer.processes.stop, output.log));
     }
     let ending = report::ending(&ended, timeout);
     let code = ended.exit.shell_code();
@@ -109,6 +110,14 @@ fn run_one(
             error: why_red(command, ending, code, &output.all.end(QUOTED)),
         },
     })
+}
+
+/// Programs are ended because somebody asked to stop, or because what they print would be lost.
+fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
+    match (stop.asked(), log.check()) {
+        (None, Err(error)) => error.into(),
+        _ => PerformError::Stopped,
+    }
 }
 
 /// The command and what became of it, then the end of what it printed.
@@ -144,9 +153,22 @@ impl Sink for Output<'_> {
 
 #[cfg(test)]
 mod tests {
-    use regreen_model::Expectation;
+    use regreen_model::{Expectation, StopSignal};
 
     use super::*;
+
+    #[test]
+    fn a_log_that_cannot_be_written_is_no_wish_to_stop() {
+        let mut log = LogFile::full();
+        assert!(!log.write(b"said"));
+        let stop = Stop::default();
+        let why = why_cancelled(&stop, &mut log);
+        assert!(
+            matches!(why, PerformError::Broken(why) if why.starts_with("cannot write /dev/full: "))
+        );
+        stop.ask(StopSignal::Interrupt);
+        assert_eq!(why_cancelled(&stop, &mut log), PerformError::Stopped);
+    }
 
     #[test]
     fn a_red_verify_says_what_ran_what_came_of_it_and_what_it_printed() {

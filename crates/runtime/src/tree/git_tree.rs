@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use super::kept_git::KeptGit;
 use super::{CommitJob, Left, TreeError};
 use crate::clock;
 use crate::process::Processes;
+use crate::whole_file::write_whole;
 
 /// The paths that had changes of the user's before the run began, each ended by a zero byte.
 const DIRTY: &str = "dirty-before";
@@ -58,33 +60,54 @@ impl GitTree {
         let path = run_folder.join(DIRTY);
         self.users = match fs::read(&path) {
             Ok(bytes) => parse_paths(&bytes),
-            Err(_) => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let users = self.users_paths(own)?;
-                // Should this fail, a run that goes on will look again.
-                let _ = fs::create_dir_all(run_folder);
-                let _ = fs::write(&path, render_paths(&users));
+                // All of it or nothing: whoever goes on would commit what is missing in it.
+                write_whole(&path, &render_paths(&users))?;
                 users
             }
+            Err(source) => return Err(TreeError::Remember { path, source }),
         };
         Ok(())
     }
 
-    fn users_paths(&self, own: &BTreeSet<RelPath>) -> Result<BTreeSet<RelPath>, GitError> {
-        let git = self.snapshots.git();
-        let mut dirty = git.dirty_paths()?;
+    /// What is dirty, but for files that are as an attempt left them: whatever else is in a
+    /// file, an attempt did not put there.
+    fn users_paths(&mut self, own: &BTreeSet<RelPath>) -> Result<BTreeSet<RelPath>, TreeError> {
+        let mut dirty = self.snapshots.git().dirty_paths()?;
         dirty.retain(|path| !own.contains(path));
-        if dirty.is_empty() {
+        let spans = AttemptSpan::of(&self.snapshots.git().snapshots(None)?);
+        if dirty.is_empty() || spans.is_empty() {
             return Ok(dirty);
         }
-        for span in AttemptSpan::of(&git.snapshots(None)?) {
-            for change in git.changed_files(&span.before, &span.after)? {
-                dirty.remove(&change.path);
-            }
-            if dirty.is_empty() {
-                break;
+        let now = self.snapshots.glimpse()?;
+        for span in spans {
+            for path in self.left_as_made(&span, &dirty, &now)? {
+                dirty.remove(&path);
             }
         }
         Ok(dirty)
+    }
+
+    /// Those of the paths that an attempt changed and nobody has changed since.
+    fn left_as_made(
+        &self,
+        span: &AttemptSpan,
+        paths: &BTreeSet<RelPath>,
+        now: &Oid,
+    ) -> Result<BTreeSet<RelPath>, GitError> {
+        let mut made = self.changed_between(&span.before, &span.after)?;
+        made.retain(|path| paths.contains(path));
+        if !made.is_empty() {
+            let since = self.changed_between(&span.after, now)?;
+            made.retain(|path| !since.contains(path));
+        }
+        Ok(made)
+    }
+
+    fn changed_between(&self, before: &Oid, after: &Oid) -> Result<BTreeSet<RelPath>, GitError> {
+        let changes = self.snapshots.git().changed_files(before, after)?;
+        Ok(changes.into_iter().map(|change| change.path).collect())
     }
 
     pub(super) fn before(&mut self, name: &AttemptName, now: Timestamp) -> Result<(), TreeError> {
@@ -151,8 +174,7 @@ impl GitTree {
             let mut kept = git.snapshots(Some(run))?;
             kept.retain(|one| job.tasks.iter().any(|task| one.name.is_of(task)));
             for span in AttemptSpan::of(&kept) {
-                let changes = git.changed_files(&span.before, &span.after)?;
-                paths.extend(changes.into_iter().map(|change| change.path));
+                paths.extend(self.changed_between(&span.before, &span.after)?);
             }
         }
         if let Some(state) = &job.state {

@@ -135,6 +135,15 @@ impl Snapshots {
         })
     }
 
+    /// The work tree as it is now, to be compared with snapshots. Nothing keeps it: git's next
+    /// cleaning may take it away.
+    ///
+    /// # Errors
+    /// As [`Snapshots::take_before`].
+    pub fn glimpse(&mut self) -> Result<Oid, SnapshotError> {
+        self.work_tree().map(|(tree, _)| tree)
+    }
+
     /// The work tree as a tree object; no reference keeps it.
     pub(super) fn work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
         let written = match self.write_work_tree() {

@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     let status = Status::of(&workplace)?;
     let text = match arguments.json {
         true => output::json(&status),
-        false => status.to_page(),
+        false => output::printable(&status.to_page()),
     };
     output::print(&workspace_masks(&workplace.places.root).mask(&text))?;
     Ok(Exit::AllGreen)

@@ -8,7 +8,7 @@ use regreen_model::{PlainLine, Task, TaskId, TaskKind, VerifyCommand, VerifyForm
 use regreen_workspace::{RealDisk, read_text};
 
 use super::Ready;
-use crate::output::printable;
+use crate::output::{printable, printable_line};
 use crate::problem::Problem;
 
 const TITLE_CHARS: usize = 120;
@@ -24,8 +24,8 @@ pub fn page(ready: &Ready) -> Result<String, Problem> {
     let _ = writeln!(
         page,
         "spec {}, agent {}: {} of {} tasks would be run",
-        spec.name,
-        ready.config.agent,
+        printable_line(&spec.name),
+        printable_line(&ready.config.agent),
         rows.len(),
         file.runnable(ready.config.include_optional)
     );

@@ -43,7 +43,7 @@ pub fn run(arguments: &Run) -> Result<Exit, Problem> {
 pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Problem> {
     let ready = Ready::from(arguments, user_file)?;
     if arguments.dry_run {
-        output::print(&dry_run::page(&ready)?)?;
+        output::print(&output::printable(&dry_run::page(&ready)?))?;
         return Ok(Exit::AllGreen);
     }
     ready.go(View::choose(arguments.json))
