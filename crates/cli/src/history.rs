@@ -102,6 +102,16 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::VerifyStarted { task, .. }
         | Event::VerifyEnded { task, .. }
         | Event::TaskFailed { task, .. }
+        | Event::BudgetAsked { task, .. }
+        | Event::FixPlanned { task, .. }
+        | Event::FixInserted { task, .. }
+        | Event::ModificationAsked { task, .. }
+        | Event::PlanModified { task, .. }
+        | Event::ModificationRefused { task, .. }
+        | Event::SupersedeAsked { task, .. }
+        | Event::FixesSuperseded { task, .. }
+        | Event::HistoryAsked { task, .. }
+        | Event::TaskParked { task, .. }
         | Event::TickAsked { task, .. }
         | Event::CommitAsked { task, .. }
         | Event::CommitRefused { task, .. }
@@ -113,6 +123,12 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::TaskSkipped { task }
         | Event::WaitStarted { task, .. }
         | Event::WaitEnded { task, .. } => Some(task),
-        _ => None,
+        Event::RunStarted { .. }
+        | Event::RunResumed { .. }
+        | Event::PlanAsked { .. }
+        | Event::LimitSettled { .. }
+        | Event::Warned { .. }
+        | Event::StopAsked { .. }
+        | Event::RunEnded { .. } => None,
     }
 }

@@ -32,6 +32,12 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
     }
 }
 
+/// The fixes that a state file remembers. One that is past reading remembers none.
+pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
+    let state = at(path)?.and_then(|found| found.state.ok());
+    Ok(state.map_or_else(BTreeMap::new, |state| state.fix_task_map()))
+}
+
 /// The limits that a spec's state file asks for.
 pub fn limits_beside(tasks: &Path) -> Result<StoredLimits, Problem> {
     limits(beside(tasks)?)

@@ -61,10 +61,11 @@ impl Attempt {
     }
 
     /// Adds what an earlier recording knew and this one does not say: recording the beginning
-    /// once more never makes the end unknown.
+    /// once more never makes the end unknown, and an attempt began when it was first heard of.
     #[must_use]
     pub fn over(self, earlier: Self) -> Self {
         Self {
+            started_ms: self.started_ms.min(earlier.started_ms),
             ended_ms: self.ended_ms.or(earlier.ended_ms),
             session: self.session.or(earlier.session),
             exit_code: self.exit_code.or(earlier.exit_code),

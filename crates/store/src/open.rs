@@ -20,7 +20,7 @@ pub(crate) const FULL: &str = "FULL";
 pub enum OpenError {
     #[error("there is no folder for {}", path.display())]
     NoFolder { path: PathBuf },
-    #[error("the journal cannot be read: {0}")]
+    #[error("the journal cannot be read")]
     NotReadable(#[source] io::Error),
     #[error(
         "the journal has version {found}, written by regreen {regreen}; this regreen knows \

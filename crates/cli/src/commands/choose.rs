@@ -21,10 +21,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     // While a run is at work, a tick would be taken for a claim of its agent.
     let _lock = take_tree(places, Purpose::Change)?;
     let (plan, subject) = meant(&workplace, arguments)?;
-    let mut tasks = plan.with_tasks_below(&subject);
-    if what == ChoiceKind::Skip {
-        tasks.retain(|key| !plan.is_done(key));
-    }
+    let tasks = concerned(&plan, &subject, what);
     let mut store = open_store(places)?;
     // The boxes first: a choice that is journaled relies on them.
     match what {
@@ -45,6 +42,18 @@ fn meant(workplace: &Workplace, arguments: &OneTask) -> Result<(Plan, Subject), 
     let plan = Plan::read(workplace)?;
     let subject = plan.find(arguments, std::iter::empty())?;
     Ok((plan, subject))
+}
+
+/// What is done is not skipped, and stays done when the rest of its group is tried again.
+fn concerned(plan: &Plan, subject: &Subject, what: ChoiceKind) -> Vec<TaskKey> {
+    let all = plan.with_tasks_below(subject);
+    let is_open = |key: &&TaskKey| !plan.is_done(key);
+    let open: Vec<TaskKey> = all.iter().filter(is_open).cloned().collect();
+    match what {
+        ChoiceKind::Skip => open,
+        ChoiceKind::Retry if !open.is_empty() => open,
+        ChoiceKind::Retry | ChoiceKind::Done => all,
+    }
 }
 
 fn told(subject: &Subject, tasks: &[TaskKey], what: ChoiceKind) -> String {

@@ -65,24 +65,30 @@ fn told(case: &Case, paths: &[RelPath], is_opened: bool) -> Result<String, Probl
     for path in paths {
         text.push_str(&format!("  {path}\n"));
     }
-    if let Some(commit) = commit(case)?.filter(|_| !paths.is_empty()) {
-        text.push_str(&format!(
-            "commit {commit} stays: commit the files as they are now, if that is to last\n"
-        ));
+    let commits = commits(case)?;
+    match (paths, commits.as_slice()) {
+        ([], _) | (_, []) => {}
+        (_, commits) => text.push_str(&format!(
+            "what was committed stays committed ({}): commit the files as they are now, if that is to last\n",
+            commits.join(", ")
+        )),
     }
     Ok(output::printable(&text))
 }
 
-/// The task's commit in the run that tried it last.
-fn commit(case: &Case) -> Result<Option<String>, Problem> {
+/// The commits of all that was taken back.
+fn commits(case: &Case) -> Result<Vec<String>, Problem> {
     let attempts = case.since_finished(None)?;
-    let Some(last) = attempts.last() else {
-        return Ok(None);
-    };
-    let run = case.runs.iter().find(|run| run.id == last.key.run);
-    let state = run.map(|run| case.history.state(run)).transpose()?;
-    let tasks = state.map(|state| state.tasks).unwrap_or_default();
-    let is_it = |key: &TaskKey| case.plan.is(&case.subject, key);
-    let task = tasks.into_iter().find(|(key, _)| is_it(key));
-    Ok(task.and_then(|(_, task)| task.hash))
+    let mut commits = Vec::new();
+    for run in &case.runs {
+        if !attempts.iter().any(|attempt| attempt.key.run == run.id) {
+            continue;
+        }
+        let tasks = case.history.state(run)?.tasks;
+        let ours = tasks
+            .iter()
+            .filter(|(key, _)| case.plan.belongs(&case.subject, key));
+        commits.extend(ours.filter_map(|(_, task)| task.hash.clone()));
+    }
+    Ok(commits)
 }

@@ -137,11 +137,18 @@ impl Scene {
         self.told(&self.test.run(arguments))
     }
 
-    /// Permissions mean nothing to root, so nobody runs it then; `None` if that cannot be.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.test.command(arguments)
+    }
+
     pub(crate) fn run_as_ordinary_user(&self) -> Option<Told> {
         let agent = self.agent_flag();
-        let arguments = ["run", "--agent", agent.as_str()];
-        let mut command = self.test.command(&arguments);
+        self.as_ordinary_user(&["run", "--agent", &agent])
+    }
+
+    /// Permissions mean nothing to root, so nobody runs it then; `None` if that cannot be.
+    pub(crate) fn as_ordinary_user(&self, arguments: &[&str]) -> Option<Told> {
+        let mut command = self.command(arguments);
         if rustix::process::geteuid().is_root() {
             const NOBODY: u32 = 65534;
             for folder in [self.path("."), self.outside.path().to_owned()] {
@@ -170,9 +177,7 @@ impl Scene {
         let log = |name: &str| self.outside.path().join(name);
         let file = |name: &str| Stdio::from(File::create(log(name)).unwrap());
         let child = self
-            .test
-            .command(&[])
-            .args(["run", "--agent", &agent])
+            .command(&["run", "--agent", &agent])
             .args(flags)
             .stdout(file("stdout"))
             .stderr(file("stderr"))

@@ -155,7 +155,10 @@ fn keep_prompt(
     let folder = places.task_folder(&performer.run, &order.task.task);
     let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
     let kept = performer.processes.masks.mask(prompt);
-    for failed in 1..=order.failed_attempt.unwrap_or(0) {
+    // Whoever has a task tried as if for the first time may get the same again.
+    let counted = order.iteration.saturating_sub(1);
+    let since = order.attempt.saturating_sub(counted);
+    for failed in since..=order.failed_attempt.unwrap_or(0) {
         let earlier = fs::read_to_string(path(failed)).unwrap_or_default();
         if let Err(refused) = refuse_identical(&kept, &earlier) {
             return Ok(Err(refused));

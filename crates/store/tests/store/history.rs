@@ -34,6 +34,28 @@ fn an_attempt_is_stored_when_it_begins_and_completed_when_it_ends() {
 }
 
 #[test]
+fn an_attempt_began_when_it_was_first_heard_of() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    let first = begun(&run, "1.3", 1);
+    let verified = Attempt {
+        started_ms: first.started_ms + 5000,
+        verify: Some("green".to_owned()),
+        ..first.clone()
+    };
+    let second = Attempt {
+        started_ms: first.started_ms + 2000,
+        ..begun(&run, "1.3.1", 1)
+    };
+    let rows = [first.clone(), second.clone(), verified];
+    store.record(&rows.map(HistoryRow::Attempt)).unwrap();
+    let in_order = store.attempts_in_run(&run).unwrap();
+    let starts: Vec<i64> = in_order.iter().map(|a| a.started_ms).collect();
+    assert_eq!(starts, [first.started_ms, second.started_ms]);
+}
+
+#[test]
 fn recording_again_changes_nothing() {
     let folder = Folder::new();
     let mut store = folder.open();

@@ -3,6 +3,9 @@
 mod page;
 mod past;
 
+use std::collections::BTreeMap;
+
+use regreen_documents::{FixRecord, RowId};
 use regreen_engine::{Phase, State, TaskState};
 use regreen_model::{Event, Mark, OutlineKind, OutlineRow, RunOutcome, TaskKey, Timestamp};
 use regreen_runtime::{Holder, Purpose, TreeLock, now, outline, workspace_masks};
@@ -16,6 +19,7 @@ use crate::history::History;
 use crate::output;
 use crate::plan::Plan;
 use crate::problem::Problem;
+use crate::state_file::fixes_in;
 use crate::workplace::Workplace;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
@@ -86,11 +90,16 @@ struct TaskStatus {
     done: bool,
     optional: bool,
     skipped: bool,
+    /// It waits for a person, while the others go on.
+    parked: bool,
     /// In all runs.
     attempts: u32,
     /// Charged to the task in the newest run.
     attempts_used: u32,
     attempts_limit: u32,
+    /// Fix tasks that were made for it, in all runs.
+    fixes_used: u32,
+    fixes_limit: u32,
     marks: Vec<Mark>,
     commit: Option<String>,
     /// What is being done.
@@ -118,6 +127,8 @@ struct Knowledge {
     at_work: Option<Holder>,
     /// The attempts that the newest run has begun.
     begun: Vec<Attempt>,
+    /// The fixes that the state file remembers.
+    fixes: BTreeMap<String, FixRecord>,
 }
 
 impl Knowledge {
@@ -141,12 +152,18 @@ impl Knowledge {
         let is_new = |one: &Attempt| run.as_ref().is_some_and(|run| run.id == one.key.run);
         Ok(Self {
             begun: attempts.into_iter().filter(is_new).collect(),
+            fixes: fixes_in(&workplace.places.state)?,
             plan,
             run,
             state,
             past,
             at_work: at_work.filter(|holder| holder.purpose == Purpose::Run),
         })
+    }
+
+    fn fixes_used(&self, row: RowId) -> u32 {
+        let budget = self.plan.file.budget(row, &self.fixes);
+        budget.map_or(0, |budget| budget.fixes)
     }
 }
 
@@ -248,9 +265,12 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
         done: row.done,
         optional: row.optional,
         skipped: !row.done && state.skipped.contains(&row.key),
+        parked: !row.done && state.parked.contains(&row.key),
         attempts: place.map_or(0, |place| known.past.attempts(place)),
         attempts_used: place.map_or(0, |place| known.past.used(place)),
         attempts_limit: state.config.limits.task_iterations,
+        fixes_used: place.map_or(0, |place| known.fixes_used(place)),
+        fixes_limit: state.config.limits.fixes_per_task,
         marks: last.filter(|_| row.done).map_or(Vec::new(), marks),
         commit: last.and_then(|task| task.hash.clone()).filter(|_| row.done),
         current: None,

@@ -122,10 +122,17 @@ fn facts(task: &TaskStatus) -> Vec<String> {
             task.attempts_used, task.attempts_limit
         ));
     }
+    if task.fixes_used > 0 {
+        let (used, limit) = (task.fixes_used, task.fixes_limit);
+        facts.push(format!("{used} of {limit} fixes made"));
+    }
     facts.extend(task.marks.iter().map(ToString::to_string));
     facts.extend(task.commit.as_ref().map(|hash| format!("commit {hash}")));
     if task.skipped {
         facts.push("skipped".to_owned());
+    }
+    if task.parked {
+        facts.push("waits for a person".to_owned());
     }
     facts.extend(task.current.as_ref().map(doing));
     facts

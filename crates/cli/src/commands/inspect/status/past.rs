@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use regreen_documents::RowId;
-use regreen_engine::{State, TaskState};
+use regreen_engine::{Phase, State, TaskState};
 use regreen_store::{Attempt, Run};
 
 use crate::history::History;
@@ -35,7 +35,8 @@ impl Past {
         }
         for (key, task) in &newest.tasks {
             let row = plan.row_of(key);
-            past.used.extend(row.map(|row| (row, task.iterations)));
+            past.used
+                .extend(row.map(|row| (row, used(plan, row, task))));
         }
         past.add(plan, newest);
         for run in older.iter().rev() {
@@ -68,4 +69,10 @@ impl Past {
     pub(super) fn last(&self, row: RowId) -> Option<&TaskState> {
         self.tasks.get(&row)
     }
+}
+
+/// One that is closed starts afresh when somebody opens it again.
+fn used(plan: &Plan, row: RowId, task: &TaskState) -> u32 {
+    let is_reopened = task.phase == Phase::Closed && !plan.file.is_done(row);
+    if is_reopened { 0 } else { task.iterations }
 }

@@ -109,9 +109,41 @@ impl<'a> RunStory<'a> {
                 kept,
                 taken_back,
             } => self.tell_claims(task, kept, taken_back, page),
-            Event::VerifyStarted { again, .. } => self.again = *again,
+            Event::VerifyStarted { again, first, .. } => {
+                self.again = *again;
+                if *first {
+                    page.line(0, "");
+                    page.line(1, "fixed perhaps, so Verify runs before the agent");
+                }
+            }
             Event::VerifyEnded { verdict, .. } => self.tell_verdict(verdict, page),
             Event::TaskFailed { failure, .. } => self.tell_failure(failure, page),
+            Event::FixInserted { fix, .. } => {
+                page.line(
+                    2,
+                    &format!("fix {fix} was made for it: `regreen why {fix}`"),
+                );
+            }
+            Event::PlanModified { task, .. } if !self.is_it(task) => {
+                page.line(1, &format!("the agent asked for it in task {}", task.id));
+            }
+            Event::PlanModified { added, .. } => {
+                let added: Vec<String> = added.iter().map(name).collect();
+                let added = added.join("; ");
+                page.line(2, &format!("plan: added at the agent's request: {added}"));
+            }
+            Event::ModificationRefused { why, .. } => {
+                page.line(
+                    2,
+                    &format!("plan: the agent's request is not honoured: {why}"),
+                );
+            }
+            Event::FixesSuperseded { task, .. } if !self.is_it(task) => {
+                page.line(1, &format!("superseded: {} passed without it", task.id));
+            }
+            Event::TaskParked { why, .. } => {
+                page.line(1, &format!("waits for a person: {why}"));
+            }
             Event::CommitRefused { output, .. } => {
                 page.line(2, "a commit hook refused it:");
                 page.quote(3, output);
@@ -261,6 +293,9 @@ impl<'a> RunStory<'a> {
                 let what = what.strip_prefix("Verify failed: ").unwrap_or(what);
                 page.line(2, &format!("Verify{once_more}: red: {what}"));
                 page.quote(3, printed);
+                if self.plan.is_fix(&self.subject.key) {
+                    page.line(2, "the task that it repairs is the judge");
+                }
                 self.red = Some(error.clone());
             }
         }
@@ -295,6 +330,9 @@ pub(super) fn concerns(plan: &Plan, subject: &Subject, event: &Event) -> bool {
         Event::ClaimsJudged {
             kept, taken_back, ..
         } => kept.iter().chain(taken_back).any(is_it),
+        Event::PlanModified { added: named, .. } | Event::FixesSuperseded { fixes: named, .. } => {
+            named.iter().any(is_it)
+        }
         _ => false,
     };
     is_named || crate::history::task_of(event).is_some_and(is_it)

@@ -1,0 +1,363 @@
+use std::fs;
+
+use snapbox::str;
+
+use crate::scene::{Scene, TASKS};
+
+const THREE: &str = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `cat good`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n";
+
+fn scene() -> Scene {
+    Scene::new(THREE).agent("*) date +%N >$REGREEN_TASK_ID.txt; echo TASK_COMPLETE ;;")
+}
+
+#[test]
+fn what_is_skipped_is_left_out_until_that_is_taken_back() {
+    let scene = scene();
+    scene.look(&["skip", "1.2"]).shows(str![[r#"
+1.2 will be skipped; `regreen retry 1.2` takes that back
+--- exit code 0
+
+"#]]);
+    scene.run(&[]).and(&scene, &[TASKS]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+1.2 Second: to be skipped, as a person said
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+1.1: verifying: true
+1.1 First: done after [TIME]
+1.3 Third: attempt 1 of 5
+1.3: verifying: true
+1.3 Third: done after [TIME]
+run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
+
+Originals:       2 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Skipped:         1.2
+Warnings:        1
+Next:            `regreen why 1.2` tells why it was skipped
+--- standard error
+Not everything was run: 1 task is still open.
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `true`
+- [ ] 1.2 Second
+  - **Verify**: `cat good`
+- [x] 1.3 Third
+  - **Verify**: `true`
+
+"#]]);
+    scene.look(&["retry", "1.2"]).shows(str![[r#"
+1.2 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    let scene = scene.file("good", "");
+    scene.run(&[]).and(&scene, &[TASKS]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Second: attempt 1 of 5
+1.2: verifying: cat good
+1.2 Second: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `true`
+- [x] 1.2 Second
+  - **Verify**: `cat good`
+- [x] 1.3 Third
+  - **Verify**: `true`
+
+"#]]);
+}
+
+#[test]
+fn whoever_says_that_a_task_is_done_is_believed() {
+    let scene = scene();
+    scene
+        .look(&["done", "1.2"])
+        .and(&scene, &[TASKS])
+        .shows(str![[r#"
+1.2 is ticked, on your word
+--- exit code 0
+--- specs/demo/tasks.md
+- [ ] 1.1 First
+  - **Verify**: `true`
+- [x] 1.2 Second
+  - **Verify**: `cat good`
+- [ ] 1.3 Third
+  - **Verify**: `true`
+
+"#]]);
+    scene.run(&[]).and(&scene, &[TASKS]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+1.1: verifying: true
+1.1 First: done after [TIME]
+1.3 Third: attempt 1 of 5
+1.3: verifying: true
+1.3 Third: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 First
+  - **Verify**: `true`
+- [x] 1.2 Second
+  - **Verify**: `cat good`
+- [x] 1.3 Third
+  - **Verify**: `true`
+
+"#]]);
+    scene.look(&["why", "1.2"]).shows(str![[r#"
+1.2 Second (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+  a person said: it is done
+--- exit code 0
+
+"#]]);
+    scene.look(&["skip", "1.2"]).shows(str![[r#"
+1.2 is done already: there is nothing to skip
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn a_task_at_its_limit_has_all_its_attempts_again() {
+    let scene = scene().has_run(&["--max-task-iterations=2"], 1);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 3 originals done
+run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
+ERROR: Max retries reached for task 1.2 after 2 attempts
+attempts 3 of 100, waited 0s of 6h 00m
+
+[x] 1.1 First   1 attempt
+[ ] 1.2 Second  2 attempts, 2 of 2 used up
+    failed: Verify failed: `cat good` ended with exit code 1
+[ ] 1.3 Third
+--- exit code 0
+
+"#]]);
+    scene.look(&["retry", "1.2"]).shows(str![[r#"
+1.2 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 3 originals done
+run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
+ERROR: Max retries reached for task 1.2 after 2 attempts
+attempts 3 of 100, waited 0s of 6h 00m
+
+[x] 1.1 First   1 attempt
+[ ] 1.2 Second  2 attempts
+    failed: Verify failed: `cat good` ended with exit code 1
+[ ] 1.3 Third
+--- exit code 0
+
+"#]]);
+    scene.run(&["--max-task-iterations=2"]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Second: attempt 1 of 2
+1.2: verifying: cat good
+1.2: Verify is red, it runs once more: cat: good: No such file or directory
+1.2 Second: attempt 1 of 2 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 2 of 2
+1.2: verifying: cat good
+1.2: Verify is red, it runs once more: cat: good: No such file or directory
+1.2 Second: attempt 2 of 2 failed after [TIME]: cat: good: No such file or directory
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.2` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.2 after 2 attempts
+--- exit code 1
+
+"#]]);
+}
+
+#[test]
+fn a_run_that_goes_on_counts_from_the_start_after_a_retry() {
+    let scene = Scene::new(THREE).agent(
+        "1.2:2) touch $notes/working; sleep 60 ;;
+         1.2:[34]) echo TASK_COMPLETE ;;
+         1.2:5) touch good; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    let flags = ["--max-task-iterations=3"];
+    let run = scene.start(&flags, "working");
+    scene.look(&["stop"]).shows(str![[r#"
+spec demo has stopped; `regreen run` goes on with it
+--- exit code 0
+
+"#]]);
+    run.ended();
+    scene.look(&["retry", "1.2"]).shows(str![[r#"
+1.2 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    // Attempts 3, 4 and 5, where only two had been left.
+    scene.run(&flags).shows(str![[r#"
+run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
+1.2 Second: to be tried again, as a person said
+1.2 Second: attempt 1 of 3
+1.2: verifying: cat good
+1.2: Verify is red, it runs once more: cat: good: No such file or directory
+1.2 Second: attempt 1 of 3 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 2 of 3
+1.2: verifying: cat good
+1.2: Verify is red, it runs once more: cat: good: No such file or directory
+1.2 Second: attempt 2 of 3 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 3 of 3
+1.2: verifying: cat good
+1.2 Second: done after [TIME]
+1.3 Third: attempt 1 of 3
+1.3: verifying: true
+1.3 Third: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        7, of which 6 count (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn a_group_stands_for_the_tasks_in_it() {
+    let scene = Scene::new(
+        "- [ ] 1 Group\n  - [ ] 1.1 Inside\n  - [x] 1.2 Done\n  - [ ]* 1.3 Optional\n- [ ] 2 Other\n",
+    )
+    .agent("*) date +%N >out; echo TASK_COMPLETE ;;");
+    scene.look(&["skip", "1"]).shows(str![[r#"
+1 with 1.1 will be skipped; `regreen retry 1` takes that back
+--- exit code 0
+
+"#]]);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 4 originals done
+no run yet: `regreen run` starts one
+
+[ ] 1 Group          skipped
+  [ ] 1.1 Inside     skipped
+  [x] 1.2 Done
+  [ ]* 1.3 Optional
+[ ] 2 Other
+--- exit code 0
+
+"#]]);
+    let scene = scene.has_run(&[], 1);
+    scene
+        .look(&["retry", "1"])
+        .and(&scene, &[TASKS])
+        .shows(str![[r#"
+1 with 1.1 are open; `regreen run` tries each of them as if for the first time
+--- exit code 0
+--- specs/demo/tasks.md
+- [ ] 1 Group
+  - [ ] 1.1 Inside
+  - [x] 1.2 Done
+  - [ ]* 1.3 Optional
+- [x] 2 Other
+
+"#]]);
+    scene
+        .look(&["done", "1"])
+        .and(&scene, &[TASKS])
+        .shows(str![[r#"
+1 with 1.1, 1.2 are ticked, on your word
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1 Group
+  - [x] 1.1 Inside
+  - [x] 1.2 Done
+  - [ ]* 1.3 Optional
+- [x] 2 Other
+
+"#]]);
+    scene
+        .look(&["retry", "1.1"])
+        .and(&scene, &[TASKS])
+        .shows(str![[r#"
+1.1 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+--- specs/demo/tasks.md
+- [ ] 1 Group
+  - [ ] 1.1 Inside
+  - [x] 1.2 Done
+  - [ ]* 1.3 Optional
+- [x] 2 Other
+
+"#]]);
+}
+
+#[test]
+fn a_skipped_fix_leaves_its_task_to_be_run() {
+    let scene =
+        Scene::new("- [ ] 1.1 Task\n  - **Verify**: `true`\n- [ ] 1.1.1 [FIX 1.1] Repair\n")
+            .agent("1.1:1) echo TASK_COMPLETE ;; *) touch $notes/wrong ;;");
+    scene.look(&["skip", "1.1.1"]).shows(str![[r#"
+1.1.1 will be skipped; `regreen retry 1.1.1` takes that back
+--- exit code 0
+
+"#]]);
+    let scene = scene.has_run(&[], 0);
+    assert!(!scene.has_note("wrong"));
+}
+
+#[test]
+fn of_two_tasks_with_one_id_the_line_tells() {
+    let scene = Scene::new("- [ ] 1.1 One\n- [ ] 1.1 Other\n");
+    scene
+        .look(&["done", "1.1", "--line", "2"])
+        .and(&scene, &[TASKS])
+        .shows(str![[r#"
+1.1 is ticked, on your word
+--- exit code 0
+--- specs/demo/tasks.md
+- [ ] 1.1 One
+- [x] 1.1 Other
+
+"#]]);
+}
+
+#[test]
+fn whoever_mistypes_an_id_changes_nothing() {
+    let scene = Scene::new(THREE);
+    for command in ["skip", "done", "retry"] {
+        let told = scene.look(&[command, "1.4"]);
+        assert_eq!(told.code, Some(2));
+        assert_eq!(
+            told.stderr,
+            "  × specs/demo/tasks.md has no task 1.4\n  help: its tasks: 1.1, 1.2, 1.3\n"
+        );
+    }
+    assert!(!scene.has(".regreen"));
+    assert_eq!(fs::read_to_string(scene.path(TASKS)).unwrap(), THREE);
+}

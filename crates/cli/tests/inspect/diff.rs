@@ -1,0 +1,229 @@
+use std::fs;
+
+use snapbox::str;
+
+use crate::scene::Scene;
+
+#[test]
+fn a_task_is_shown_as_a_whole_and_attempt_by_attempt() {
+    let scene = Scene::in_git(
+        "- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n  - **Commit**: `feat: make it`\n- [ ] 1.2 Later\n  - **Verify**: `true`\n",
+    )
+    .agent(
+        "1.1:1) echo one >made; echo '- learnt a lot' >>$REGREEN_SPEC_DIR/.progress.md; echo TASK_COMPLETE ;;
+         1.1:2) echo two >>made; echo x >good; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    )
+    .has_run(&[], 0);
+    scene.look(&["diff", "1.1"]).shows(str![[r#"
+diff --git a/good b/good
+new file mode 100644
+index 0000000..587be6b
+--- /dev/null
++++ b/good
+@@ -0,0 +1 @@
++x
+diff --git a/made b/made
+new file mode 100644
+index 0000000..814f4a4
+--- /dev/null
++++ b/made
+@@ -0,0 +1,2 @@
++one
++two
+--- exit code 0
+
+"#]]);
+    scene.look(&["diff", "1.1", "1"]).shows(str![[r#"
+diff --git a/made b/made
+new file mode 100644
+index 0000000..5626abf
+--- /dev/null
++++ b/made
+@@ -0,0 +1 @@
++one
+diff --git a/specs/demo/.progress.md b/specs/demo/.progress.md
+new file mode 100644
+index 0000000..3c68cc6
+--- /dev/null
++++ b/specs/demo/.progress.md
+@@ -0,0 +1 @@
++- learnt a lot
+--- exit code 0
+
+"#]]);
+    scene.look(&["diff", "1.1", "2"]).shows(str![[r#"
+diff --git a/good b/good
+new file mode 100644
+index 0000000..587be6b
+--- /dev/null
++++ b/good
+@@ -0,0 +1 @@
++x
+diff --git a/made b/made
+index 5626abf..814f4a4 100644
+--- a/made
++++ b/made
+@@ -1 +1,2 @@
+ one
++two
+--- exit code 0
+
+"#]]);
+    scene.look(&["diff", "1.2"]).shows(str![[r#"
+--- standard error
+note: task 1.2 changed no file
+--- exit code 0
+
+"#]]);
+    scene.look(&["diff", "1.2", "1"]).shows(str![[r#"
+--- standard error
+note: attempt 1 of task 1.2 changed no file
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn fixes_belong_to_the_task_that_they_repair() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+        .agent(
+            "1.1:*) echo try >made; echo TASK_COMPLETE ;;
+             1.1.1:*) echo x >good; echo TASK_COMPLETE ;;",
+        )
+        .has_run(&["--recovery-mode"], 0);
+    scene.look(&["diff", "1.1"]).shows(str![[r#"
+diff --git a/good b/good
+new file mode 100644
+index 0000000..587be6b
+--- /dev/null
++++ b/good
+@@ -0,0 +1 @@
++x
+diff --git a/made b/made
+new file mode 100644
+index 0000000..29deb4d
+--- /dev/null
++++ b/made
+@@ -0,0 +1 @@
++try
+--- exit code 0
+
+"#]]);
+    scene.look(&["diff", "1.1.1"]).shows(str![[r#"
+diff --git a/good b/good
+new file mode 100644
+index 0000000..587be6b
+--- /dev/null
++++ b/good
+@@ -0,0 +1 @@
++x
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn all_runs_count_since_the_task_was_last_done() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+        .agent("*) date +%N >>times; echo TASK_COMPLETE; date +%N >made ;;")
+        .file("good", "")
+        .has_run(&[], 0);
+    fs::remove_file(scene.path("good")).unwrap();
+    scene.look(&["retry", "1.1"]).shows(str![[r#"
+1.1 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    let scene = scene
+        .has_run(&["--max-task-iterations=1"], 1)
+        .file("good", "")
+        .file("made", "a person was here\n")
+        .has_run(&[], 0);
+    let told = scene.look(&["diff", "1.1"]);
+    assert!(told.stdout.contains("+++ b/times"), "{}", told.stdout);
+    // One line of before, two that were added.
+    assert!(told.stdout.contains("@@ -1 +1,3 @@"), "{}", told.stdout);
+    assert_eq!(
+        told.stderr,
+        "note: made was changed by somebody else between two attempts, and that is shown as well\n"
+    );
+    let runs = scene.runs();
+    let second = scene.look(&["diff", "1.1", "--run", &runs[1]]);
+    assert!(second.stdout.contains("@@ -1 +1,2 @@"), "{}", second.stdout);
+    assert_eq!(second.stderr, "");
+}
+
+#[test]
+fn a_diff_is_a_patch() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+        .file("old", "one\ntwo\n")
+        .committed("old")
+        .agent("*) echo three >>old; printf 'no\\nline end' >new; echo TASK_COMPLETE ;;")
+        .has_run(&[], 0);
+    let output = scene.command(&["diff", "1.1"]).output().unwrap();
+    fs::write(scene.path("patch"), output.stdout).unwrap();
+    scene.git(&["apply", "--reverse", "patch"]);
+    assert_eq!(scene.text("old"), "one\ntwo\n");
+    assert!(!scene.has("new"));
+}
+
+#[test]
+fn without_git_there_is_nothing_to_show() {
+    let scene = Scene::new("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+        .agent("*) echo x >made; echo TASK_COMPLETE ;;")
+        .has_run(&[], 0);
+    scene.look(&["diff", "1.1"]).shows(str![[r#"
+--- standard error
+  × this workspace is not in git, so there are no snapshots of it
+  help: snapshots are taken around every attempt in a git repository: git init, then run it again
+--- exit code 2
+
+"#]]);
+    scene.look(&["diff", "1.1", "1"]).shows(str![[r#"
+--- standard error
+  × this workspace is not in git, so there are no snapshots of it
+  help: snapshots are taken around every attempt in a git repository: git init, then run it again
+--- exit code 2
+
+"#]]);
+    // How many files there were is known all the same.
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 Make it (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file
+    Verify: green
+  done
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn snapshots_that_were_given_up_are_missed() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+        .agent("*) echo x >made; echo TASK_COMPLETE ;;")
+        .has_run(&[], 0);
+    let kept = scene.git(&["for-each-ref", "--format=%(refname)", "refs/regreen"]);
+    for name in kept.lines() {
+        scene.git(&["update-ref", "-d", name]);
+    }
+    scene.look(&["diff", "1.1"]).shows(str![[r#"
+--- standard error
+  × there is no snapshot of what task 1.1 changed
+  help: it was run without git, or somebody removed what is kept under refs/regreen
+--- exit code 2
+
+"#]]);
+    scene.look(&["undo", "1.1"]).shows(str![[r#"
+--- standard error
+  × there is no snapshot of what task 1.1 changed
+  help: it was run without git, or somebody removed what is kept under refs/regreen
+--- exit code 2
+
+"#]]);
+}

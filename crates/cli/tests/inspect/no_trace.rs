@@ -1,0 +1,116 @@
+//! Looking makes nothing and changes nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use snapbox::str;
+
+use crate::scene::{Scene, files_below};
+
+const ONE: &str = "- [ ] 1.1 Make it\n  - **Verify**: `true`\n";
+
+const LOOKS: [&[&str]; 6] = [
+    &["status"],
+    &["status", "--json"],
+    &["why", "1.1"],
+    &["log", "1.1"],
+    &["diff", "1.1"],
+    &["stop"],
+];
+
+fn done() -> Scene {
+    Scene::in_git(ONE)
+        .agent("*) echo x >made; echo TASK_COMPLETE ;;")
+        .has_run(&[], 0)
+}
+
+/// Every file with its content and the time it was changed.
+fn everything(scene: &Scene) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
+    let names = files_below(&scene.path("."));
+    names
+        .into_iter()
+        .map(|name| {
+            let path = scene.path(&name);
+            let time = fs::metadata(&path).unwrap().modified().unwrap();
+            (name, fs::read(path).unwrap(), time)
+        })
+        .collect()
+}
+
+#[test]
+fn looking_leaves_every_file_as_it_is() {
+    let scene = done();
+    let before = everything(&scene);
+    for look in LOOKS {
+        assert_eq!(scene.look(look).code, Some(0), "{look:?}");
+    }
+    assert!(everything(&scene) == before);
+}
+
+#[test]
+fn where_there_was_no_run_looking_makes_nothing() {
+    let scene = Scene::in_git(ONE);
+    let before = everything(&scene);
+    for look in LOOKS {
+        scene.look(look);
+    }
+    assert!(everything(&scene) == before);
+}
+
+fn set_modes(path: &Path, folders: u32, files: u32) {
+    let mode = if path.is_dir() { folders } else { files };
+    if path.is_dir() {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+        for entry in fs::read_dir(path).unwrap() {
+            set_modes(&entry.unwrap().path(), folders, files);
+        }
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn what_may_only_be_read_can_be_looked_at() {
+    let scene = done();
+    let own = scene.path(".regreen");
+    set_modes(&own, 0o500, 0o400);
+    let status = scene.as_ordinary_user(&["status"]);
+    let log = scene.as_ordinary_user(&["log", "1.1"]);
+    let skip = scene.as_ordinary_user(&["skip", "1.1"]);
+    set_modes(&own, 0o700, 0o600);
+    let (Some(status), Some(log)) = (status, log) else {
+        return;
+    };
+    status.shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 1 originals done
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
+attempts 1 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Make it  1 attempt
+--- exit code 0
+
+"#]]);
+    log.shows(str![[r#"
+TASK_COMPLETE
+--- exit code 0
+
+"#]]);
+    assert_eq!(skip.unwrap().code, Some(78));
+}
+
+#[test]
+fn what_may_not_be_read_is_told() {
+    let scene = done();
+    set_modes(&scene.path(".regreen"), 0o000, 0o000);
+    let status = scene.as_ordinary_user(&["status"]);
+    set_modes(&scene.path(".regreen"), 0o700, 0o600);
+    let Some(status) = status else { return };
+    status.shows(str![[r#"
+--- standard error
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal cannot be read: Permission denied
+  │ (os error 13)
+  help: give your user read permission on the folder and its files
+--- exit code 78
+
+"#]]);
+}

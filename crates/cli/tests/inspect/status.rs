@@ -1,0 +1,318 @@
+use std::fs;
+
+use snapbox::str;
+
+use crate::scene::{Scene, TASKS};
+
+const TREE: &str = "\
+# Plan
+
+- [x] 1.1 Was done
+- [ ] 1.2 Fails
+  - **Verify**: `cat good`
+- [ ] 1.2.1 [FIX 1.2] Repair it
+- [ ] 2 Group
+  - [ ] 2.1 Inside
+    - **Verify**: `true`
+    - **Commit**: `feat: inside`
+  - [ ] 2.2 Inside, too
+- [ ]* 3 Only if asked for
+";
+
+#[test]
+fn before_any_run_the_plan_is_shown_as_a_tree_and_nothing_is_made() {
+    let scene = Scene::new(TREE);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 5 originals done, 0 of 1 fixes
+no run yet: `regreen run` starts one
+
+[x] 1.1 Was done
+[ ] 1.2 Fails             1 of 3 fixes made
+  [ ] 1.2.1 Repair it
+[ ] 2 Group
+  [ ] 2.1 Inside
+  [ ] 2.2 Inside, too
+[ ]* 3 Only if asked for
+--- exit code 0
+
+"#]]);
+    assert!(!scene.has(".regreen"));
+}
+
+#[test]
+fn what_all_runs_did_is_counted() {
+    let scene = Scene::in_git(TREE)
+        .agent(
+            "1.2:*) echo no >tried; echo TASK_COMPLETE ;;
+             2.1:*) echo x >inside; echo TASK_COMPLETE ;;
+             *) echo $REGREEN_TASK_ID >other; echo TASK_COMPLETE ;;",
+        )
+        .has_run(&["--max-task-iterations=2"], 1);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 5 originals done, 1 of 1 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
+ERROR: Max retries reached for task 1.2 after 2 attempts
+attempts 3 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Was done
+[ ] 1.2 Fails             2 attempts, 2 of 2 used up, 1 of 3 fixes made
+    failed: Verify failed: `cat good` ended with exit code 1
+  [x] 1.2.1 Repair it     1 attempt, unverified
+[ ] 2 Group
+  [ ] 2.1 Inside
+  [ ] 2.2 Inside, too
+[ ]* 3 Only if asked for
+--- exit code 0
+
+"#]]);
+    scene.look(&["skip", "1.2"]).shows(str![[r#"
+1.2 will be skipped; `regreen retry 1.2` takes that back
+--- exit code 0
+
+"#]]);
+    // At once, and not when the next run has heard of it.
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 5 originals done, 1 of 1 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
+ERROR: Max retries reached for task 1.2 after 2 attempts
+attempts 3 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Was done
+[ ] 1.2 Fails             2 attempts, 1 of 3 fixes made, skipped
+    failed: Verify failed: `cat good` ended with exit code 1
+  [x] 1.2.1 Repair it     1 attempt, unverified
+[ ] 2 Group
+  [ ] 2.1 Inside
+  [ ] 2.2 Inside, too
+[ ]* 3 Only if asked for
+--- exit code 0
+
+"#]]);
+    let scene = scene.has_run(&["--max-task-iterations=2"], 1);
+    scene.look(&["retry", "1.2"]).shows(str![[r#"
+1.2 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 4 of 5 originals done, 1 of 1 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, with tasks skipped
+attempts 2 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Was done
+[ ] 1.2 Fails             2 attempts, 1 of 3 fixes made
+    failed: Verify failed: `cat good` ended with exit code 1
+  [x] 1.2.1 Repair it     1 attempt, unverified
+[x] 2 Group
+  [x] 2.1 Inside          1 attempt, commit [HASH]
+  [x] 2.2 Inside, too     1 attempt, unverified
+[ ]* 3 Only if asked for
+--- exit code 0
+
+"#]]);
+    let scene = scene.file("good", "").has_run(&[], 0);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 5 of 5 originals done, 1 of 1 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
+attempts 1 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Was done
+[x] 1.2 Fails             3 attempts, 1 of 3 fixes made
+  [x] 1.2.1 Repair it     1 attempt, unverified
+[x] 2 Group
+  [x] 2.1 Inside          1 attempt, commit [HASH]
+  [x] 2.2 Inside, too     1 attempt, unverified
+[ ]* 3 Only if asked for
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn for_scripts_there_is_json() {
+    let tasks = "- [ ] 1.1 Odd \u{1b}[31m\u{202e}title\n  - **Verify**: `cat good`\n- [ ] 1.1.1 [FIX 1.1] Repair it\n- [ ] 1.1 Again\n";
+    let scene = Scene::in_git(tasks)
+        .agent("1.1.1:*) echo x >made; echo TASK_COMPLETE ;; *) echo TASK_COMPLETE ;;")
+        .has_run(&["--max-task-iterations=1"], 1);
+    scene.look(&["status", "--json"]).shows(str![[r#"
+{
+  "v": 1,
+  "spec": "demo",
+  "file": "specs/demo/tasks.md",
+  "originals": {
+    "done": 0,
+    "total": 2
+  },
+  "fixes": {
+    "done": 1,
+    "total": 1
+  },
+  "run": {
+    "id": "[RUN]",
+    "started": "[MOMENT]",
+    "agent": "command:sh [AGENT]/agent.sh",
+    "at_work": null,
+    "outcome": "limit",
+    "message": "ERROR: Max retries reached for task 1.1 after 1 attempts",
+    "attempts_used": 2,
+    "attempts_limit": 100,
+    "waited_ms": 0,
+    "max_wait_ms": 21600000
+  },
+  "other_run": null,
+  "tasks": [
+    {
+      "id": "1.1",
+      "occurrence": 0,
+      "title": "Odd \u001b[31m\u202etitle",
+      "kind": "task",
+      "depth": 0,
+      "below": null,
+      "done": false,
+      "optional": false,
+      "skipped": false,
+      "parked": false,
+      "attempts": 1,
+      "attempts_used": 1,
+      "attempts_limit": 1,
+      "fixes_used": 1,
+      "fixes_limit": 3,
+      "marks": [],
+      "commit": null,
+      "current": null,
+      "failure": "Verify failed: `cat good` ended with exit code 1\ncat: good: No such file or directory"
+    },
+    {
+      "id": "1.1.1",
+      "occurrence": 0,
+      "title": "Repair it",
+      "kind": "fix",
+      "depth": 1,
+      "below": "1.1",
+      "done": true,
+      "optional": false,
+      "skipped": false,
+      "parked": false,
+      "attempts": 1,
+      "attempts_used": 1,
+      "attempts_limit": 1,
+      "fixes_used": 0,
+      "fixes_limit": 3,
+      "marks": [
+        "unverified"
+      ],
+      "commit": null,
+      "current": null,
+      "failure": null
+    },
+    {
+      "id": "1.1",
+      "occurrence": 1,
+      "title": "Again",
+      "kind": "task",
+      "depth": 0,
+      "below": null,
+      "done": false,
+      "optional": false,
+      "skipped": false,
+      "parked": false,
+      "attempts": 0,
+      "attempts_used": 0,
+      "attempts_limit": 1,
+      "fixes_used": 1,
+      "fixes_limit": 3,
+      "marks": [],
+      "commit": null,
+      "current": null,
+      "failure": null
+    }
+  ]
+}
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn a_list_without_ids_keeps_its_history_when_rows_move() {
+    let scene = Scene::new("- [ ] First\n- [ ] Second\n")
+        .agent("*) touch $REGREEN_ATTEMPT; echo TASK_COMPLETE ;;")
+        .has_run(&[], 0);
+    fs::write(scene.path(TASKS), "- [ ] New\n- [x] Second\n- [x] First\n").unwrap();
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 2 of 3 originals done
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
+attempts 3 of 100, waited 0s of 6h 00m
+
+[ ] 1 New
+[x] 2 Second  2 attempts, unverified
+[x] 3 First   1 attempt, unverified
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "3"]).shows(str![[r#"
+3 First (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 3 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file
+    Verify: there is nothing to run
+  done, unverified
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1"]).shows(str![[r#"
+1 New (open)
+
+nothing has been done about it yet
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn any_single_task_file_has_a_status() {
+    let scene = Scene::new("").file("docs/todo.md", "- [ ] Buy milk\n- [ ] Drink it\n");
+    let agent = "command:echo TASK_COMPLETE";
+    let told = scene.regreen(&["run", "docs/todo.md", "--agent", agent]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    scene.look(&["status", "docs/todo.md"]).shows(str![[r#"
+spec todo (docs/todo.md): 2 of 2 originals done
+run [RUN], agent command:echo TASK_COMPLETE: ended, all green
+attempts 4 of 100, waited 0s of 6h 00m
+
+[x] 1 Buy milk  2 attempts, unverified, nothing changed
+[x] 2 Drink it  2 attempts, unverified, nothing changed
+--- exit code 0
+
+"#]]);
+    scene
+        .look(&["why", "2", "--spec", "docs/todo.md"])
+        .shows(str![[r#"
+2 Drink it (done)
+
+run [RUN], agent command:echo TASK_COMPLETE
+
+  attempt 1, [MOMENT]: `regreen log 2 1 --spec docs/todo.md`
+    exit code 0 after [TIME], claimed completion
+    changed no file
+    Verify: there is nothing to run
+
+  attempt 2, told that the last one changed nothing, [MOMENT]: `regreen log 2 2 --spec docs/todo.md`
+    exit code 0 after [TIME], claimed completion
+    changed no file
+    Verify: there is nothing to run
+  done, unverified, nothing changed
+--- exit code 0
+
+"#]]);
+    scene
+        .look(&["log", "1", "1", "--spec", "docs/todo.md"])
+        .shows(str![[r#"
+TASK_COMPLETE
+--- exit code 0
+
+"#]]);
+}

@@ -1,0 +1,135 @@
+use std::fs;
+use std::time::{Duration, Instant};
+
+use snapbox::str;
+
+use crate::scene::{Scene, kill, wait_until};
+
+/// An agent that does not want to end, with children that want to stay.
+const STUBBORN: &str = "1.1:1) trap '' TERM
+         sleep 300 & echo $! >$notes/pids
+         setsid sh -c 'trap \"\" TERM INT HUP; echo $$; sleep 301' >>$notes/pids &
+         while [ $(wc -l <$notes/pids) -lt 2 ]; do sleep 0.01; done
+         touch out $notes/working
+         wait ;;
+     *) echo TASK_COMPLETE ;;";
+
+/// What a run gives a child before it is made to end.
+const GRACE: Duration = Duration::from_secs(1);
+
+#[test]
+fn a_run_stops_with_all_its_children_and_can_go_on() {
+    let scene = Scene::new(
+        "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
+    )
+    .agent(STUBBORN);
+    let run = scene.start(&[], "working");
+    let began = Instant::now();
+    scene.look(&["stop"]).shows(str![[r#"
+spec demo has stopped; `regreen run` goes on with it
+--- exit code 0
+
+"#]]);
+    let took = began.elapsed();
+    assert_eq!(run.ended().code, Some(143));
+    for pid in scene.note("pids").lines() {
+        let pid = pid.parse().unwrap();
+        wait_until(|| !kill("0", pid) || is_zombie(pid));
+    }
+    // On a machine that does nothing else; a busy one gets more.
+    let allowed = GRACE + Duration::from_secs(2) * busy();
+    assert!(took < allowed, "{took:?}");
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 0 of 2 originals done
+run [RUN], agent command:sh [AGENT]/agent.sh: was stopped; `regreen run` goes on with it
+attempts 0 of 100, waited 0s of 6h 00m
+
+[ ] 1.1 First   1 attempt
+[ ] 1.2 Second
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 First (open)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1`
+    ended by signal 9 after [TIME], cut off, and not counted
+    printed nothing
+    changed 1 file
+  the run ended: somebody stopped it
+--- exit code 0
+
+"#]]);
+    scene.run(&[]).shows(str![[r#"
+run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
+1.1 First: attempt 1 of 5, the last one was cut off
+1.1: verifying: true
+1.1 First: done after [TIME]
+1.2 Second: attempt 1 of 5
+1.2: verifying: true
+1.2 Second: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        3, of which 2 count (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+
+"#]]);
+}
+
+/// How many times longer than alone a process takes here.
+fn busy() -> u32 {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split('.').next().and_then(|load| load.parse().ok());
+    load.unwrap_or(0).max(1)
+}
+
+fn is_zombie(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| stat.contains(") Z "))
+}
+
+#[test]
+fn where_nobody_is_at_work_there_is_nobody_to_stop() {
+    let scene = Scene::new("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
+    scene.look(&["stop"]).shows(str![[r#"
+no run is at work here
+--- exit code 0
+
+"#]]);
+    assert!(!scene.has(".regreen"));
+    let scene = scene.has_run(&[], 0);
+    scene.look(&["stop"]).shows(str![[r#"
+no run is at work here
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn a_process_that_has_not_the_tree_is_left_alone() {
+    let scene = Scene::new("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
+    let scene = scene.has_run(&[], 0);
+    // What is written there means nothing while nobody holds it.
+    let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
+    fs::write(scene.path(".regreen/lock"), lock).unwrap();
+    scene.look(&["stop"]).shows(str![[r#"
+no run is at work here
+--- exit code 0
+
+"#]]);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 1 originals done
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
+attempts 2 of 100, waited 0s of 6h 00m
+
+[x] 1.1 First  2 attempts, unverified, nothing changed
+--- exit code 0
+
+"#]]);
+}

@@ -1,0 +1,94 @@
+//! A journal that cannot be used.
+
+use std::fs;
+
+use rusqlite::Connection;
+use snapbox::str;
+
+use crate::scene::Scene;
+
+fn done() -> Scene {
+    Scene::new("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+        .agent("*) echo TASK_COMPLETE ;;")
+        .has_run(&[], 0)
+}
+
+const DATABASE: &str = ".regreen/regreen.db";
+
+#[test]
+fn a_damaged_journal_is_told_with_the_way_out() {
+    let scene = done();
+    let bytes = fs::read(scene.path(DATABASE)).unwrap();
+    fs::write(scene.path(DATABASE), &bytes[..bytes.len() / 2]).unwrap();
+    let told = scene.look(&["status"]);
+    assert_eq!(told.code, Some(78), "{}", told.stderr);
+    fs::write(scene.path(DATABASE), "no database ".repeat(500)).unwrap();
+    scene.look(&["status"]).shows(str![[r#"
+--- standard error
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
+  help: set it aside and run this again: the task file and the state file are enough to go on
+        mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
+--- exit code 78
+
+"#]]);
+    for look in [
+        ["why", "1.1"],
+        ["log", "1.1"],
+        ["diff", "1.1"],
+        ["skip", "1.1"],
+    ] {
+        assert_eq!(scene.look(&look).code, Some(78), "{look:?}");
+    }
+}
+
+#[test]
+fn damage_inside_is_found_when_it_is_read() {
+    let scene = done();
+    let raw = Connection::open(scene.path(DATABASE)).unwrap();
+    raw.execute_batch("UPDATE attempts SET agent = 'another'")
+        .unwrap();
+    raw.close().unwrap();
+    scene.look(&["status"]).shows(str![[r#"
+--- standard error
+  × the journal is damaged: a row of attempts does not match its checksum
+  help: set the file aside and start again: the task file and the state file are enough to go on
+--- exit code 78
+
+"#]]);
+}
+
+#[test]
+fn a_journal_that_somebody_keeps_to_himself_is_told() {
+    let scene = done();
+    let raw = Connection::open(scene.path(DATABASE)).unwrap();
+    raw.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE tally SET runs = runs",
+    )
+    .unwrap();
+    scene.look(&["status"]).shows(str![[r#"
+--- standard error
+  × cannot use [FOLDER]/.regreen/regreen.db: another process is writing to the journal
+  help: wait until the other process has ended, then try again
+--- exit code 78
+
+"#]]);
+}
+
+#[test]
+fn a_journal_of_a_later_version_is_left_alone() {
+    let scene = done();
+    let raw = Connection::open(scene.path(DATABASE)).unwrap();
+    raw.execute_batch(
+        "INSERT INTO schema_history VALUES (99, '9.4.1', 0); PRAGMA user_version = 99",
+    )
+    .unwrap();
+    raw.close().unwrap();
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+--- standard error
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen
+  │ 9.4.1; this regreen knows version 3 and older
+  help: use that version of regreen, or a newer one
+--- exit code 78
+
+"#]]);
+}

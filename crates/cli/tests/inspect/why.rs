@@ -1,0 +1,363 @@
+use snapbox::str;
+
+use crate::scene::Scene;
+
+#[test]
+fn the_story_of_a_task_is_told_in_order() {
+    let scene = Scene::in_git(
+        "- [ ] 1.1 Make it\n  - **Verify**: `seq 3; cat good`\n  - **Commit**: `feat: make it`\n\
+         - [ ] 1.2 Comes later\n  - **Verify**: `true`\n- [ ] 1.3 Comes last\n",
+    )
+    .file("kept", "one\ntwo\n")
+    .committed("kept")
+    .agent(
+        "1.1:1) echo 'I looked around.'; echo; echo 'It is too hard.'; echo three >>kept
+                sed -i 's/seq 3; cat good/true/; s/\\[ \\] 1.2/[x] 1.2/; s/Comes last/& of all/' $tasks ;;
+         1.1:2) echo TASK_COMPLETE; echo 'This requires manual work.' ;;
+         1.1:3) printf 'Task 1.1: Make it FAILED\\n- Error: no paint\\n- Attempted fix: bought some\\n' ;;
+         1.1:4) touch good; printf 'a\\n\\0b' >picture; rm kept; echo TASK_COMPLETE ;;
+         *) echo $REGREEN_TASK_ID >made; echo TASK_COMPLETE ;;",
+    )
+    .has_run(&[], 0);
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 Make it (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1`
+    exit code 0 after [TIME], gave no signal
+    printed:
+      | I looked around.
+      |
+      | It is too hard.
+    plan: task 1.1 is being worked on: what the agent changed in it was taken back
+    plan: the agent ticked 1.2 Comes later as well
+    plan: the agent changed 1.3 Comes last of all
+    changed 2 files: `regreen diff 1.1 1`
+      kept +1
+      specs/demo/tasks.md +2 -2
+    plan: 1.2 was verified and stays ticked
+    Verify: red: `seq 3; cat good` ended with exit code 1
+      | 1
+      | 2
+      | 3
+      | cat: good: No such file or directory
+    Verify once more: red again
+
+  attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
+    exit code 0 after [TIME], claimed completion
+    printed:
+      | TASK_COMPLETE
+      | This requires manual work.
+    its answer contradicts that: requires manual
+    changed no file
+    failed: CONTRADICTION: claimed completion while admitting failure: requires manual
+
+  attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
+    exit code 0 after [TIME], reported failure
+    printed:
+      | Task 1.1: Make it FAILED
+      | - Error: no paint
+      | - Attempted fix: bought some
+    changed no file
+    failed: no paint
+    attempted fix: bought some
+
+  attempt 4, told how it failed before, [MOMENT]: `regreen log 1.1 4`
+    exit code 0 after [TIME], claimed completion
+    changed 3 files: `regreen diff 1.1 4`
+      good
+      kept -3
+      picture (no text)
+    Verify: green
+    commit [HASH]
+  done
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.2"]).shows(str![[r#"
+1.2 Comes later (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+  attempt 1 of task 1.1 ticked it
+  it was verified and stays ticked
+  done, claimed by the agent
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.3", "--diff"]).shows(str![[r#"
+1.3 Comes last of all (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+  attempt 1 of task 1.1 changed it
+
+  attempt 1, [MOMENT]: `regreen log 1.3 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.3 1`
+      made +1
+      | diff --git a/made b/made
+      | new file mode 100644
+      | index 0000000..7e32cd5
+      | --- /dev/null
+      | +++ b/made
+      | @@ -0,0 +1 @@
+      | +1.3
+    Verify: there is nothing to run
+  done, unverified
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn reminders_second_looks_and_hooks_are_part_of_it() {
+    let scene = Scene::in_git(
+        "- [ ] 1.1 Make it\n  - **Verify**: `test -f seen || { touch seen; echo not yet; exit 4; }`\n  - **Commit**: `feat: make it`\n",
+    )
+    .agent(
+        "1.1:1) echo a >made; echo 'All is well.' ;;
+         1.1:2) echo TASK_COMPLETE ;;
+         1.1:3) echo b >made; echo TASK_COMPLETE ;;",
+    )
+    .file(
+        ".git/hooks/pre-commit",
+        "#!/bin/sh\ngrep -q b made || { echo 'made has no b'; exit 1; }\n",
+    );
+    let hook = scene.path(".git/hooks/pre-commit");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(hook, mode).unwrap();
+    let scene = scene.has_run(&[], 0);
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 Make it (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1`
+    exit code 0 after [TIME], gave no signal
+    printed:
+      | All is well.
+    changed 1 file: `regreen diff 1.1 1`
+      made +1
+    Verify: red: `test -f seen || { touch seen; echo not yet; exit 4; }` ended with exit code 4
+      | not yet
+    Verify once more: green, so it is flaky
+
+  attempt 2, reminded that only the signal is missing, [MOMENT]: `regreen log 1.1 2`
+    exit code 0 after [TIME], claimed completion
+    changed no file
+    Verify: green
+    a commit hook refused it:
+      | made has no b
+    failed: made has no b
+
+  attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.1 3`
+      made +1 -1
+    Verify: green
+    commit [HASH]
+  done
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+        .agent("*) date +%N >made; echo TASK_COMPLETE ;;")
+        .has_run(&["--max-task-iterations=1"], 1);
+    scene.look(&["skip", "1.1"]).shows(str![[r#"
+1.1 will be skipped; `regreen retry 1.1` takes that back
+--- exit code 0
+
+"#]]);
+    let scene = scene.has_run(&[], 1);
+    scene.look(&["retry", "1.1"]).shows(str![[r#"
+1.1 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    let scene = scene.file("good", "").has_run(&[], 0);
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 Make it (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1 --run [RUN]`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.1 1 --run [RUN]`
+      made +1
+    Verify: red: `cat good` ended with exit code 1
+      | cat: good: No such file or directory
+    Verify once more: red again
+  the run ended: ERROR: Max retries reached for task 1.1 after 1 attempts
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+  a person said: skip it
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+  a person said: try it again as if for the first time
+
+  attempt 1, told how it failed before, [MOMENT]: `regreen log 1.1 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.1 1`
+      made +1 -1
+    Verify: green
+  done
+--- exit code 0
+
+"#]]);
+    let first = scene.runs()[0].clone();
+    let way = ["log", "1.1", "1", "--run", &first];
+    scene.look(&way).shows(str![[r#"
+TASK_COMPLETE
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn a_task_that_an_agent_removed_says_who_did() {
+    let scene = Scene::new(
+        "- [ ] 1.1 Is first\n  - **Verify**: `true`\n- [ ] 1.2 Is removed\n  - **Verify**: `true`\n",
+    )
+    .agent(
+        "1.1:1) sed -i '/1.2/,+1d' $tasks; exit 1 ;;
+         1.1:2) sed -i '/1.2/,+1d' $tasks; echo TASK_COMPLETE ;;",
+    )
+    .has_run(&[], 1);
+    scene.look(&["why", "1.2"]).shows(str![[r#"
+1.2 Is removed (not in the file any more)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+  attempt 1 of task 1.1 removed it, and it was put back
+  attempt 2 of task 1.1 removed it again, so it counts as skipped
+  skipped
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn fixes_are_told_with_the_task_that_they_repair() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+        .agent(
+            "1.1:*) echo try >made; echo TASK_COMPLETE ;;
+             1.1.1:*) touch good; echo TASK_COMPLETE ;;",
+        )
+        .has_run(&["--recovery-mode"], 0);
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 Make it (done)
+  fix 1.1.1 Fix: Verify failed: cat good ended with exit code 1 (done): `regreen why 1.1.1`
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.1 1`
+      made +1
+    Verify: red: `cat good` ended with exit code 1
+      | cat: good: No such file or directory
+    Verify once more: red again
+    fix 1.1.1 was made for it: `regreen why 1.1.1`
+
+  fixed perhaps, so Verify runs before the agent
+    Verify: green
+  done
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.1.1"]).shows(str![[r#"
+1.1.1 Fix: Verify failed: cat good ended with exit code 1 (done)
+  made to fix 1.1 Make it
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1.1 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.1.1 1`
+      good
+    Verify: green
+    commit [HASH]
+  done
+--- exit code 0
+
+"#]]);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 1 originals done, 1 of 1 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
+attempts 2 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Make it                                                  1 attempt, 1 of 3 fixes made
+  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt, commit [HASH]
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn of_a_task_that_nothing_was_done_about_there_is_nothing_to_tell() {
+    let scene = Scene::new("- [ ] 1.1 Make it\n- [ ] 1.2 Again\n");
+    scene.look(&["why", "1.2"]).shows(str![[r#"
+1.2 Again (open)
+
+nothing has been done about it yet
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.3"]).shows(str![[r#"
+--- standard error
+  × specs/demo/tasks.md has no task 1.3
+  help: its tasks: 1.1, 1.2
+--- exit code 2
+
+"#]]);
+    scene.look(&["why", "what?"]).shows(str![[r#"
+--- standard error
+  × what? is no task id
+  help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
+--- exit code 2
+
+"#]]);
+}
+
+#[test]
+fn of_two_tasks_with_one_id_each_has_its_own_story() {
+    let scene = Scene::new("- [ ] 1.1 Make it\n- [ ] 1.1 Make it again\n")
+        .agent("*) echo \"$prompt\" | grep -o 'Make it again' | head -n 1 >out; touch $(date +%N); echo TASK_COMPLETE ;;")
+        .has_run(&[], 0);
+    scene.look(&["why", "1.1"]).shows(str![[r#"
+1.1 Make it (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1`
+    exit code 0 after [TIME], claimed completion
+    changed 2 files
+    Verify: there is nothing to run
+  done, unverified
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.1", "--line", "2"]).shows(str![[r#"
+1.1 Make it again (done)
+
+run [RUN], agent command:sh [AGENT]/agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.1 1 --line 2`
+    exit code 0 after [TIME], claimed completion
+    changed 2 files
+    Verify: there is nothing to run
+  done, unverified
+--- exit code 0
+
+"#]]);
+    scene.look(&["why", "1.1", "--line", "3"]).shows(str![[r#"
+--- standard error
+  × line 3 of specs/demo/tasks.md is not the row of task 1.1
+  help: its rows with that id are on lines: 1, 2
+--- exit code 2
+
+"#]]);
+}
