@@ -1,7 +1,7 @@
 //! Where this repository is, and how its cargo is called.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
 /// The top folder of the repository.
 pub(crate) fn root() -> &'static Path {
@@ -15,4 +15,29 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
     command
+}
+
+/// Calls cargo, and ends as it ends.
+pub(crate) fn run_cargo(arguments: &[&str]) -> ExitCode {
+    match cargo(arguments).status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("cargo could not be started: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Builds a program of this repository for release; where it is then, or how to end.
+pub(crate) fn built_for_release(name: &str) -> Result<PathBuf, ExitCode> {
+    let arguments = ["build", "--quiet", "--release", "--package", name];
+    let code = run_cargo(&arguments);
+    if code != ExitCode::SUCCESS {
+        return Err(code);
+    }
+    // We lie beside it, in a folder of another profile.
+    let own = std::env::current_exe().unwrap_or_default();
+    let target = own.ancestors().nth(2).unwrap_or(root());
+    Ok(target.join("release").join(name))
 }

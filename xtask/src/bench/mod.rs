@@ -1,0 +1,31 @@
+//! `cargo xtask bench`: measurements, of what is built for release.
+
+mod run_loop;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::repository;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Reading and editing task files of up to 100,000 tasks.
+    ///
+    /// Prints a table of medians and fails if a promised time is not kept.
+    Documents,
+    /// What `regreen run` costs beside a shell loop that starts the same programs.
+    ///
+    /// Prints processor time, syncs, memory and start-up, and fails if a promise is not kept.
+    Loop(run_loop::Arguments),
+}
+
+pub(crate) fn run(bench: &Bench) -> ExitCode {
+    match bench {
+        Bench::Documents => {
+            let arguments = ["bench", "--quiet", "--package", "xtask"];
+            repository::run_cargo(&[&arguments[..], &["--bench", "documents"]].concat())
+        }
+        Bench::Loop(arguments) => run_loop::run(arguments),
+    }
+}

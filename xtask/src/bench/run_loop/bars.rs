@@ -1,0 +1,57 @@
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Milliseconds of processor time per task over the bare loop.
+const OVER_BARE: f64 = 6.0;
+/// Per task.
+const SYNCS: f64 = 14.0;
+/// Of regreen itself, in MB.
+const MEMORY: f64 = 20.0;
+const START_UP: Duration = Duration::from_millis(30);
+/// Milliseconds of processor time per task and MB of task file.
+const GROWTH: f64 = 10.0;
+
+/// What is promised, as it was found.
+#[derive(Debug)]
+pub(super) struct Bars {
+    pub(super) over_bare: f64,
+    /// `None` if nobody could tell.
+    pub(super) syncs: Option<f64>,
+    pub(super) memory: f64,
+    pub(super) start_up: Duration,
+    pub(super) growth: f64,
+}
+
+impl Bars {
+    /// Says what is kept and what is not.
+    pub(super) fn print(&self) -> ExitCode {
+        println!("\n{:<52} {:>8} {:>9}", "", "measured", "promised");
+        let millis = |time: Duration| time.as_secs_f64() * 1e3;
+        let rows = [
+            (
+                "ms of processor time per task over the bare loop",
+                Some(self.over_bare),
+                OVER_BARE,
+            ),
+            ("syncs per task (strace)", self.syncs, SYNCS),
+            ("MB of memory at most", Some(self.memory), MEMORY),
+            (
+                "ms from the start to the first agent",
+                Some(millis(self.start_up)),
+                millis(START_UP),
+            ),
+            ("ms per task and MB of task file", Some(self.growth), GROWTH),
+        ];
+        let kept = rows.map(|(what, measured, promised)| {
+            let is_kept = measured.is_none_or(|measured| measured <= promised);
+            let shown = measured.map_or("no strace".to_owned(), |number| format!("{number:.1}"));
+            let verdict = if is_kept { "" } else { "  NOT KEPT" };
+            println!("{what:<52} {shown:>8} {promised:>9.0}{verdict}");
+            is_kept
+        });
+        match kept.iter().all(|is_kept| *is_kept) {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        }
+    }
+}

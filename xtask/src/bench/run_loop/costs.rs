@@ -1,0 +1,100 @@
+use std::fs;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike as _};
+
+use super::{Doing as _, LoopError};
+
+/// How often a process is asked for its memory. It remembers the most it had.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What a process and everything it waited for cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    tasks: usize,
+    cpu: Duration,
+    wall: Duration,
+    /// The most memory of the process itself, in MB.
+    pub(super) memory: f64,
+}
+
+impl Costs {
+    pub(super) fn least(all: Vec<Self>) -> Self {
+        let nothing = Self {
+            tasks: 1,
+            cpu: Duration::ZERO,
+            wall: Duration::ZERO,
+            memory: 0.0,
+        };
+        all.into_iter()
+            .min_by_key(|costs| costs.cpu)
+            .unwrap_or(nothing)
+    }
+
+    /// What is left of it without what is to be had for `bare`.
+    pub(super) fn less(self, bare: &Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(bare.cpu),
+            ..self
+        }
+    }
+
+    /// Milliseconds of processor time per task.
+    pub(super) fn cpu_each(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e3 / self.tasks as f64
+    }
+
+    pub(super) fn wall_each(&self) -> f64 {
+        self.wall.as_secs_f64() * 1e3 / self.tasks as f64
+    }
+}
+
+pub(super) fn measure(command: &mut Command, tasks: usize) -> Result<Costs, LoopError> {
+    command.stdout(Stdio::null()).stdin(Stdio::null());
+    let (started, before) = (Instant::now(), cpu_of_children()?);
+    let mut child = command.spawn().doing("start a program")?;
+    let (status, memory) = watch(&mut child)?;
+    if !status.success() {
+        return Err(LoopError::Failed(format!("{command:?}")));
+    }
+    Ok(Costs {
+        tasks,
+        cpu: cpu_of_children()?.saturating_sub(before),
+        wall: started.elapsed(),
+        memory,
+    })
+}
+
+fn watch(child: &mut Child) -> Result<(ExitStatus, f64), LoopError> {
+    let mut most = 0.0_f64;
+    loop {
+        if let Some(status) = child.try_wait().doing("wait for a program")? {
+            return Ok((status, most));
+        }
+        most = most.max(memory_of(child.id()).unwrap_or_default());
+        thread::sleep(LOOK);
+    }
+}
+
+/// The most memory that a process has had so far, in MB; of it alone, not of its children.
+fn memory_of(pid: u32) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+/// User and system time of all children that have been waited for, and of theirs.
+fn cpu_of_children() -> Result<Duration, LoopError> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map_err(std::io::Error::from)
+        .doing("ask for processor time")?;
+    let micros = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0);
+    let both = micros(usage.user_time()) + micros(usage.system_time());
+    Ok(Duration::from_micros(both))
+}

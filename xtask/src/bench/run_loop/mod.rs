@@ -1,0 +1,202 @@
+//! `cargo xtask bench loop`: tasks that cost nothing, so that what is left is regreen's own.
+//!
+//! An agent that only says that it is done and a Verify that is `true`, for 200 tasks in a
+//! file of 60 KB, outside git. Beside it, in turns, a shell loop that starts the same two
+//! programs as often. Other work on the machine only ever adds to a time, so of several
+//! rounds the smallest counts; all are printed.
+
+mod bars;
+mod costs;
+mod project;
+mod syncs;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use bars::Bars;
+use clap::Args;
+use costs::{Costs, measure};
+use project::{Kind, Project};
+
+use crate::repository;
+
+/// Where growth with the file is measured, fewer tasks are enough.
+const FEW: usize = 50;
+const LARGE_FILE: usize = 2_000_000;
+const STARTS: usize = 15;
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many tasks are run.
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    tasks: usize,
+    /// How often everything is measured.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    rounds: usize,
+    /// Measure this program instead of building one.
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+}
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+enum LoopError {
+    #[error("{doing}: {source}")]
+    Io {
+        doing: &'static str,
+        source: std::io::Error,
+    },
+    #[error("{0} did not end well")]
+    Failed(String),
+}
+
+trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, LoopError>;
+}
+
+impl<T> Doing<T> for std::io::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, LoopError> {
+        self.map_err(|source| LoopError::Io { doing, source })
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let program = match &arguments.program {
+        Some(program) => program.clone(),
+        None => match repository::built_for_release("regreen") {
+            Ok(program) => program,
+            Err(code) => return code,
+        },
+    };
+    match compare(arguments, &program) {
+        Ok(bars) => bars.print(),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(arguments: &Arguments, program: &Path) -> Result<Bars, LoopError> {
+    let tasks = arguments.tasks;
+    let plain = Subject::new(program, Kind::Plain, tasks, 0);
+    let over_bare = plain.over_bare(arguments.rounds)?;
+    let few = Subject::new(program, Kind::Plain, FEW, 0).costs(arguments.rounds)?;
+    let large = Subject::new(program, Kind::Plain, FEW, LARGE_FILE).costs(arguments.rounds)?;
+    let bars = Bars {
+        over_bare: over_bare.cpu_each(),
+        syncs: plain.syncs_each()?,
+        memory: over_bare.memory,
+        start_up: start_up(program)?,
+        growth: (large.cpu_each() - few.cpu_each()) / (LARGE_FILE as f64 / 1e6),
+    };
+    println!("memory with 2 MB of tasks: {:.1} MB", large.memory);
+    tell_of_git(program, arguments.rounds)?;
+    Ok(bars)
+}
+
+/// With a commit for every task. Most of it is git's; nothing is promised.
+fn tell_of_git(program: &Path, rounds: usize) -> Result<(), LoopError> {
+    let in_git = Subject::new(program, Kind::Git, FEW, 0);
+    let costs = in_git.costs(rounds)?;
+    let syncs = in_git.syncs_each()?;
+    println!(
+        "  that is {:.1} ms by the clock, and syncs: {}",
+        costs.wall_each(),
+        syncs.map_or("no strace".to_owned(), |syncs| format!("{syncs:.1}"))
+    );
+    Ok(())
+}
+
+/// What is measured: a program and the project it works in.
+struct Subject<'p> {
+    program: &'p Path,
+    kind: Kind,
+    tasks: usize,
+    /// Tasks that are done already fill the file up to this.
+    bytes: usize,
+}
+
+impl<'p> Subject<'p> {
+    fn new(program: &'p Path, kind: Kind, tasks: usize, bytes: usize) -> Self {
+        Self {
+            program,
+            kind,
+            tasks,
+            bytes,
+        }
+    }
+
+    /// Of several rounds the one with the least processor time.
+    fn costs(&self, rounds: usize) -> Result<Costs, LoopError> {
+        let mut all = Vec::new();
+        for _ in 0..rounds {
+            let project = Project::new(self.kind, self.tasks, self.bytes)?;
+            all.push(measure(&mut project.run(self.program), self.tasks)?);
+        }
+        let file = self.bytes.max(project::SMALL_FILE_PER_TASK * self.tasks) / 1000;
+        println!(
+            "{} tasks, {file} KB, {:?}: {} ms of processor time each",
+            self.tasks,
+            self.kind,
+            listed(&all)
+        );
+        Ok(Costs::least(all))
+    }
+
+    /// The same, less what a loop in a shell costs that starts the same programs.
+    fn over_bare(&self, rounds: usize) -> Result<Costs, LoopError> {
+        let mut bare = Vec::new();
+        let mut all = Vec::new();
+        for _ in 0..rounds {
+            let project = Project::new(self.kind, self.tasks, self.bytes)?;
+            bare.push(measure(&mut project.bare_loop(self.tasks), self.tasks)?);
+            all.push(measure(&mut project.run(self.program), self.tasks)?);
+        }
+        println!("{} tasks, ms of processor time each:", self.tasks);
+        println!("  bare loop  {}", listed(&bare));
+        println!("  regreen    {}", listed(&all));
+        let (bare, least) = (Costs::least(bare), Costs::least(all));
+        Ok(least.less(&bare))
+    }
+
+    /// How often the disk is asked to keep something, per task; `None` if nobody can tell.
+    fn syncs_each(&self) -> Result<Option<f64>, LoopError> {
+        let project = Project::new(self.kind, FEW, self.bytes)?;
+        let syncs = syncs::count(&project.run(self.program))?;
+        Ok(syncs.map(|syncs| syncs as f64 / FEW as f64))
+    }
+}
+
+fn listed(costs: &[Costs]) -> String {
+    let shown = costs.iter().map(|costs| format!("{:.2}", costs.cpu_each()));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// From the start of the program to the first line of the first agent; the shell that the
+/// agent is has started by then as well.
+fn start_up(program: &Path) -> Result<Duration, LoopError> {
+    let mut all = Vec::new();
+    for _ in 0..STARTS {
+        let project = Project::new(Kind::Plain, 200, 0)?;
+        all.push(project.time_to_first_agent(program)?);
+    }
+    all.sort_unstable();
+    println!(
+        "start-up, {STARTS} times: {:.1} to {:.1} ms, in the middle {:.1}",
+        all.first().map_or(0.0, Duration::as_secs_f64) * 1e3,
+        all.last().map_or(0.0, Duration::as_secs_f64) * 1e3,
+        all.get(STARTS / 2).map_or(0.0, Duration::as_secs_f64) * 1e3,
+    );
+    Ok(all.first().copied().unwrap_or_default())
+}
+
+/// Runs something to its end that nobody needs to see.
+fn finish(command: &mut Command) -> Result<(), LoopError> {
+    let output = command.output().doing("start a program")?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(LoopError::Failed(format!("{command:?}"))),
+    }
+}
