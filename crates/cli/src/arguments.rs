@@ -43,15 +43,15 @@ pub enum Command {
     Why(Why),
     /// Print what an attempt printed [default: the last attempt]
     Log(Log),
-    /// Show what a task changed, or one attempt of it
+    /// Show what a task and its fixes changed, or one attempt of it
     Diff(OneAttempt),
-    /// Take back in the working tree what a task changed; commits stay
+    /// Take back in the working tree what a task changed, and open it again; commits stay
     Undo(OneTask),
-    /// Leave a task out of this and coming runs
+    /// Leave a task out of coming runs, until `retry` takes that back
     Skip(OneTask),
     /// Say that a task is done: ticks it, without verifying it
     Done(OneTask),
-    /// Try a task again as if it had never been tried
+    /// Open a task, and try it again as if it had never been tried
     Retry(OneTask),
     /// Ask the run that is at work here to stop; it can go on later
     Stop,

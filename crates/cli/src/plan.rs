@@ -110,6 +110,13 @@ impl Plan {
         row.is_some_and(|row| self.file.fixed_by(row).is_some())
     }
 
+    /// The rows of these tasks, and of all their fixes.
+    pub fn with_fixes(&self, tasks: &[TaskKey]) -> Vec<RowId> {
+        let rows = tasks.iter().filter_map(|key| self.row_of(key));
+        rows.flat_map(|row| std::iter::once(row).chain(self.file.all_fixes(row)))
+            .collect()
+    }
+
     /// The groups that a task stands in, the nearest first.
     pub fn groups_around(&self, subject: &Subject) -> Vec<TaskKey> {
         let above = std::iter::successors(subject.row, |row| self.file.parent(*row));

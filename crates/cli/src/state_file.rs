@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use regreen_documents::{FixRecord, NotState, State, TaskFile};
-use regreen_workspace::{ReadError, RealDisk, create_file, move_aside, read_text};
+use regreen_documents::{EditError, FixRecord, NotState, RowId, State, TaskFile};
+use regreen_workspace::{
+    EditFileError, ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside,
+    read_text,
+};
 
 use crate::config::StoredLimits;
 use crate::output;
@@ -36,6 +39,43 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
 pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
     let state = at(path)?.and_then(|found| found.state.ok());
     Ok(state.map_or_else(BTreeMap::new, |state| state.fix_task_map()))
+}
+
+/// What these tasks have used of their fix budgets counts no more. Where nothing was used,
+/// nothing is written; a file that is past reading is left to the next run.
+pub fn forgive(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
+    let forgiven = |state: &mut State| {
+        let map = state.fix_task_map();
+        for row in tasks {
+            let made = file.fixes_made(*row, &map);
+            let id = file.key(*row).map(|key| key.id);
+            if let Some(id) = id.filter(|id| made > 0 || state.modifications(id) > 0) {
+                state.forgive(&id, made);
+            }
+        }
+    };
+    let mut new = State::from_tasks(file);
+    let (before, ()) = (new.to_text(), forgiven(&mut new));
+    let edited = edit_file(&RealDisk, path, |text| {
+        let read = State::read(text).ok();
+        let after = read.map(|(mut state, _)| {
+            forgiven(&mut state);
+            state.to_text()
+        });
+        Ok::<_, EditError>(after.filter(|after| after != text))
+    });
+    match edited {
+        Ok(_) => Ok(()),
+        Err(EditFileError::Read(ReadError::NotFound { .. })) if new.to_text() == before => Ok(()),
+        Err(EditFileError::Read(ReadError::NotFound { .. })) => {
+            if let Some(folder) = path.parent() {
+                create_dir_all(&RealDisk, folder)?;
+            }
+            create_file(&RealDisk, path, &new.to_text()).map_err(Problem::from_create)?;
+            Ok(())
+        }
+        Err(error) => Err(Problem::from_edit(error, path)),
+    }
 }
 
 /// The limits that a spec's state file asks for.

@@ -137,9 +137,8 @@ fn the_index_does_not_move_while_fixes_run() {
 
 fn record(ids: &[&str]) -> FixRecord {
     FixRecord {
-        attempts: 0,
         fix_task_ids: ids.iter().map(|id| (*id).to_owned()).collect(),
-        last_error: String::new(),
+        ..FixRecord::default()
     }
 }
 
@@ -170,6 +169,31 @@ fn losing_the_state_refunds_nothing_either() {
     let rebuilt = State::from_tasks(&file).fix_task_map();
     assert_eq!(rebuilt["1.1"].fix_task_ids, ["1.1.1", "1.1.2"]);
     assert_eq!(rebuilt["1.1.1"].fix_task_ids, ["1.1.1.1"]);
+}
+
+#[test]
+fn what_a_person_forgave_is_refunded_and_what_comes_after_counts() {
+    let text = "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] x\n- [x] 1.1.1.1 [FIX 1.1.1] y\n- [ ] 1.1.2 [FIX 1.1] z\n- [ ] 1.2 b\n";
+    let file = TaskFile::read(text);
+    let rows: Vec<_> = file.rows().collect();
+    let id = |id: &str| TaskId::parse(id).unwrap();
+    // Whether the state knew of the fixes or only the rows do.
+    for mut state in [State::default(), State::from_tasks(&file)] {
+        state.set_modifications(&id("1.1"), 3);
+        state.forgive(&id("1.1"), 2);
+        state.forgive(&id("1.1.1"), 1);
+        let (state, warnings) = State::read(&state.to_text()).unwrap();
+        assert_eq!(warnings, []);
+        assert_eq!(state.modifications(&id("1.1")), 0);
+        let map = state.fix_task_map();
+        let budget = file.budget(rows[0], &map).unwrap();
+        assert_eq!((budget.fixes, budget.root_fixes), (0, 0));
+        assert_eq!(file.fixes_made(rows[0], &map), 2);
+        assert_eq!(file.next_fix_id(rows[0], &map).unwrap(), id("1.1.3"));
+        let more = TaskFile::read(text.replace("- [ ] 1.2", "- [ ] 1.1.3 [FIX 1.1] w\n- [ ] 1.2"));
+        let budget = more.budget(more.rows().next().unwrap(), &map).unwrap();
+        assert_eq!((budget.fixes, budget.root_fixes), (1, 1));
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::plan::{Plan, Subject};
 use crate::problem::Problem;
+use crate::state_file::forgive;
 use crate::workplace::Workplace;
 
 /// Makes the task's box say it, and journals the choice.
@@ -27,7 +28,10 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     match what {
         ChoiceKind::Skip => {}
         ChoiceKind::Done => drop(set_boxes(places, &tasks, true)?),
-        ChoiceKind::Retry => drop(empty_boxes(places, &plan, &subject, &tasks)?),
+        ChoiceKind::Retry => {
+            empty_boxes(places, &plan, &subject, &tasks)?;
+            forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+        }
     }
     for key in &tasks {
         store

@@ -2,7 +2,7 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS};
+use crate::scene::{STATE, Scene, TASKS};
 
 const THREE: &str = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `cat good`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n";
 
@@ -360,4 +360,91 @@ fn whoever_mistypes_an_id_changes_nothing() {
     }
     assert!(!scene.has(".regreen"));
     assert_eq!(fs::read_to_string(scene.path(TASKS)).unwrap(), THREE);
+}
+
+#[test]
+fn a_task_at_its_limit_of_fixes_gets_as_many_again() {
+    let scene = Scene::new("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+        .agent(
+            "1.1:*) date +%N >made; echo TASK_COMPLETE ;;
+             1.1.3:*) touch good; echo TASK_COMPLETE ;;
+             *) date +%N >made; echo TASK_COMPLETE ;;",
+        )
+        .has_run(&["--recovery-mode", "--max-fix-tasks=2"], 1);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
+ERROR: Max fix attempts (2) reached for task 1.1
+attempts 5 of 100, waited 0s of 6h 00m
+
+[ ] 1.1 Make it                                                  3 attempts, 3 of 5 used up, 2 of 2 fixes made
+    failed: Verify failed: `cat good` ended with exit code 1
+  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+  [x] 1.1.2 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+--- exit code 0
+
+"#]]);
+    scene
+        .look(&["retry", "1.1"])
+        .and(&scene, &[STATE])
+        .shows(str![[r#"
+1.1 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 0,
+  "totalTasks": 3,
+  "taskIteration": 3,
+  "maxTaskIterations": 5,
+  "globalIteration": 5,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 2,
+  "fixTaskMap": {
+    "1.1": {
+      "attempts": 2,
+      "fixTaskIds": [
+        "1.1.1",
+        "1.1.2"
+      ],
+      "lastError": "Verify failed: cat good ended with exit code 1 cat: good: No such file or directory",
+      "forgiven": 2
+    }
+  },
+  "taskResults": {
+    "1.1": "failed",
+    "1.1.1": "success",
+    "1.1.2": "success"
+  }
+}
+
+"#]]);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
+ERROR: Max fix attempts (2) reached for task 1.1
+attempts 5 of 100, waited 0s of 6h 00m
+
+[ ] 1.1 Make it                                                  3 attempts
+    failed: Verify failed: `cat good` ended with exit code 1
+  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+  [x] 1.1.2 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+--- exit code 0
+
+"#]]);
+    // The limit is still 2, the recovery on: the state file says so.
+    let scene = scene.has_run(&[], 0);
+    scene.look(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 1 of 1 originals done, 3 of 3 fixes
+run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
+attempts 2 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Make it                                                  4 attempts
+  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+  [x] 1.1.2 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+  [x] 1.1.3 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+--- exit code 0
+
+"#]]);
 }

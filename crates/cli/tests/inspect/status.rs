@@ -100,7 +100,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh: ended, with tasks skipped
 attempts 2 of 100, waited 0s of 6h 00m
 
 [x] 1.1 Was done
-[ ] 1.2 Fails             2 attempts, 1 of 3 fixes made
+[ ] 1.2 Fails             2 attempts
     failed: Verify failed: `cat good` ended with exit code 1
   [x] 1.2.1 Repair it     1 attempt, unverified
 [x] 2 Group
@@ -117,7 +117,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 1 of 100, waited 0s of 6h 00m
 
 [x] 1.1 Was done
-[x] 1.2 Fails             3 attempts, 1 of 3 fixes made
+[x] 1.2 Fails             3 attempts
   [x] 1.2.1 Repair it     1 attempt, unverified
 [x] 2 Group
   [x] 2.1 Inside          1 attempt, commit [HASH]

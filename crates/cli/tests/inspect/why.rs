@@ -31,6 +31,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       |
       | It is too hard.
     plan: task 1.1 is being worked on: what the agent changed in it was taken back
+    plan: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
     plan: the agent ticked 1.2 Comes later as well
     plan: the agent changed 1.3 Comes last of all
     changed 2 files: `regreen diff 1.1 1`
@@ -289,7 +290,7 @@ spec demo (specs/demo/tasks.md): 1 of 1 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 2 of 100, waited 0s of 6h 00m
 
-[x] 1.1 Make it                                                  1 attempt, 1 of 3 fixes made
+[x] 1.1 Make it                                                  1 attempt
   [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt, commit [HASH]
 --- exit code 0
 

@@ -4,12 +4,16 @@ use serde_json::{Map, Value, json};
 
 use super::known_key::{StateWarning, as_count, type_name};
 
+const FORGIVEN: &str = "forgiven";
+
 /// The fixes a task has had, as the state file tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixRecord {
     pub attempts: u32,
     pub fix_task_ids: Vec<String>,
     pub last_error: String,
+    /// So many of them do not count any more: a person had the task tried again.
+    pub forgiven: u32,
 }
 
 impl FixRecord {
@@ -45,6 +49,7 @@ impl FixRecord {
             attempts: attempts.unwrap_or(u32::try_from(fix_task_ids.len()).unwrap_or(u32::MAX)),
             fix_task_ids,
             last_error: last_error.unwrap_or_default().to_owned(),
+            forgiven: entry.get(FORGIVEN).and_then(as_count).unwrap_or(0),
         }
     }
 
@@ -65,6 +70,18 @@ impl FixRecord {
             entry.insert("attempts".into(), json!(known.count().saturating_add(1)));
             entry.insert("fixTaskIds".into(), json!(ids));
             entry.insert("lastError".into(), json!(error));
+        }
+    }
+}
+
+impl FixRecord {
+    /// Says in an entry how many fixes do not count any more, whatever else stands in it.
+    pub(super) fn forgive(entry: &mut Value, fixes: u32) {
+        if !entry.is_object() {
+            *entry = Value::Object(Map::new());
+        }
+        if let Some(entry) = entry.as_object_mut() {
+            entry.insert(FORGIVEN.into(), json!(fixes));
         }
     }
 }

@@ -246,6 +246,17 @@ impl State {
         }
     }
 
+    /// A person has a task tried again: so many fixes of it do not count any more, and no
+    /// change to the plan that it has asked for does.
+    pub fn forgive(&mut self, task: &TaskId, fixes: u32) {
+        if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
+            FixRecord::forgive(entry, fixes);
+        }
+        if self.modifications(task) > 0 {
+            self.set_modifications(task, 0);
+        }
+    }
+
     #[must_use]
     pub fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
         let (_, entry) = self

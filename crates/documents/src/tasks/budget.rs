@@ -1,6 +1,6 @@
 //! How much of its fix budget a task has used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::TaskId;
 
@@ -9,7 +9,8 @@ use super::task_file::TaskFile;
 use crate::state::FixRecord;
 
 /// What a task has used. The larger of what the rows and the state's map say: deleting a
-/// fix row refunds nothing, and neither does losing the state.
+/// fix row refunds nothing, and neither does losing the state. Only a person can: what was
+/// used when the task was to be tried again is forgiven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// How many fixes deep the task itself is.
@@ -26,11 +27,35 @@ impl TaskFile {
         let root = self.root(row);
         let own = self.row(row)?.id.as_ref()?;
         let root_id = self.row(root)?.id.as_ref()?;
+        let family = self.family(root, below(root_id, map));
+        let total = |count: fn(&str, &BTreeMap<String, FixRecord>) -> u32| {
+            let counts = family.iter().map(|id| count(id, map));
+            counts.fold(0, u32::saturating_add)
+        };
+        let all = larger(self.all_fixes(root).count(), total(recorded));
         Some(Budget {
             depth: self.row(row)?.depth,
-            fixes: larger(self.fixes(row).count(), recorded(own.as_str(), map)),
-            root_fixes: larger(self.all_fixes(root).count(), recorded_below(root_id, map)),
+            fixes: self
+                .fixes_made(row, map)
+                .saturating_sub(forgiven(own.as_str(), map)),
+            root_fixes: all.saturating_sub(total(forgiven)),
         })
+    }
+
+    /// How many fixes were made for a task itself, forgiven or not.
+    #[must_use]
+    pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
+        let id = self.row(row).and_then(|row| row.id.as_ref());
+        let recorded = id.map_or(0, |id| recorded(id.as_str(), map));
+        larger(self.fixes(row).count(), recorded)
+    }
+
+    /// The ids that fixes of an original may be noted under: those that the map leads to, and
+    /// those in the file.
+    fn family<'a>(&'a self, root: RowId, mut ids: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+        let fixes = self.all_fixes(root).filter_map(|fix| self.row(fix));
+        ids.extend(fixes.filter_map(|row| row.id.as_ref().map(TaskId::as_str)));
+        ids
     }
 
     /// The id of the next fix of a task: one more than the highest number that any row or
@@ -57,23 +82,21 @@ fn recorded(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
     map.get(id).map_or(0, FixRecord::count)
 }
 
-/// Fixes recorded for an original, its fixes and theirs, each id counted once.
-fn recorded_below(root: &TaskId, map: &BTreeMap<String, FixRecord>) -> u32 {
-    let mut seen: Vec<&str> = vec![root.as_str()];
-    let mut total = 0_u32;
-    let mut at = 0;
-    while let Some(id) = seen.get(at).copied() {
-        total = total.saturating_add(recorded(id, map));
-        let fixes = map
-            .get(id)
-            .into_iter()
-            .flat_map(|record| &record.fix_task_ids);
-        for fix in fixes {
-            if !seen.contains(&fix.as_str()) {
-                seen.push(fix);
+fn forgiven(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
+    map.get(id).map_or(0, |record| record.forgiven)
+}
+
+/// An original, its fixes and theirs, as the map knows them.
+fn below<'a>(root: &'a TaskId, map: &'a BTreeMap<String, FixRecord>) -> BTreeSet<&'a str> {
+    let mut seen = BTreeSet::from([root.as_str()]);
+    let mut open = vec![root.as_str()];
+    while let Some(id) = open.pop() {
+        let record = map.get(id);
+        for fix in record.into_iter().flat_map(|record| &record.fix_task_ids) {
+            if seen.insert(fix) {
+                open.push(fix);
             }
         }
-        at += 1;
     }
-    total
+    seen
 }

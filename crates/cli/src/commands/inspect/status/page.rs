@@ -122,7 +122,7 @@ fn facts(task: &TaskStatus) -> Vec<String> {
             task.attempts_used, task.attempts_limit
         ));
     }
-    if task.fixes_used > 0 {
+    if !task.done && task.fixes_used > 0 {
         let (used, limit) = (task.fixes_used, task.fixes_limit);
         facts.push(format!("{used} of {limit} fixes made"));
     }

@@ -181,7 +181,7 @@ impl<'a> RunStory<'a> {
         if let Some(words) = &report.contradiction {
             page.line(2, &format!("its answer contradicts that: {words}"));
         }
-        self.tell_plan(task, number, &report.plan, page);
+        Self::tell_plan(&report.plan, page);
         let attempt = AttemptKey {
             run: self.run.id.clone(),
             task: task.clone(),
@@ -219,7 +219,7 @@ impl<'a> RunStory<'a> {
         way
     }
 
-    fn tell_plan(&self, task: &TaskKey, number: u32, plan: &PlanChanges, page: &mut Page) {
+    fn tell_plan(plan: &PlanChanges, page: &mut Page) {
         for warning in &plan.warnings {
             page.line(2, &format!("plan: {warning}"));
         }
@@ -232,12 +232,6 @@ impl<'a> RunStory<'a> {
         }
         for row in &plan.edited {
             page.line(2, &format!("plan: the agent changed {}", name(row)));
-        }
-        let folder = self.places.task_folder(self.run.id.as_str(), task);
-        let left = folder.join(format!("{number}.plan.md"));
-        if left.is_file() {
-            let left = self.places.shown(&left);
-            page.line(2, &format!("plan: as the agent left it, in {left}"));
         }
     }
 

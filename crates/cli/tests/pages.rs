@@ -1,4 +1,4 @@
-//! docs/running.md: what the page shows is what happens.
+//! docs/running.md and docs/inspecting.md: what the pages show is what happens.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -15,8 +15,8 @@ const COPY: &str = "/tmp/word-count";
 /// Stands between the outputs of two commands.
 const BETWEEN: char = '\u{1}';
 
-fn page() -> String {
-    fs::read_to_string(Path::new(REPOSITORY).join("docs/running.md")).unwrap()
+fn page(name: &str) -> String {
+    fs::read_to_string(Path::new(REPOSITORY).join("docs").join(name)).unwrap()
 }
 
 /// The commands of the page, each with what it prints.
@@ -68,6 +68,11 @@ fn plain(text: &str) -> String {
         (r"(?m)(\bcommit |^)[0-9a-f]{7}\b", "$1[HASH]"),
         (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
+        (
+            r"stays committed \([0-9a-f, ]+\)",
+            "stays committed ([HASHES])",
+        ),
+        (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[MOMENT]"),
     ]
     .into_iter()
     .fold(text.to_owned(), |text, (from, to)| {
@@ -79,7 +84,17 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn every_example_is_tried() {
+fn every_example_of_running_is_tried() {
+    try_examples("running.md");
+}
+
+#[test]
+fn every_example_of_inspecting_is_tried() {
+    try_examples("inspecting.md");
+}
+
+#[track_caller]
+fn try_examples(name: &str) {
     let home = tempfile::tempdir().unwrap();
     symlink(
         Path::new(REPOSITORY).join("examples"),
@@ -88,7 +103,7 @@ fn every_example_is_tried() {
     .unwrap();
     let identity = "[user]\nname = Ann\nemail = ann@example.org\n";
     fs::write(home.path().join(".gitconfig"), identity).unwrap();
-    let page = page();
+    let page = page(name);
     let examples = examples(&page);
     let commands: Vec<&str> = examples
         .iter()
@@ -107,7 +122,7 @@ fn every_exit_code_is_on_the_page() {
     let help = Command::new(REGREEN).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let (_, codes) = help.split_once("Exit codes:\n").unwrap();
-    let page = page();
+    let page = page("running.md");
     for line in codes.lines().filter(|line| !line.is_empty()) {
         let (code, meaning) = line.trim().split_once("  ").unwrap();
         let row = format!("| {code} | {} |\n", meaning.trim());
