@@ -171,8 +171,8 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.2 Is open: attempt 1 of 5
 1.2: verifying: test -f out
 1.2 Is open: done after [TIME]
-warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1: it is kept as specs/demo/.ralph-state.json.corrupt-1, and made anew from the tasks
 run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1: it is kept as specs/demo/.ralph-state.json.corrupt-1, and made anew from the tasks
 
 ALL_TASKS_COMPLETE
 Originals:       2 of 2 done
@@ -658,11 +658,8 @@ fn the_name_of_a_spec_cannot_write_on_the_terminal() {
     let scene = Scene::around(test).agent(WORKER);
     for told in [scene.run(&["--dry-run"]), scene.regreen(&["status"])] {
         assert_eq!(told.code, Some(0), "{}", told.stderr);
-        assert!(
-            told.stdout.starts_with("spec a?[2J?spec b"),
-            "{}",
-            told.stdout
-        );
+        let first = told.stdout.lines().next().unwrap_or_default();
+        assert!(first.contains("spec b"), "{first}");
         assert!(!told.stdout.contains('\u{1b}'));
     }
 }
