@@ -34,7 +34,6 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     plan: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
     plan: the agent ticked 1.2 Comes later as well
     plan: the agent changed 1.3 Comes last of all
-    plan: as the agent left it, in .regreen/runs/[RUN]/1.1/1.plan.md
     changed 2 files: `regreen diff 1.1 1`
       kept +1
       specs/demo/tasks.md +2 -2
