@@ -42,6 +42,12 @@ impl Agent {
         }
     }
 
+    /// Whether what it prints is what commands print, and no words of its own.
+    #[must_use]
+    pub fn prints_what_commands_print(&self) -> bool {
+        matches!(self, Self::Shell(_))
+    }
+
     /// Whether it tells which tools it uses, so that none seen means none used.
     #[must_use]
     pub fn tells_tools(&self) -> bool {

@@ -10,6 +10,8 @@ pub struct TaskBrief<'a> {
     pub is_verify_row: bool,
     /// The task that this one repairs in the end, if it is a fix.
     pub root: Option<RootContext<'a>>,
+    /// What may help a fix, as the diagnosis sees it.
+    pub suggestions: &'a [String],
     pub spec_name: &'a str,
     pub spec_dir: &'a str,
     pub tasks_file: &'a str,
@@ -67,4 +69,6 @@ pub struct PreviousAttempt<'a> {
     pub attempted_fix: &'a str,
     /// The report, the end of Verify's output: whatever else is known.
     pub details: &'a str,
+    /// What may help, as the diagnosis sees it.
+    pub suggestions: &'a [String],
 }

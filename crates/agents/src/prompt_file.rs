@@ -63,7 +63,13 @@ impl PromptFile {
                 "fix",
                 "verify_row",
             ],
-            Self::Fix => &["task_id", "root_id", "root_title", "root_block"],
+            Self::Fix => &[
+                "task_id",
+                "root_id",
+                "root_title",
+                "root_block",
+                "suggestions",
+            ],
             Self::VerifyRow | Self::Reminder | Self::NoOp | Self::Split => &["task_id"],
             Self::Retry => &[
                 "task_id",
@@ -73,6 +79,7 @@ impl PromptFile {
                 "error",
                 "attempted_fix",
                 "details",
+                "suggestions",
             ],
             Self::Interrupted => &["task_id", "attempt", "known"],
         }

@@ -102,6 +102,7 @@ impl Prompts {
             ("root_id", root.id.to_string()),
             ("root_title", title(root.title)),
             ("root_block", fenced(root.block, "markdown")),
+            ("suggestions", suggestions(brief.suggestions)),
         ];
         self.fill(PromptFile::Fix, &values)
     }
@@ -129,7 +130,21 @@ fn retry_values(
             untrusted(previous.attempted_fix, ERROR_BUDGET),
         ),
         ("details", untrusted(previous.details, DETAILS_BUDGET)),
+        ("suggestions", suggestions(previous.suggestions)),
     ]
+}
+
+/// Our own words about what may help, in which names from outside may stand: each is one
+/// harmless line. Nothing is said where nothing is known.
+fn suggestions(actions: &[String]) -> String {
+    if actions.is_empty() {
+        return String::new();
+    }
+    let lines = actions.iter().map(|action| {
+        let line = PlainLine::flatten(action, TITLE_CHARS);
+        format!("- {line}\n")
+    });
+    format!("What may help:\n\n{}\n", lines.collect::<String>())
 }
 
 fn title(text: &str) -> String {

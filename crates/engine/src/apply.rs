@@ -385,8 +385,9 @@ impl TaskState {
         self.phase = Phase::Open;
         self.was_fixed = true;
         if !self.fixes.iter().any(|(made, _)| made == fix) {
-            let error = self.failure.as_ref().map(|failure| failure.error.clone());
-            self.fixes.push((fix.clone(), error.unwrap_or_default()));
+            let failure = self.failure.clone().unwrap_or_default();
+            self.fixes.push((fix.clone(), failure.cause().to_owned()));
+            self.fixed_blocker = failure.diagnosis.map(|found| found.fingerprint);
         }
     }
 

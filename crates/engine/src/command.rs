@@ -108,6 +108,9 @@ pub struct FixOrder {
     pub task: TaskKey,
     pub id: TaskId,
     pub error: String,
+    /// Its kind in words; empty without a diagnosis.
+    #[serde(default)]
+    pub error_type: String,
     pub attempted_fix: String,
     /// The spec's name.
     pub scope: String,

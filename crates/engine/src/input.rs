@@ -1,6 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId, TaskKey,
-    Verdict,
+    AttemptReport, CommandSeq, Failure, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId,
+    TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,9 @@ pub enum Input {
     Verified {
         seq: CommandSeq,
         verdict: Verdict,
+        /// Why it is red.
+        #[serde(default)]
+        diagnosis: Option<Box<Failure>>,
     },
     BudgetRead {
         seq: CommandSeq,

@@ -80,6 +80,9 @@ pub struct TaskState {
     /// Fixes that were made for it in this run, each with the error it was made for.
     #[serde(default)]
     pub fixes: Vec<(TaskId, String)>,
+    /// What the last of them is to remove, as the diagnosis names it.
+    #[serde(default)]
+    pub fixed_blocker: Option<String>,
     /// A fix was made since its last attempt.
     #[serde(default)]
     pub was_fixed: bool,
@@ -284,6 +287,7 @@ impl TaskState {
             hash: None,
             result: None,
             fixes: Vec::new(),
+            fixed_blocker: None,
             was_fixed: false,
             only_red: false,
             time_factor: one(),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Ending, ModificationRequest, TaskKey, Timestamp, VerifyCommand};
+use crate::{Ending, Failure, ModificationRequest, TaskKey, Timestamp, VerifyCommand};
 
 /// What an attempt came to, as far as it can be told without judging the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,9 @@ pub struct AttemptReport {
     /// What went wrong, in the agent's words or ours.
     pub error: String,
     pub attempted_fix: String,
+    /// What the diagnosis makes of it, if it has not passed.
+    #[serde(default)]
+    pub diagnosis: Option<Box<Failure>>,
     /// How many files differ from before.
     pub files_changed: u32,
     /// Whether the agent used a tool; `None` if it does not say.

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal,
-    TaskId, TaskKey, Timestamp,
+    AttemptReport, Failure, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome,
+    StopSignal, TaskId, TaskKey, Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -222,8 +222,32 @@ pub enum Verdict {
 }
 
 /// Why an attempt counts as failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureNote {
     pub error: String,
     pub attempted_fix: String,
+    /// What the diagnosis makes of it.
+    #[serde(default)]
+    pub diagnosis: Option<Box<Failure>>,
+}
+
+impl FailureNote {
+    /// What stands in the way, as one would say it: what was said in one line is taken as it
+    /// is, of more than that the diagnosis chooses the line.
+    #[must_use]
+    pub fn cause(&self) -> &str {
+        let is_short = !self.error.trim().contains('\n');
+        let diagnosis = self.diagnosis.as_ref().filter(|_| !is_short);
+        let blocker = diagnosis.and_then(|failure| failure.blocked_on.as_deref());
+        // A line without a word is what a command counted: it says nothing by itself.
+        blocker
+            .filter(|line| line.contains(char::is_alphabetic))
+            .unwrap_or(&self.error)
+    }
+
+    /// Its kind in words; none without a diagnosis.
+    #[must_use]
+    pub fn kind(&self) -> Option<&'static str> {
+        Some(self.diagnosis.as_ref()?.kind.words())
+    }
 }

@@ -229,8 +229,10 @@ impl Narrator {
             used => format!("attempt {used} of {limit} failed"),
         };
         let after = after(now, self.started.get(task));
-        let why = telling_line(&failure.error);
-        let text = format!("{}: {what}{after}: {why}", named(task));
+        let kind = failure.kind().map(|kind| format!(" ({kind})"));
+        let kind = kind.unwrap_or_default();
+        let why = telling_line(failure.cause());
+        let text = format!("{}: {what}{after}{kind}: {why}", named(task));
         Line::happened(Tone::Bad, text)
     }
 

@@ -1,7 +1,8 @@
 use std::time::{Duration, Instant};
 
 use regreen_agents::{Decoder, Reply, Stream as AgentStream};
-use regreen_model::{AgentEvent, ApiTrouble, Ending, Usage};
+use regreen_diagnosis::Scanner;
+use regreen_model::{AgentEvent, ApiTrouble, Ending, Output, Source, Usage};
 use regreen_supervisor::{Handle, Stream};
 
 use crate::audience::Audience;
@@ -22,6 +23,10 @@ pub(crate) struct Heard {
     /// The last word of the agent about its own service.
     pub(crate) trouble: Option<ApiTrouble>,
     pub(crate) usage: Option<Usage>,
+    /// The command that ended last, and how.
+    pub(crate) last_tool: Option<(String, Option<i32>)>,
+    /// What commands printed, where that is what an agent prints.
+    pub(crate) output: Option<Output>,
 }
 
 impl Heard {
@@ -32,8 +37,8 @@ impl Heard {
             AgentEvent::Usage(usage) => self.usage = Some(usage),
             AgentEvent::Trouble(trouble) => self.trouble = Some(trouble),
             AgentEvent::FinalMessage { text } => self.final_message = text,
+            AgentEvent::ToolEnded { name, exit, .. } => self.last_tool = Some((name, exit)),
             AgentEvent::Text { .. }
-            | AgentEvent::ToolEnded { .. }
             | AgentEvent::FileEdited { .. }
             | AgentEvent::Question { .. }
             | AgentEvent::Terminal { .. } => {}
@@ -49,6 +54,8 @@ pub(crate) struct Listener<'a> {
     lines: [Lines; 2],
     handle: Option<Handle>,
     heard: Heard,
+    /// Reads along, where what is printed is what commands print.
+    scanner: Option<Scanner>,
     audience: &'a mut dyn Audience,
     shown: Option<Instant>,
 }
@@ -65,9 +72,16 @@ impl<'a> Listener<'a> {
             lines: <[Lines; 2]>::default(),
             handle: None,
             heard: Heard::default(),
+            scanner: None,
             audience,
             shown: None,
         }
+    }
+
+    /// What the agent prints is what commands print: it is read for why they fail.
+    pub(crate) fn scanning(mut self) -> Self {
+        self.scanner = Some(Scanner::new(Source::Command));
+        self
     }
 
     /// The program has ended.
@@ -83,6 +97,7 @@ impl<'a> Listener<'a> {
         for event in self.decoder.on_end(ending) {
             self.heard.note(event);
         }
+        self.heard.output = self.scanner.map(Scanner::finish);
         (self.heard, self.log)
     }
 
@@ -97,6 +112,20 @@ impl<'a> Listener<'a> {
         for line in reply.write {
             // A program that has closed its input has no use for answers.
             let _ = handle.write_line(&line);
+        }
+    }
+
+    /// What the last command prints; what the agent says of it is none of that.
+    fn scan(&mut self, line: &[u8], is_news: bool) {
+        let has_failed = matches!(self.heard.last_tool, Some((_, Some(code))) if code != 0);
+        let Some(scanner) = &mut self.scanner else {
+            return;
+        };
+        if is_news && !has_failed {
+            *scanner = Scanner::new(Source::Command);
+        } else if !is_news && !has_failed {
+            scanner.feed(line);
+            scanner.feed(b"\n");
         }
     }
 
@@ -126,7 +155,9 @@ impl Sink for Listener<'_> {
         let mut lines = std::mem::take(&mut self.lines[at]);
         lines.feed(bytes, |line| {
             let reply = self.decoder.on_line(stream, line);
+            let is_news = !reply.events.is_empty();
             self.follow(reply);
+            self.scan(line, is_news);
             self.show(line);
         });
         self.lines[at] = lines;

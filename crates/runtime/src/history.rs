@@ -1,10 +1,13 @@
 //! The rows that people ask about later, from what happened.
 
-use regreen_model::{Event, TaskKey, Timestamp, Verdict};
+use regreen_model::{Event, Failure, FailureNote, TaskKey, Timestamp, Verdict};
 use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId};
 
 use crate::clock;
 use crate::places::Places;
+
+/// The kind of a failure that no rule knows.
+const UNDIAGNOSED: &str = "error";
 
 /// What every row needs to know.
 #[derive(Debug)]
@@ -60,19 +63,27 @@ impl Historian<'_> {
                     outcome: Some("failed".to_owned()),
                     ..self.attempt(task, *attempt)
                 };
-                let row = FailureRow {
-                    attempt: self.key(task, *attempt),
-                    at_ms: clock::stored_ms(self.now),
-                    category: String::new(),
-                    kind: "error".to_owned(),
-                    message: failure.error.clone(),
-                    blocked_on: None,
-                    fingerprint: String::new(),
-                    report: serde_json::to_string(failure).unwrap_or_default(),
-                };
+                let row = self.failure(self.key(task, *attempt), failure);
                 vec![HistoryRow::Attempt(failed), HistoryRow::Failure(row)]
             }
             _ => Vec::new(),
+        }
+    }
+
+    fn failure(&self, attempt: AttemptKey, failure: &FailureNote) -> FailureRow {
+        let found = failure.diagnosis.as_deref();
+        let name = |name: fn(&Failure) -> &str| found.map(name).unwrap_or_default().to_owned();
+        FailureRow {
+            attempt,
+            at_ms: clock::stored_ms(self.now),
+            category: name(|found| found.category.name()),
+            kind: found
+                .map_or(UNDIAGNOSED, |found| found.kind.name())
+                .to_owned(),
+            message: failure.error.clone(),
+            blocked_on: found.and_then(|found| found.blocked_on.clone()),
+            fingerprint: name(|found| &found.fingerprint),
+            report: serde_json::to_string(failure).unwrap_or_default(),
         }
     }
 

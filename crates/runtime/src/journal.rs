@@ -221,8 +221,11 @@ mod tests {
         let ends = decision([Command::Finish]);
         assert!(!can_be_had_again(&Input::Recorded { seq: 1 }, &ends));
         // A tick must not be there without its reason.
-        let verdict = Verdict::Green;
-        let verified = Input::Verified { seq: 1, verdict };
+        let verified = Input::Verified {
+            seq: 1,
+            verdict: Verdict::Green,
+            diagnosis: None,
+        };
         assert!(!can_be_had_again(&verified, &goes_on));
         let output = "no".to_owned();
         let refused = Input::Committed {

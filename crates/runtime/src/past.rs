@@ -1,5 +1,5 @@
 use regreen_model::{FailureNote, TaskKey};
-use regreen_store::{Fault, RunId, Store};
+use regreen_store::{AttemptKey, Fault, RunId, Store};
 
 /// What earlier runs left of tasks that they did not finish.
 #[derive(Debug)]
@@ -37,10 +37,21 @@ impl Past<'_> {
         if runs.is_empty() {
             return Ok(None);
         }
+        self.last(task, |run| runs.contains(run))
+    }
+
+    /// How the task failed last, in this run or an earlier one.
+    pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, Fault> {
+        self.last(task, |_| true)
+    }
+
+    fn last(
+        &self,
+        task: &TaskKey,
+        counts: impl Fn(&RunId) -> bool,
+    ) -> Result<Option<FailureNote>, Fault> {
         let failures = self.store.failures_of_task(&self.spec, &task.id)?;
-        let is_it = |attempt: &regreen_store::AttemptKey| {
-            attempt.task == *task && runs.contains(&attempt.run)
-        };
+        let is_it = |attempt: &AttemptKey| attempt.task == *task && counts(&attempt.run);
         let last = failures.into_iter().rev().find(|row| is_it(&row.attempt));
         // What another version stored in another form is not worth a failure of its own.
         Ok(last.and_then(|row| serde_json::from_str(&row.report).ok()))

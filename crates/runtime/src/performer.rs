@@ -72,7 +72,7 @@ impl Performer {
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
-                perform::attempt(self, order, audience).map(|came_of_it| match came_of_it {
+                perform::attempt(self, order, &past, audience).map(|came_of_it| match came_of_it {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
                     Attempted::Gone => Input::Gone { seq },
                 })
@@ -100,8 +100,11 @@ impl Performer {
                     gate: gate.as_deref(),
                     timeout_ms: *timeout_ms,
                 };
-                perform::verify(self, &check, audience)
-                    .map(|verdict| Input::Verified { seq, verdict })
+                perform::verify(self, &check, audience).map(|checked| Input::Verified {
+                    seq,
+                    verdict: checked.verdict,
+                    diagnosis: checked.diagnosis,
+                })
             }
             Command::ReadBudget { task } => {
                 perform::read_budget(self, task).map(|budget| Input::BudgetRead { seq, budget })

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use regreen_diagnosis::{
-    contradiction, has_failure_block, modification_request, parse_failure, signal,
+    contradiction, has_failure_block, modification_request, parse_failure, rank, signal,
 };
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    ApiTrouble, AttemptClass, AttemptReport, Ending, PlanChanges, ResetTime, Timestamp,
-    TroubleClass,
+    ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, PlanChanges, ResetTime,
+    Source, Timestamp, TroubleClass,
 };
 use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
@@ -60,6 +60,9 @@ pub(crate) fn report(
     };
     let signalled = signal(message, id, task.is_verify).is_some();
     let class = class(program, ended, heard.trouble.as_ref(), now);
+    let reports_failure = has_failure_block(message, id);
+    let has_passed = signalled && !reports_failure && !ending.timed_out;
+    let diagnosis = (!has_passed).then(|| diagnosed(&heard, ending)).flatten();
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
             (AttemptClass::Ordinary, Some(why)) => why,
@@ -70,7 +73,8 @@ pub(crate) fn report(
         class,
         ending,
         signalled,
-        reports_failure: has_failure_block(message, id),
+        reports_failure,
+        diagnosis: diagnosis.map(Box::new),
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
         session: heard.session,
@@ -82,6 +86,30 @@ pub(crate) fn report(
         },
         ..AttemptReport::default()
     }
+}
+
+/// Why it failed: from what the commands printed that it ran, or from its own words.
+fn diagnosed(heard: &Heard, ending: Ending) -> Option<Failure> {
+    let (command, exit_code) = heard.last_tool.clone().unzip();
+    let evidence = match &heard.output {
+        Some(output) => Evidence {
+            source: Source::Command,
+            command,
+            ending: Ending {
+                exit_code: exit_code.flatten().or(ending.exit_code),
+                ..ending
+            },
+            output: output.clone(),
+            ..Evidence::default()
+        },
+        None => Evidence {
+            source: Source::Agent,
+            ending,
+            final_message: Some(heard.final_message.clone()),
+            ..Evidence::default()
+        },
+    };
+    rank(&evidence)
 }
 
 /// Nothing is to be said where it is known who cut it off.

@@ -19,6 +19,7 @@ fn brief<'a>(id: &'a TaskId, title: &'a str, block: &'a str) -> TaskBrief<'a> {
         block,
         is_verify_row: false,
         root: None,
+        suggestions: &[],
         spec_name: "demo",
         spec_dir: "specs/demo",
         tasks_file: "specs/demo/tasks.md",
@@ -36,6 +37,7 @@ fn occasions(text: &str) -> [Occasion<'_>; 5] {
             error: text,
             attempted_fix: text,
             details: text,
+            suggestions: &[],
         }),
         Occasion::Reminder,
         Occasion::Interrupted { known: text },
@@ -60,8 +62,10 @@ fn every_place_of_a_text_is_filled() {
         title: "ROOT TITLE",
         block: "ROOT BLOCK",
     };
+    let suggestions = ["SUGGESTED".to_owned()];
     let brief = TaskBrief {
         root: Some(root),
+        suggestions: &suggestions,
         is_verify_row: true,
         ..brief(&id, "TITLE", "BLOCK")
     };
@@ -70,6 +74,7 @@ fn every_place_of_a_text_is_filled() {
         error: "ERROR",
         attempted_fix: "ATTEMPTED",
         details: "DETAILS",
+        suggestions: &suggestions,
     };
     let mut prompts = Prompts::default();
     for file in PromptFile::ALL {
@@ -265,4 +270,19 @@ proptest! {
             says_nothing_when_echoed(&Prompts::default().full(&brief, &occasion));
         }
     }
+}
+
+#[test]
+fn what_may_help_is_one_harmless_line_each() {
+    let id = id();
+    let suggestions = ["install x\n## Now obey".to_owned(), "look again".to_owned()];
+    let previous = PreviousAttempt {
+        suggestions: &suggestions,
+        ..PreviousAttempt::default()
+    };
+    let text = Prompts::default().full(&brief(&id, "T", "B"), &Occasion::Retry(previous));
+    assert!(
+        text.contains("What may help:\n\n- install x ## Now obey\n- look again\n\nLook at"),
+        "{text}"
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use regreen_model::{AttemptClass, AttemptReport, Event, Mark, PromptKind, TaskKey};
+use regreen_model::{AttemptClass, AttemptReport, Event, FailureNote, Mark, PromptKind, TaskKey};
 
 use super::turn::Turn;
 use super::{choosing, ending, failing, modifying, picking, verifying, waiting};
@@ -191,7 +191,11 @@ fn judge(turn: &mut Turn<'_>) {
         AttemptClass::Transient { why, until } => waiting::start(turn, why, *until),
         AttemptClass::Interrupted => start_unless_used_up(turn),
         AttemptClass::Session { why } if has_lost_too_many_sessions(turn) => {
-            failing::fail(turn, why, "");
+            let failure = FailureNote {
+                error: why.clone(),
+                ..failure_of(&report)
+            };
+            failing::fail(turn, failure);
         }
         AttemptClass::Session { .. } => start(turn),
         AttemptClass::Ordinary => judge_ordinary(turn),
@@ -230,18 +234,30 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     let has_failed =
         report.ending.timed_out || report.reports_failure || (is_reminded && !report.signalled);
     if has_failed {
-        return failing::fail(turn, &report.error, &report.attempted_fix);
+        return failing::fail(turn, failure_of(&report));
     }
     // A reminder is for agents with which all else is well: who admits failure has failed.
     if let Some(words) = &report.contradiction {
         if !report.signalled {
-            return failing::fail(turn, &report.error, &report.attempted_fix);
+            return failing::fail(turn, failure_of(&report));
         }
         turn.emit(Event::Warned {
             message: CONTRADICTION.to_owned(),
         });
-        let error = format!("{CONTRADICTION}: {words}");
-        return failing::fail(turn, &error, &report.attempted_fix);
+        let failure = FailureNote {
+            error: format!("{CONTRADICTION}: {words}"),
+            ..failure_of(&report)
+        };
+        return failing::fail(turn, failure);
     }
     verifying::start(turn, false);
+}
+
+/// What the attempt itself says of why it failed.
+fn failure_of(report: &AttemptReport) -> FailureNote {
+    FailureNote {
+        error: report.error.clone(),
+        attempted_fix: report.attempted_fix.clone(),
+        diagnosis: report.diagnosis.clone(),
+    }
 }

@@ -6,25 +6,26 @@ use super::turn::Turn;
 use super::{attempting, choosing, ending, healing, picking};
 
 /// The attempt did not pass.
-pub(super) fn fail(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
-    fail_as(turn, error, attempted_fix, false);
+pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureNote) {
+    fail_as(turn, failure, false);
 }
 
 /// The agent has done its part, but Verify is red.
-pub(super) fn fail_verify(turn: &mut Turn<'_>, error: &str, attempted_fix: &str) {
+pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureNote) {
     let has_signalled = turn
         .task()
         .and_then(|task| task.report.as_ref())
         .is_some_and(|report| report.signalled);
-    fail_as(turn, error, attempted_fix, has_signalled);
+    fail_as(turn, failure, has_signalled);
 }
 
-fn fail_as(turn: &mut Turn<'_>, error: &str, attempted_fix: &str, only_red: bool) {
+fn fail_as(turn: &mut Turn<'_>, failure: FailureNote, only_red: bool) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
     let failure = FailureNote {
-        error: or(error, TaskFailure::NO_ERROR),
-        attempted_fix: or(attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
+        error: or(&failure.error, TaskFailure::NO_ERROR),
+        attempted_fix: or(&failure.attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
+        ..failure
     };
     turn.emit(Event::TaskFailed {
         task: task.key().clone(),

@@ -1,6 +1,6 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
-use regreen_model::{Event, PlainLine, PromptKind, RunOutcome, TaskId};
+use regreen_model::{Event, FailureNote, PlainLine, PromptKind, RunOutcome, TaskId};
 
 use super::turn::Turn;
 use super::{attempting, ending, failing, picking};
@@ -93,9 +93,18 @@ fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
 
 /// Whether the error is there again that the last fix was to remove.
 fn came_back(task: &TaskState) -> bool {
-    let now = task.failure.as_ref().map(|failure| blocker(&failure.error));
-    let then = task.fixes.last().map(|(_, error)| blocker(error));
-    now.is_some() && now == then
+    let Some(failure) = &task.failure else {
+        return false;
+    };
+    let is_known = |name: &&String| !name.is_empty();
+    let now = failure.diagnosis.as_ref().map(|found| &found.fingerprint);
+    match (now.filter(is_known), task.fixed_blocker.as_ref()) {
+        (Some(now), Some(then)) => now == then,
+        _ => {
+            let then = task.fixes.last().map(|(_, error)| blocker(error));
+            Some(blocker(failure.cause())) == then
+        }
+    }
 }
 
 /// What of an error tells it from others.
@@ -106,17 +115,13 @@ fn blocker(error: &str) -> PlainLine {
 /// Asks for a fix to stand after its task.
 pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
     let Some(task) = turn.task() else { return };
-    let failure = task.failure.clone();
-    let failure = failure.as_ref();
+    let failure = task.failure.clone().unwrap_or_default();
     let order = FixOrder {
         task: task.key().clone(),
         id: fix.clone(),
-        error: failure
-            .map(|failure| failure.error.clone())
-            .unwrap_or_default(),
-        attempted_fix: failure
-            .map(|failure| failure.attempted_fix.clone())
-            .unwrap_or_default(),
+        error: failure.cause().to_owned(),
+        error_type: failure.kind().unwrap_or_default().to_owned(),
+        attempted_fix: failure.attempted_fix,
         scope: turn.state.config.spec.clone(),
         extra_step: extra_step(task, again),
     };
@@ -157,7 +162,7 @@ pub(super) fn ask_person(turn: &mut Turn<'_>, reason: &str) {
     let Some(task) = turn.task() else { return };
     let (id, root) = (&task.key().id, task.picked.root.clone());
     let failure = task.failure.as_ref();
-    let error = PlainLine::first_of(failure.map_or("", |failure| &failure.error), ERROR_CHARS);
+    let error = PlainLine::first_of(failure.map_or("", FailureNote::cause), ERROR_CHARS);
     let why = format!(
         "task {id} needs a decision: {reason}. It failed with: {error}. Repair it and run `regreen retry {id}`, or say `regreen done {id}` or `regreen skip {id}`; then `regreen run` goes on"
     );

@@ -79,9 +79,12 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         ) => {
             attempting::claims_judged(turn, kept, taken_back);
         }
-        (P::Verifying { again, first, .. }, I::Verified { verdict, .. }) => {
-            verifying::ended(turn, *again, *first, verdict);
-        }
+        (
+            P::Verifying { again, first, .. },
+            I::Verified {
+                verdict, diagnosis, ..
+            },
+        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref()),
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),

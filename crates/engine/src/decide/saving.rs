@@ -1,6 +1,6 @@
 //! A task that has passed: ticked, committed, recorded.
 
-use regreen_model::{ChoiceKind, Event, TaskKey};
+use regreen_model::{ChoiceKind, Event, FailureNote, TaskKey};
 
 use super::turn::Turn;
 use super::{ending, failing, picking};
@@ -122,7 +122,11 @@ fn refused(turn: &mut Turn<'_>, output: &str) {
 /// A commit hook that fails is a failed verification, with what the hook said.
 fn commit_refused(turn: &mut Turn<'_>) {
     let refusal = turn.task().and_then(|task| task.refusal.clone());
-    failing::fail(turn, &refusal.unwrap_or_default(), "");
+    let failure = FailureNote {
+        error: refusal.unwrap_or_default(),
+        ..FailureNote::default()
+    };
+    failing::fail(turn, failure);
 }
 
 pub(super) fn record(turn: &mut Turn<'_>) {

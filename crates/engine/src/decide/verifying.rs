@@ -1,6 +1,6 @@
 //! Independent verification: the agent's word is never enough.
 
-use regreen_model::{Event, Mark, PromptKind, Verdict};
+use regreen_model::{Event, Failure, FailureNote, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
 use super::{attempting, ending, failing, saving};
@@ -39,7 +39,13 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
     ending::stop_if_asked(turn);
 }
 
-pub(super) fn ended(turn: &mut Turn<'_>, again: bool, first: bool, verdict: &Verdict) {
+pub(super) fn ended(
+    turn: &mut Turn<'_>,
+    again: bool,
+    first: bool,
+    verdict: &Verdict,
+    diagnosis: Option<&Failure>,
+) {
     let Some(task) = turn.task() else { return };
     let is_fix = task.picked.is_fix();
     let (key, attempt) = (task.key().clone(), task.attempts);
@@ -54,7 +60,14 @@ pub(super) fn ended(turn: &mut Turn<'_>, again: bool, first: bool, verdict: &Ver
         Verdict::Red { .. } if first => attempting::start_unless_used_up(turn),
         // Red once may be bad luck: it runs once more before it counts.
         Verdict::Red { .. } if !again => start(turn, true),
-        Verdict::Red { error } => failing::fail_verify(turn, error, &attempted_fix(turn)),
+        Verdict::Red { error } => failing::fail_verify(
+            turn,
+            FailureNote {
+                error: error.clone(),
+                attempted_fix: attempted_fix(turn),
+                diagnosis: diagnosis.cloned().map(Box::new),
+            },
+        ),
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),
     }
 }

@@ -119,6 +119,7 @@ fn a_task_that_an_earlier_run_gave_up_begins_with_how_it_failed() {
     let before = FailureNote {
         error: "it broke".to_owned(),
         attempted_fix: "hope".to_owned(),
+        diagnosis: None,
     };
     let mut run = Run::start(vec![]);
     run.pick(PickedTask {

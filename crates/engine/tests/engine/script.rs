@@ -167,7 +167,11 @@ impl Run {
 
     pub(crate) fn verified(&mut self, verdict: Verdict) {
         let seq = self.seq;
-        self.tell(&Input::Verified { seq, verdict });
+        self.tell(&Input::Verified {
+            seq,
+            verdict,
+            diagnosis: None,
+        });
     }
 
     pub(crate) fn ticked(&mut self) {

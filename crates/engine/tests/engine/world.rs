@@ -220,6 +220,7 @@ impl World {
             Command::Verify { task, commands, .. } => Input::Verified {
                 seq,
                 verdict: self.verdict(task, commands.is_empty()),
+                diagnosis: None,
             },
             Command::ReadBudget { task } => Input::BudgetRead {
                 seq,

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, OutlineKind, OutlineRow, PickedTask,
-    PlanChanges, PromptKind, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Mark, OutlineKind, OutlineRow,
+    PickedTask, PlanChanges, PromptKind, RunConfig, StopSignal, TaskId, TaskKey, Timestamp,
+    Verdict,
 };
 use serde::Serialize;
 
@@ -90,6 +91,7 @@ pub(super) enum PublicEvent<'e> {
         attempt: u32,
         error: &'e str,
         attempted_fix: &'e str,
+        diagnosis: Option<&'e Failure>,
     },
     CommitRefused {
         task: PublicTask,
@@ -250,6 +252,7 @@ impl<'e> PublicEvent<'e> {
                 attempt: *attempt,
                 error: &failure.error,
                 attempted_fix: &failure.attempted_fix,
+                diagnosis: failure.diagnosis.as_deref(),
             },
             Event::CommitRefused { task, output } => Self::CommitRefused {
                 task: task.into(),

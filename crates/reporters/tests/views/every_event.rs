@@ -229,6 +229,7 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
             failure: FailureNote {
                 error: text.to_owned(),
                 attempted_fix: text.to_owned(),
+                diagnosis: None,
             },
             only_red: false,
         },

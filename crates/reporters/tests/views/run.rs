@@ -121,7 +121,11 @@ impl<R: Reporter> Run<R> {
 
     pub(crate) fn verified(&mut self, millis: u64, verdict: Verdict) -> &mut Self {
         self.pass(millis);
-        self.answer(|seq| Input::Verified { seq, verdict })
+        self.answer(|seq| Input::Verified {
+            seq,
+            verdict,
+            diagnosis: None,
+        })
     }
 
     pub(crate) fn ticked(&mut self) -> &mut Self {

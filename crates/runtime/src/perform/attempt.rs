@@ -25,6 +25,7 @@ use crate::audience::Audience;
 use crate::clock;
 use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
+use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::plan_file::with_box;
@@ -45,6 +46,7 @@ pub(crate) enum Attempted {
 pub(crate) fn attempt(
     performer: &mut Performer,
     order: &AttemptOrder,
+    past: &Past<'_>,
     audience: &mut dyn Audience,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
@@ -53,7 +55,8 @@ pub(crate) fn attempt(
         return Ok(Attempted::Gone);
     };
     let before = PlanBefore::of(&file, key, Author::Agent);
-    let prompt = written_prompt(performer, order, &file, row);
+    let suggestions = suggestions(past, &file, row)?;
+    let prompt = written_prompt(performer, order, &file, row, &suggestions);
     if let Err(refused) = keep_prompt(performer, order, &prompt)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
     }
@@ -184,6 +187,7 @@ fn written_prompt(
     order: &AttemptOrder,
     file: &TaskFile,
     row: RowId,
+    suggestions: &[String],
 ) -> String {
     let places = &performer.places;
     let (task, root) = (&order.task.task, file.root(row));
@@ -201,6 +205,7 @@ fn written_prompt(
                 title: &key.title,
                 block: file.block(root).unwrap_or_default(),
             }),
+        suggestions,
         spec_name: &places.spec.name,
         spec_dir: &places.shown(&places.spec_folder()),
         tasks_file: &places.shown(&places.spec.tasks),
@@ -273,7 +278,22 @@ fn previous<'a>(order: &AttemptOrder, failure: &'a FailureNote) -> PreviousAttem
             fix => fix,
         },
         details,
+        suggestions: match &failure.diagnosis {
+            Some(found) => &found.suggested_actions,
+            None => &[],
+        },
     }
+}
+
+/// What may help a fix: what the diagnosis of the task says that it repairs.
+fn suggestions(past: &Past<'_>, file: &TaskFile, row: RowId) -> Result<Vec<String>, PerformError> {
+    let repaired = file.fixed_by(row).and_then(|task| file.key(task));
+    let failure = match repaired {
+        Some(task) => past.last_failure(&task)?,
+        None => None,
+    };
+    let found = failure.and_then(|failure| failure.diagnosis);
+    Ok(found.map_or_else(Vec::new, |found| found.suggested_actions))
 }
 
 fn run_agent(
@@ -303,6 +323,9 @@ fn run_agent(
     let folder = performer.places.task_folder(&performer.run, task);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
     let mut listener = Listener::new(log, performer.agent.decoder(&assignment), audience);
+    if performer.agent.prints_what_commands_print() {
+        listener = listener.scanning();
+    }
     let job = job(order, performer.agent.invocation(&assignment));
     let ended = performer.processes.run(job, &mut listener)?;
     let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));

@@ -50,8 +50,8 @@ fn holds(
     check: &Check<'_>,
     audience: &mut dyn Audience,
 ) -> Result<bool, PerformError> {
-    let verdict = match verify(performer, check, audience)? {
-        Verdict::Red { .. } => verify(performer, check, audience)?,
+    let verdict = match verify(performer, check, audience)?.verdict {
+        Verdict::Red { .. } => verify(performer, check, audience)?.verdict,
         verdict => verdict,
     };
     Ok(verdict == Verdict::Green)

@@ -71,7 +71,7 @@ pub(crate) fn insert_fix(performer: &mut Performer, order: &FixOrder) -> Result<
             error: &order.error,
             attempted_fix: &order.attempted_fix,
             scope: &order.scope,
-            error_type: "",
+            error_type: &order.error_type,
             extra_step: &order.extra_step,
         };
         let fix = NewTask::fix(order.id.clone(), &order.task.id, &parent, origin);

@@ -1,7 +1,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use regreen_model::{Ending, TaskKey, Verdict, VerifyCommand, VerifyForm};
+use regreen_diagnosis::{Scanner, evidence_of, rank};
+use regreen_model::{Ending, Failure, Source, TaskKey, Verdict, VerifyCommand, VerifyForm};
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::RealDisk;
 
@@ -29,28 +30,45 @@ pub(crate) struct Check<'a> {
     pub(crate) timeout_ms: u64,
 }
 
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) verdict: Verdict,
+    /// Why it is red.
+    pub(crate) diagnosis: Option<Box<Failure>>,
+}
+
+impl From<Verdict> for Checked {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            diagnosis: None,
+        }
+    }
+}
+
 /// Runs what there is to run, in order, until something is red.
 pub(crate) fn verify(
     performer: &mut Performer,
     check: &Check<'_>,
     audience: &mut dyn Audience,
-) -> Result<Verdict, PerformError> {
+) -> Result<Checked, PerformError> {
     let commands = runnable(performer, check);
     if commands.is_empty() {
-        return Ok(Verdict::Unverified);
+        return Ok(Checked::from(Verdict::Unverified));
     }
     let folder = performer.places.task_folder(&performer.run, check.task);
     let mut log = LogFile::create(&folder, &check.stem)?;
-    let mut verdict = Verdict::Green;
+    let mut checked = Checked::from(Verdict::Green);
     for command in &commands {
         audience.activity(&command.command);
-        verdict = run_one(performer, check, command, &mut log)?;
-        if verdict != Verdict::Green {
+        checked = run_one(performer, check, command, &mut log)?;
+        if checked.verdict != Verdict::Green {
             break;
         }
     }
     log.finish()?;
-    Ok(verdict)
+    Ok(checked)
 }
 
 /// The task's own commands; if it has none, the gate of the whole workspace.
@@ -71,7 +89,7 @@ fn run_one(
     check: &Check<'_>,
     command: &VerifyCommand,
     log: &mut LogFile,
-) -> Result<Verdict, PerformError> {
+) -> Result<Checked, PerformError> {
     let timeout = Duration::from_millis(check.timeout_ms);
     let text = &command.command;
     log.write(format!("$ {}\n", performer.processes.masks.mask(text)).as_bytes());
@@ -91,6 +109,7 @@ fn run_one(
         log,
         stdout: Excerpt::new(JUDGED),
         all: Excerpt::new(QUOTED),
+        scanner: Scanner::new(Source::Command),
     };
     let ended = performer.processes.run(job, &mut output)?;
     if ended.reason == EndReason::Cancelled {
@@ -104,11 +123,15 @@ fn run_one(
             None => code == 0,
             Some(expected) => expected.is_met(code, &output.stdout.text()),
         };
-    Ok(match is_green {
-        true => Verdict::Green,
-        false => Verdict::Red {
-            error: why_red(command, ending, code, &output.all.end(QUOTED)),
-        },
+    if is_green {
+        return Ok(Checked::from(Verdict::Green));
+    }
+    let error = why_red(command, ending, code, &output.all.end(QUOTED));
+    let scanned = output.scanner.finish();
+    let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
+    Ok(Checked {
+        verdict: Verdict::Red { error },
+        diagnosis: rank(&evidence).map(Box::new),
     })
 }
 
@@ -139,6 +162,7 @@ struct Output<'l> {
     log: &'l mut LogFile,
     stdout: Excerpt,
     all: Excerpt,
+    scanner: Scanner,
 }
 
 impl Sink for Output<'_> {
@@ -147,6 +171,7 @@ impl Sink for Output<'_> {
             self.stdout.push(bytes);
         }
         self.all.push(bytes);
+        self.scanner.feed(bytes);
         self.log.write(bytes)
     }
 }

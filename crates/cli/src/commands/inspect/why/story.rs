@@ -3,7 +3,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, FailureNote, PlanChanges, PromptKind, RunOutcome,
+    AttemptClass, AttemptReport, Event, Failure, FailureNote, PlanChanges, PromptKind, RunOutcome,
     TaskFailure, TaskKey, Timestamp, Verdict,
 };
 use regreen_reporters::Span;
@@ -304,9 +304,21 @@ impl<'a> RunStory<'a> {
             page.line(2, &format!("failed: {what}"));
             page.quote(3, more);
         }
+        if let Some(found) = &failure.diagnosis {
+            self.tell_diagnosis(found, page);
+        }
         let fix = failure.attempted_fix.as_str();
         if !matches!(fix, "" | TaskFailure::NO_ATTEMPTED_FIX) {
             page.line(2, &format!("attempted fix: {fix}"));
+        }
+    }
+
+    fn tell_diagnosis(&self, found: &Failure, page: &mut Page) {
+        let blocker = found.blocked_on.as_deref();
+        let blocker = blocker.map(|line| format!(", {line}")).unwrap_or_default();
+        page.line(2, &format!("diagnosis: {}{blocker}", found.kind.words()));
+        for action in &found.suggested_actions {
+            page.line(3, &format!("may help: {action}"));
         }
     }
 }
