@@ -10,8 +10,8 @@ pub struct Confidence(u8);
 impl Confidence {
     /// More than 100 counts as 100.
     #[must_use]
-    pub fn percent(percent: u8) -> Self {
-        Self(percent.min(100))
+    pub const fn percent(percent: u8) -> Self {
+        Self(if percent > 100 { 100 } else { percent })
     }
 
     #[must_use]

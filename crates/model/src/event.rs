@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Failure, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome,
-    StopSignal, TaskId, TaskKey, Timestamp,
+    AttemptReport, Confidence, Failure, Mark, PersonChoice, PickedTask, PromptKind, RunConfig,
+    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -221,6 +221,9 @@ pub enum Verdict {
     Unverified,
 }
 
+/// Below this a diagnosis only knows that something failed.
+const TOLD: Confidence = Confidence::percent(40);
+
 /// Why an attempt counts as failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureNote {
@@ -245,9 +248,16 @@ impl FailureNote {
             .unwrap_or(&self.error)
     }
 
-    /// Its kind in words; none without a diagnosis.
+    /// What the diagnosis says, if it is sure enough to be told.
+    #[must_use]
+    pub fn told(&self) -> Option<&Failure> {
+        let found = self.diagnosis.as_deref();
+        found.filter(|found| found.confidence >= TOLD)
+    }
+
+    /// Its kind in words, if that can be told.
     #[must_use]
     pub fn kind(&self) -> Option<&'static str> {
-        Some(self.diagnosis.as_ref()?.kind.words())
+        Some(self.told()?.kind.words())
     }
 }

@@ -304,7 +304,7 @@ impl<'a> RunStory<'a> {
             page.line(2, &format!("failed: {what}"));
             page.quote(3, more);
         }
-        if let Some(found) = &failure.diagnosis {
+        if let Some(found) = failure.told() {
             self.tell_diagnosis(found, page);
         }
         let fix = failure.attempted_fix.as_str();
