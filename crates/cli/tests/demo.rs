@@ -467,7 +467,9 @@ fn without_git_it_shows_what_there_is_to_show() {
     symlink(REGREEN, bin.join("regreen")).unwrap();
     let seen = seen(newcomer.command().env("PATH", &bin)).ends_well();
     let from = seen.plain.find("run [RUN]: ").unwrap();
-    same(&seen.plain[from..], str![[r#"
+    same(
+        &seen.plain[from..],
+        str![[r#"
 run [RUN]: spec hello, agent command:sh agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Greet the world: attempt 1 of 5
@@ -606,7 +608,8 @@ The folder stays until you remove it:
 A list of your own is made in your project with `regreen init NAME`, and run with
 `regreen run NAME --recovery-mode`.
 
-"#]]);
+"#]],
+    );
     assert!(!seen.folder.join(".git").exists());
 }
 
