@@ -5,13 +5,13 @@ use clap::Args;
 
 use crate::repository;
 
-/// The tests that share the kills.
-const TESTS: u64 = 4;
+/// In git and outside.
+const KINDS: u64 = 2;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Arguments {
-    /// How many runs are killed.
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    /// How many runs of each plan are killed, half of them in git.
+    #[arg(long, default_value_t = 100, value_name = "N")]
     runs: u64,
     /// Repeats the kills that were aimed with this number [default: another one each time]
     #[arg(long, value_name = "N")]
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         .env("REGREEN_KILL_PROGRAM", program)
         .env(
             "REGREEN_KILL_RUNS",
-            arguments.runs.div_ceil(TESTS).to_string(),
+            arguments.runs.div_ceil(KINDS).to_string(),
         );
     if let Some(seed) = arguments.seed {
         tests.env("REGREEN_KILL_SEED", seed.to_string());

@@ -11,8 +11,8 @@ pub(crate) enum Sweep {
     /// Kills runs at random moments, each once with SIGKILL, and lets the next go on.
     ///
     /// The end must be that of a run that nobody disturbed, nothing may be done twice, and
-    /// nothing that was started may live on. A quarter each: with and without recovery, in
-    /// git and outside.
+    /// nothing that was started may live on. There are two plans, one of which needs healing;
+    /// each is run in git and outside.
     Kills(kills::Arguments),
 }
 
