@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use regreen_documents::{Change, EditError, NotState, Place, State, TaskFile};
+use regreen_documents::{EditError, NotState, Place, State, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
 use regreen_workspace::{EditFileError, ReadError, RealDisk, Written, edit_file, read_text};
 use tempfile::TempDir;
@@ -97,9 +97,7 @@ impl Patient {
             ..FixOrigin::default()
         };
         let fix = NewTask::fix(id.clone(), &self.key.id, &task, origin);
-        Ok(match plan.insert(&fix, Place::After(row))? {
-            Change::AlreadySo => None,
-            Change::Made(file) => Some(file.text().to_owned()),
-        })
+        let made = plan.insert(&fix, Place::After(row))?.made();
+        Ok(made.map(|file| file.text().to_owned()))
     }
 }

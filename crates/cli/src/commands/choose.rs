@@ -1,6 +1,6 @@
 //! `regreen skip`, `done` and `retry`: what a person decides about a task outside a run.
 
-use regreen_documents::{Change, RowId, TaskFile};
+use regreen_documents::{Change, TaskFile};
 use regreen_model::{ChoiceKind, TaskKey};
 use regreen_runtime::{Places, Purpose, now, open_store, stored_ms, take_tree};
 use regreen_workspace::{RealDisk, edit_file};
@@ -109,8 +109,8 @@ fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Prob
         let edited = edit_file(&RealDisk, path, |text| {
             let file = TaskFile::read(text);
             let row = file.resolve(key);
-            let change = row.map(|row| set_box(&file, row, done)).transpose()?;
-            let made = change.flatten();
+            let change = row.map(|row| file.set_box(row, done)).transpose()?;
+            let made = change.and_then(Change::made);
             changed |= made.is_some();
             Ok(made.map(|file| file.text().to_owned()))
         });
@@ -118,20 +118,4 @@ fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Prob
         super::tasks::report(&edited);
     }
     Ok(changed)
-}
-
-fn set_box(
-    file: &TaskFile,
-    row: RowId,
-    done: bool,
-) -> Result<Option<TaskFile>, regreen_documents::EditError> {
-    let change = if done {
-        file.tick(row)
-    } else {
-        file.untick(row)
-    };
-    Ok(match change? {
-        Change::AlreadySo => None,
-        Change::Made(file) => Some(file),
-    })
 }
