@@ -8,6 +8,7 @@
 
 mod bench;
 mod fuzz_documents;
+mod product;
 mod repository;
 mod sweep;
 mod test;

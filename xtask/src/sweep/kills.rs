@@ -1,8 +1,8 @@
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::product::Product;
 use crate::repository;
 
 /// In git and outside.
@@ -19,22 +19,17 @@ pub(crate) struct Arguments {
     /// Only tests whose name has this in it: `heals`, `in_git`
     #[arg(long, default_value = "", value_name = "TEXT")]
     only: String,
-    /// Kill this program instead of building one for release.
-    #[arg(long, value_name = "PATH")]
-    program: Option<PathBuf>,
+    #[command(flatten)]
+    product: Product,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let program = match &arguments.program {
-        Some(program) => program.clone(),
-        None => match repository::built_for_release("regreen") {
-            Ok(program) => program,
-            Err(code) => return code,
-        },
+    let program = match arguments.product.program() {
+        Ok(program) => program,
+        Err(code) => return code,
     };
-    let mut tests = repository::cargo(&["test", "--quiet", "--package", "regreen"]);
+    let mut tests = super::test("killed");
     tests
-        .args(["--test", "killed", "--", "--nocapture", "--test-threads=1"])
         .arg(&arguments.only)
         .env("REGREEN_KILL_PROGRAM", program)
         .env(

@@ -71,3 +71,39 @@ fn lines_with(text: &str, beginning: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| line.starts_with(beginning));
     lines.map(str::to_owned).collect()
 }
+
+const TASKS: &str = "- [x] 1.1 One\n- [x] 1.1.1 [FIX 1.1] Fix: it\n- [x] 1.2 Two\n";
+const STATE: &str = r#"{"fixTaskMap":{"1.1":{"attempts":1,"fixTaskIds":["1.1.1"]}}}"#;
+const PROGRESS: &str = "## Completed Tasks\n- [x] 1.1.1 Fix: it\n- [x] 1.1 One\n- [x] 1.2 Two\n\n\
+     ## Fix Task History\n- Task 1.1: 1 fix attempted (1.1.1) - Final: PASS\n";
+
+#[test]
+fn whatever_is_lost_or_doubled_is_complained_about() {
+    assert_eq!(complaints(TASKS, STATE, PROGRESS), [""; 0]);
+    let fix = "- [x] 1.1.1 [FIX 1.1] Fix: it\n";
+    let line = "- Task 1.1: 1 fix attempted (1.1.1) - Final: PASS\n";
+    for tasks in [
+        TASKS.replace(fix, &fix.repeat(2)),
+        TASKS.replace(fix, ""),
+        TASKS.replace("[FIX 1.1]", "[FIX 1.9]"),
+        TASKS.replace("[x] 1.2", "[ ] 1.2"),
+    ] {
+        assert!(!complaints(&tasks, STATE, PROGRESS).is_empty(), "{tasks}");
+    }
+    for progress in [
+        PROGRESS.replace(line, &line.repeat(2)),
+        PROGRESS.replace(line, ""),
+        PROGRESS.replace("- [x] 1.2 Two\n", ""),
+        PROGRESS.replace(
+            "- [x] 1.2 Two\n",
+            "- [x] 1.2 Two\n- [x] 1.2 Two - abc1234\n",
+        ),
+    ] {
+        assert!(
+            !complaints(TASKS, STATE, &progress).is_empty(),
+            "{progress}"
+        );
+    }
+    let state = STATE.replace("\"1.1.1\"", "\"1.1.1\",\"1.1.2\"");
+    assert!(!complaints(TASKS, &state, PROGRESS).is_empty());
+}
