@@ -1,7 +1,7 @@
 //! A spec one of whose tasks fails, again and again.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use regreen_documents::{EditError, NotState, Place, State, TaskFile};
@@ -73,6 +73,16 @@ impl Patient {
             Written::ByExchange => Ok(()),
             written => Err(HealError::NotAsUsual(written)),
         }
+    }
+
+    /// As anybody would write as many bytes durably, and nothing else.
+    pub(crate) fn write_bare(&self) -> Result<(), HealError> {
+        let (new, path) = (self.path("new"), self.path("bare.md"));
+        let mut file = File::create(&new)?;
+        file.write_all(self.plan.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(new, path)?;
+        Ok(File::open(self.folder.path())?.sync_all()?)
     }
 
     /// What the next fix is called, if there may be one.

@@ -4,8 +4,6 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::made_up_file::Style;
-
 #[derive(Debug, Default)]
 pub(crate) struct Times {
     by_clock: Vec<Duration>,
@@ -13,9 +11,6 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    pub(crate) const HEADING: &str =
-        "file         rounds   ms by the clock: p50     p99   ms on the processor: p50     p99";
-
     pub(crate) fn take<T, E>(&mut self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let (started, processor) = (Instant::now(), thread_time());
         let made = work()?;
@@ -25,24 +20,13 @@ impl Times {
         Ok(made)
     }
 
-    pub(crate) fn middle_by_clock(&self) -> Duration {
-        percentile(&self.by_clock, 50)
+    /// So many of a hundred took no longer than this.
+    pub(crate) fn by_clock(&self, percent: usize) -> Duration {
+        percentile(&self.by_clock, percent)
     }
 
-    pub(crate) fn worst_on_processor(&self) -> Duration {
-        percentile(&self.on_processor, 99)
-    }
-
-    pub(crate) fn row(&self, style: Style) -> String {
-        let shown = |times: &[Duration], percent| percentile(times, percent).as_secs_f64() * 1e3;
-        format!(
-            "{style:<11} {:>7} {:>23.2} {:>7.2} {:>26.2} {:>7.2}",
-            self.by_clock.len(),
-            shown(&self.by_clock, 50),
-            shown(&self.by_clock, 99),
-            shown(&self.on_processor, 50),
-            shown(&self.on_processor, 99),
-        )
+    pub(crate) fn on_processor(&self, percent: usize) -> Duration {
+        percentile(&self.on_processor, percent)
     }
 }
 
