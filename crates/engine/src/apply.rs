@@ -1,8 +1,8 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonChoice, PickedTask, PromptKind,
-    RunConfig, TaskId, TaskKey, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonAnswer, PersonChoice, PickedTask,
+    PromptKind, RunConfig, TaskId, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -140,6 +140,16 @@ impl State {
                     message: message.clone(),
                 };
                 self.enter(task, *seq, phase, |_| {});
+            }
+            Event::PersonAsked { seq, task, why } => {
+                let phase = Phase::Asking {
+                    seq: *seq,
+                    why: why.clone(),
+                };
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::PersonAnswered { task, answer } => {
+                self.with(task, |task| task.answered(answer));
             }
             Event::TaskParked { task, .. } => {
                 self.parked.insert(task.clone());
@@ -330,10 +340,11 @@ impl TaskState {
         }
     }
 
-    /// The next prompt tells what went wrong last, whoever asked for it.
+    /// The next prompt tells what went wrong last, and what a person had to say about it.
     fn try_again(&mut self) {
-        let failure = self.failure.take();
+        let (failure, context) = (self.failure.take(), std::mem::take(&mut self.context));
         self.start_afresh();
+        self.context = context;
         if failure.is_some() {
             self.prompt = PromptKind::Retry;
             self.failure = failure;
@@ -345,6 +356,16 @@ impl TaskState {
         if !self.phase.outlasts(what) {
             self.rest();
         }
+    }
+
+    /// Whoever stops leaves the question as it is.
+    fn answered(&mut self, answer: &PersonAnswer) {
+        match answer {
+            PersonAnswer::Stop => return,
+            PersonAnswer::Context { text } => self.context.push(text.clone()),
+            PersonAnswer::Edit | PersonAnswer::Fix | PersonAnswer::Skip => {}
+        }
+        self.rest();
     }
 
     /// The box that an agent ticked is by now as a person wants it.
