@@ -47,8 +47,9 @@ pub(super) fn ask_again(turn: &mut Turn<'_>) -> bool {
 }
 
 fn question(turn: &Turn<'_>, task: &TaskState, why: &str) -> Question {
-    // Nobody works at a group who could be told anything.
-    let can_be = |choice: &AnswerKind| *choice != AnswerKind::Context || !task.picked.is_group;
+    // Nobody works at a group who could be told anything, and commands do not listen.
+    let listens = !task.picked.is_group && turn.state.config.agent != healing::SHELL;
+    let can_be = |choice: &AnswerKind| *choice != AnswerKind::Context || listens;
     Question {
         task: task.key().clone(),
         why: why.to_owned(),

@@ -9,7 +9,7 @@ use crate::input::FixBudget;
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
-const SHELL: &str = "shell";
+pub(super) const SHELL: &str = "shell";
 const ERROR_CHARS: usize = 200;
 
 /// Why a task is a person's.

@@ -119,6 +119,8 @@ impl Summary {
                 format!("{diff} shows what nothing has verified")
             }
             RunOutcome::Skipped => match figures.skipped.first() {
+                // That is said of it already.
+                first if first.is_some() && first == figures.failed.as_ref() => return None,
                 Some(first) => {
                     let why = self.about("why", first);
                     format!("{why} tells why it was skipped")
