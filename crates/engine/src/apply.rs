@@ -342,7 +342,9 @@ impl TaskState {
 
     /// The next prompt tells what went wrong last, and what a person had to say about it.
     fn try_again(&mut self) {
-        let (failure, context) = (self.failure.take(), std::mem::take(&mut self.context));
+        // What went wrong before it was done is no news.
+        let failure = self.failure.take().filter(|_| self.result != Some(true));
+        let context = std::mem::take(&mut self.context);
         self.start_afresh();
         self.context = context;
         if failure.is_some() {

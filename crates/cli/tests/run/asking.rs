@@ -438,8 +438,6 @@ fn a_live_view_makes_room_for_the_question_and_comes_back() {
     let scene = failing();
     let mut run = scene.on_terminal_with(&SHELL, &[("TERM", "xterm")]);
     run.sees("Task 1.1 needs a decision").sees(ASKED);
-    // It draws ten times in a second: what it draws now would be seen.
-    std::thread::sleep(std::time::Duration::from_millis(500));
     fs::write(scene.path("here"), "").unwrap();
     let (code, shown) = run.when("", "e\n").when("press Enter", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
