@@ -374,3 +374,6 @@ fn marker_prefix(root: &Path) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
     format!("tree-{hash:016x}:")
 }
+
+#[cfg(test)]
+mod tests;

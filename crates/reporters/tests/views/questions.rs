@@ -9,7 +9,9 @@ use snapbox::{assert_data_eq, str};
 
 use crate::run::{key, row};
 
-const NOW: Timestamp = Timestamp::from_millis(1_000);
+fn now() -> Timestamp {
+    Timestamp::from_millis(1_000)
+}
 
 fn started(spec_argument: Option<&str>) -> Event {
     Event::RunStarted {
@@ -47,7 +49,7 @@ fn chosen(id: &str, what: ChoiceKind) -> Event {
 
 fn tell(view: &mut impl Reporter, events: impl IntoIterator<Item = Event>) {
     for event in events {
-        view.event(NOW, &event);
+        view.event(now(), &event);
     }
 }
 
@@ -74,7 +76,7 @@ fn what_is_answered_is_told_once() {
             chosen("2", ChoiceKind::Skip),
         ],
     );
-    view.finish(NOW);
+    view.finish(now());
     assert_data_eq!(
         String::from_utf8(out).expect("it is text"),
         str![[r#"
@@ -126,7 +128,7 @@ What is to be done? q
             "○ 1 Find it"
         ]
     );
-    live.finish(NOW);
+    live.finish(now());
 }
 
 #[test]
