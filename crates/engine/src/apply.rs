@@ -149,6 +149,9 @@ impl State {
                 self.enter(task, *seq, phase, |_| {});
             }
             Event::PersonAnswered { task, answer } => {
+                if *answer == PersonAnswer::Edit {
+                    self.mark_edited(task);
+                }
                 self.with(task, |task| task.answered(answer));
             }
             Event::TaskParked { task, .. } => {
@@ -265,8 +268,17 @@ impl State {
         });
     }
 
-    /// What was frozen when a task was first picked stays once it was tried; a closed task
-    /// that is picked again was reopened by a person and starts afresh.
+    /// Whoever edits a fix may edit what it repairs as well.
+    fn mark_edited(&mut self, task: &TaskKey) {
+        let root = self.tasks.get(task).map(|task| task.picked.root.clone());
+        for task in self.tasks.values_mut() {
+            task.edited |= Some(&task.picked.root) == root.as_ref();
+        }
+    }
+
+    /// What was frozen when a task was first picked stays once it was tried, unless a person
+    /// has edited it; a closed task that is picked again was reopened by a person and starts
+    /// afresh.
     fn pick(&mut self, picked: &PickedTask) {
         self.reading = None;
         self.total_tasks = picked.total;
@@ -278,7 +290,7 @@ impl State {
         if task.phase == Phase::Closed {
             task.start_afresh();
         }
-        if task.report.is_none() {
+        if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
         }
         task.picked.index = picked.index;

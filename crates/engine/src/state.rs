@@ -95,6 +95,9 @@ pub struct TaskState {
     /// What the person who runs regreen had to say about it, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
+    /// A person may have edited it since it was picked: it is read again.
+    #[serde(default)]
+    pub edited: bool,
 }
 
 fn one() -> u32 {
@@ -308,6 +311,7 @@ impl TaskState {
             time_factor: one(),
             asked_to_split: false,
             context: Vec::new(),
+            edited: false,
         }
     }
 

@@ -37,7 +37,7 @@ pub use journal::{JournalError, folded};
 pub use log_file::LogError;
 pub use masks::workspace_masks;
 pub use outline::outline;
-pub use person::{Asked, Nobody, Person};
+pub use person::{Asked, Person};
 pub use places::{Places, own_folder};
 pub use run::{Finished, RunError, RunSetup, open_store, open_store_to_read, run, take_tree};
 pub use stop::Stop;

@@ -21,13 +21,3 @@ pub struct Asked<'a> {
     /// The file in which the task stands.
     pub tasks: &'a Path,
 }
-
-/// For runs that ask nobody.
-#[derive(Clone, Copy, Debug)]
-pub struct Nobody;
-
-impl Person for Nobody {
-    fn ask(&mut self, _asked: &Asked<'_>, _stop: &Stop) -> Option<PersonAnswer> {
-        Some(PersonAnswer::Stop)
-    }
-}

@@ -346,6 +346,7 @@ fn a_signal_ends_the_question_at_once_and_it_is_asked_again() {
         run.signal(signal);
         let (ended, shown) = run.ends();
         assert_eq!(ended, Some(code), "{shown}");
+        assert!(shown.contains("[e/f/s/q] \nstopping"), "{shown}");
         let mut run = scene.on_terminal(&SHELL);
         let (ended, shown) = run.when(ASKED, "q\n").ends();
         assert_eq!(ended, Some(3), "{shown}");

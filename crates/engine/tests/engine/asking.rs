@@ -4,7 +4,7 @@ use regreen_engine::{Command, FixBudget, Input, Phase, Question, Resumption};
 use regreen_model::ChoiceKind::{Done, Retry, Skip};
 use regreen_model::{
     AnswerKind, AttemptReport, Ending, PersonAnswer, PickedTask, PromptKind, RunConfig, RunOutcome,
-    Verdict,
+    Verdict, VerifyCommand,
 };
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
@@ -67,9 +67,13 @@ fn question(run: &Run) -> &Question {
 }
 
 fn answer(run: &mut Run, answer: PersonAnswer) {
+    answer_about(run, "1.1", answer);
+}
+
+fn answer_about(run: &mut Run, id: &str, answer: PersonAnswer) {
     let what = answer.choice();
-    let choice = what.map(|what| choice(run.state.choices_seen + 1, "1.1", what));
-    let seq = run.state.tasks[&task("1.1")].phase.seq().unwrap_or(0);
+    let choice = what.map(|what| choice(run.state.choices_seen + 1, id, what));
+    let seq = run.state.tasks[&task(id)].phase.seq().unwrap_or(0);
     run.tell(&Input::PersonAnswered {
         seq,
         answer,
@@ -186,6 +190,48 @@ fn a_fix_is_made_if_a_person_wants_one_as_far_as_the_budget_goes() {
         },
     });
     assert!(matches!(outcome(&run), Some(RunOutcome::Limit { .. })));
+}
+
+#[test]
+fn whoever_edits_a_fix_may_edit_the_task_that_it_repairs() {
+    let mut run = asked();
+    answer(&mut run, PersonAnswer::Fix);
+    let seq = run.state.next_seq - 1;
+    run.tell(&Input::BudgetRead {
+        seq,
+        budget: FixBudget {
+            depth: 0,
+            fixes: 0,
+            root_fixes: 0,
+            root: task("1.1").id,
+            fix_ids: vec![],
+            next_id: task("1.1.1").id,
+        },
+    });
+    let seq = run.state.next_seq - 1;
+    run.tell(&Input::Inserted { seq });
+    let fix = PickedTask {
+        root: task("1.1"),
+        ..picked("1.1.1", 0)
+    };
+    run.pick(fix.clone());
+    run.attempt_ends(failed());
+    answer_about(&mut run, "1.1.1", PersonAnswer::Edit);
+    run.pick(fix);
+    run.attempt_ends(signalled());
+    run.finish_task();
+    let verify = vec![VerifyCommand::always("make check")];
+    let edited = PickedTask {
+        verify,
+        ..picked("1.1", 0)
+    };
+    run.pick(edited.clone());
+    assert_eq!(run.attempt().task, edited);
+    // An agent that edits it changes nothing.
+    run.attempt_ends(failed());
+    run.resume(vec![]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(run.state.tasks[&task("1.1")].picked.verify, edited.verify);
 }
 
 #[test]

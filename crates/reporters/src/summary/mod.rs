@@ -26,6 +26,8 @@ pub struct Summary {
     waiting_since: Option<Timestamp>,
     active_ms: u64,
     last: Timestamp,
+    /// The last thing that happened is that a person was asked.
+    is_asking: bool,
     cost_micro_usd: Option<u64>,
     /// Tasks that passed with something to be said about them, in that order.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
@@ -101,11 +103,13 @@ impl Summary {
         };
     }
 
-    /// Nobody worked on it between the last event of one process and the first of the next.
+    /// Nobody worked on it between the last event of one process and the first of the next,
+    /// nor while a person was asked.
     fn count_time(&mut self, now: Timestamp, event: &Event) {
-        if !matches!(event, Event::RunResumed { .. }) {
+        if !matches!(event, Event::RunResumed { .. }) && !self.is_asking {
             self.active_ms = self.active_ms.saturating_add(now.since(self.last));
         }
+        self.is_asking = matches!(event, Event::PersonAsked { .. });
         self.last = now;
     }
 

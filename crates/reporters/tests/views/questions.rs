@@ -132,6 +132,17 @@ What is to be done? q
 }
 
 #[test]
+fn the_time_that_a_person_takes_is_theirs() {
+    let mut summary = Summary::default();
+    let second = |at: u64| Timestamp::from_millis(at * 1_000);
+    summary.event(second(1), &started(None));
+    summary.event(second(3), &asked("1"));
+    summary.event(second(9_000), &answered("1", PersonAnswer::Fix));
+    summary.event(second(9_001), &Event::PlanAsked { seq: 2 });
+    assert_eq!(summary.figures().time_ms, 3_000);
+}
+
+#[test]
 fn the_summary_has_the_commands_to_go_on_with() {
     let mut summary = Summary::default();
     let rows = ["1", "2", "3", "4"].map(|id| row(id, "Find it"));

@@ -115,13 +115,18 @@ impl Person for AtTerminal {
             palette: self.palette,
         };
         output::ask(&page.text());
-        match Keyboard::listen(stop) {
+        let answer = match Keyboard::listen(stop) {
             Ok(mut keyboard) => self.choose(asked, &mut keyboard),
             Err(error) => {
                 output::note(&format!("nobody can be asked: {error}"));
                 Some(PersonAnswer::Stop)
             }
+        };
+        if answer.is_none() {
+            // What is said next is not to stand behind the question.
+            output::ask("\n");
         }
+        answer
     }
 }
 

@@ -8,8 +8,8 @@ use regreen_runtime::Asked;
 
 const LINE_CHARS: usize = 160;
 const TITLE_CHARS: usize = 60;
-/// More of an error is in the log.
-const ERROR_LINES: usize = 6;
+/// More of what was printed is in the log.
+const MOST_LINES: usize = 6;
 
 /// A question as it is shown.
 #[derive(Debug)]
@@ -30,7 +30,8 @@ impl Page<'_> {
         let mut text = format!("\n{}\n", self.palette.emphasised(&heading));
         for (label, value) in self.facts() {
             let mut label = label;
-            for line in value.lines().filter(|line| !line.trim().is_empty()) {
+            let lines = value.lines().filter(|line| !line.trim().is_empty());
+            for line in lines.take(MOST_LINES) {
                 let line = visible_line(line, LINE_CHARS);
                 let _ = writeln!(text, "  {label:<10}{line}");
                 label = "";
@@ -48,8 +49,7 @@ impl Page<'_> {
         let question = self.asked.question;
         let mut facts = vec![("why", question.why.clone())];
         if let Some(failure) = &question.failure {
-            let lines: Vec<&str> = failure.error.lines().take(ERROR_LINES).collect();
-            facts.push(("error", lines.join("\n")));
+            facts.push(("error", failure.error.clone()));
             if failure.attempted_fix != TaskFailure::NO_ATTEMPTED_FIX {
                 facts.push(("tried", failure.attempted_fix.clone()));
             }
