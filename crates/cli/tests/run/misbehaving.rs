@@ -1,0 +1,1745 @@
+//! Agents that misbehave for ever: each is ended by a limit, none is believed.
+
+use snapbox::str;
+
+use crate::scene::{PROGRESS, STATE, Scene, TASKS, Told};
+
+/// Nothing makes 1.1 green.
+const RED: &str = "- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+";
+
+/// Nobody can say what 1.1 is worth.
+const UNVERIFIED: &str = "- [ ] 1.1 Hard to judge
+- [ ] 1.2 After it
+  - **Verify**: `true`
+";
+
+fn misbehaving(tasks: &str, always: &str) -> Scene {
+    Scene::new(tasks).agent(&format!("*) {always} ;;"))
+}
+
+/// It ends with this on standard error, and nothing claims that all was done.
+#[track_caller]
+fn ends(told: Told, code: i32, message: &str) -> Told {
+    assert_eq!(told.stderr, message, "{}", told.stdout);
+    assert_eq!(told.code, Some(code), "{}", told.stdout);
+    assert!(!told.stdout.contains("ALL_TASKS_COMPLETE"), "{}", told.stdout);
+    told
+}
+
+const THREE_FIXES: &str =
+    "ERROR: Max fix attempts (3) reached for task 1.1\nFix attempts: 1.1.1, 1.1.2, 1.1.3\n";
+const FIVE_ATTEMPTS: &str = "ERROR: Max retries reached for task 1.1 after 5 attempts\n";
+const TOO_DEEP: &str = "ERROR: Max fix depth (3) reached at task 1.1.1.1.1\n";
+
+#[test]
+fn one_that_always_lies() {
+    let scene = misbehaving(RED, "echo TASK_COMPLETE");
+    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1.2: verifying: test -f never
+1.1.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.2 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.3 is written into the plan, to repair it
+1.1.3 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1.3: verifying: test -f never
+1.1.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.3 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           3 done of 3 made
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (3) reached for task 1.1
+Fix attempts: 1.1.1, 1.1.2, 1.1.3
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.1: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.3 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.2: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.2 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.3 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 3 fixes attempted (1.1.1, 1.1.2, 1.1.3) - Final: FAIL (max limit)
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 1,
+  "totalTasks": 6,
+  "taskIteration": 4,
+  "maxTaskIterations": 5,
+  "globalIteration": 7,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.1": {
+      "attempts": 3,
+      "fixTaskIds": [
+        "1.1.1",
+        "1.1.2",
+        "1.1.3"
+      ],
+      "lastError": "Verify failed: test -f never ended with exit code 1"
+    }
+  },
+  "taskResults": {
+    "0.1": "success",
+    "1.1": "failed",
+    "1.2": "pending",
+    "1.1.1": "success",
+    "1.1.2": "success",
+    "1.1.3": "success"
+  }
+}
+
+"#]]);
+    let scene = misbehaving(RED, "echo TASK_COMPLETE");
+    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(scene.text(TASKS), RED);
+}
+
+#[test]
+fn one_that_always_contradicts_itself() {
+    let always = "echo 'This requires manual work.'; echo TASK_COMPLETE";
+    let scene = misbehaving(RED, always);
+    ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    ends(misbehaving(RED, always).run(&[]), 1, FIVE_ATTEMPTS);
+}
+
+#[test]
+fn one_that_never_signals() {
+    for tasks in [RED, UNVERIFIED] {
+        let scene = misbehaving(tasks, "date +%N >work; echo I am working on it");
+        ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
+        let scene = misbehaving(tasks, "date +%N >work; echo I am working on it");
+        ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
+        assert_eq!(scene.text(TASKS), tasks);
+    }
+}
+
+#[test]
+fn one_that_says_nothing_at_all() {
+    let scene = misbehaving(RED, "exit 0");
+    let told = ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: only the signal is missing, the agent is reminded
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5 failed after [TIME]: Task did not complete
+1.1.1: 1.1.1.1 is written into the plan, to repair it
+1.1.1.1 Fix: Task did not complete: attempt 1 of 5
+1.1.1.1: verifying: test -f never
+1.1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1.1 Fix: Task did not complete: only the signal is missing, the agent is reminded
+1.1.1.1 Fix: Task did not complete: attempt 1 of 5 failed after [TIME]: Task did not complete
+1.1.1.1: 1.1.1.1.1 is written into the plan, to repair it
+1.1.1.1.1 Fix: Task did not complete: attempt 1 of 5
+1.1.1.1.1: verifying: test -f never
+1.1.1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1.1.1 Fix: Task did not complete: only the signal is missing, the agent is reminded
+1.1.1.1.1 Fix: Task did not complete: attempt 1 of 5 failed after [TIME]: Task did not complete
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           0 done of 3 made
+Attempts:        4 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.1.1.1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix depth (3) reached at task 1.1.1.1.1
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [ ] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.1.1.1 [FIX 1.1.1] Fix: Task did not complete
+  - **Do**: Address the error: Task did not complete
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Task did not complete
+  - **Files**: Same directory as original
+  - **Done when**: Error "Task did not complete" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1.1`
+- [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete
+  - **Do**: Address the error: Task did not complete
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Task did not complete
+  - **Files**: Same directory as original
+  - **Done when**: Error "Task did not complete" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1.1.1`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Fix Task History
+- Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
+- Task 1.1.1: 1 fix attempted (1.1.1.1) - Final: FAIL (max limit)
+- Task 1.1.1.1: 1 fix attempted (1.1.1.1.1) - Final: FAIL (max limit)
+
+"#]]);
+    ends(misbehaving(RED, "exit 3").run(&[]), 1, FIVE_ATTEMPTS);
+}
+
+#[test]
+fn one_that_never_does_anything() {
+    // With a Verify, that is the judge.
+    let scene = misbehaving(RED, "echo TASK_COMPLETE");
+    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    // Without one it is asked once more, and then marked.
+    let scene = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
+    let told = scene.run(&["--recovery-mode"]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Hard to judge: attempt 1 of 5
+1.1 Hard to judge: attempt 2 of 5, the last one changed nothing
+1.1 Hard to judge: done after [TIME], unverified, nothing changed
+1.2 After it: attempt 1 of 5
+1.2: verifying: true
+1.2 After it: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       2 of 2 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Unverified:      1.1
+Nothing changed: 1.1
+Warnings:        1
+Next:            `regreen diff 1.1` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+- [x] 1.1 Hard to judge
+- [x] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 Hard to judge
+- [x] 1.2 After it
+
+"#]]);
+}
+
+/// A wish for one part, whoever is asked.
+const SPLIT: &str = r#"printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"%s","reasoning":"big","proposedTasks":[{"title":"Part"}]}\n' $REGREEN_TASK_ID"#;
+
+#[test]
+fn one_that_always_asks_to_split() {
+    let scene = misbehaving(RED, SPLIT);
+    let told = scene.run(&["--recovery-mode"]);
+    assert!(!told.stdout.contains("ALL_TASKS_COMPLETE"));
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+1.1: the agent asked for 1.1.1
+1.1.1 Part: attempt 1 of 5
+1.1.1: the agent asked for 1.1.1.1
+1.1.1.1 Part: attempt 1 of 5
+1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1 Part: only the signal is missing, the agent is reminded
+1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1 Part: attempt 1 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+1.1.1.1: 1.1.1.1.1 is written into the plan, to repair it
+1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 1 of 5
+1.1.1.1.1: the agent asked for 1.1.1.1.1.1
+1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 2 of 5
+1.1.1.1.1: the agent asked for 1.1.1.1.1.2
+1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 3 of 5
+1.1.1.1.1: the agent asked for 1.1.1.1.1.3
+1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5
+1.1.1.1.1: the plan stays as it is: task 1.1.1.1.1 has had its 3 changes
+1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: only the signal is missing, the agent is reminded
+1.1.1.1.1: the plan stays as it is: task 1.1.1.1.1 has had its 3 changes
+1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+1.1.1.1.1: 1.1.1.1.1.4 is written into the plan, to repair it
+1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 1 of 5
+1.1.1.1.1.4: the agent asked for 1.1.1.1.1.4.1
+1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 2 of 5
+1.1.1.1.1.4: the agent asked for 1.1.1.1.1.4.2
+1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 3 of 5
+1.1.1.1.1.4: the agent asked for 1.1.1.1.1.4.3
+1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5
+1.1.1.1.1.4: the plan stays as it is: task 1.1.1.1.1.4 has had its 3 changes
+1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: only the signal is missing, the agent is reminded
+1.1.1.1.1.4: the plan stays as it is: task 1.1.1.1.1.4 has had its 3 changes
+1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+1.1.1.1.1.4: 1.1.1.1.1.4.4 is written into the plan, to repair it
+1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 1 of 5
+1.1.1.1.1.4.4: the agent asked for 1.1.1.1.1.4.4.1
+1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 2 of 5
+1.1.1.1.1.4.4: the agent asked for 1.1.1.1.1.4.4.2
+1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 3 of 5
+1.1.1.1.1.4.4: the agent asked for 1.1.1.1.1.4.4.3
+1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5
+1.1.1.1.1.4.4: the plan stays as it is: task 1.1.1.1.1.4.4 has had its 3 changes
+1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: only the signal is missing, the agent is reminded
+1.1.1.1.1.4.4: the plan stays as it is: task 1.1.1.1.1.4.4 has had its 3 changes
+1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 14 done
+Fixes:           0 done of 3 made
+Attempts:        15 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.1.1.1.1.4.4` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix depth (3) reached at task 1.1.1.1.1.4.4
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1.1.1 Part
+- [ ] 1.1.1.1.1.1 Part
+- [ ] 1.1.1.1.1.2 Part
+- [ ] 1.1.1.1.1.3 Part
+- [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete: {"type":"SPLIT_TASK","origi
+  - **Do**: Address the error: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+  - **Files**: Same directory as original
+  - **Done when**: Error "Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}" no longer occurs
+  - **Verify**: echo 'Verify manually'
+  - **Commit**: `fix(demo): address error from task 1.1.1.1`
+- [ ] 1.1.1.1.1.4.1 Part
+- [ ] 1.1.1.1.1.4.2 Part
+- [ ] 1.1.1.1.1.4.3 Part
+- [ ] 1.1.1.1.1.4 [FIX 1.1.1.1.1] Fix: Task did not complete: {"type":"SPLIT_TASK","origi
+  - **Do**: Address the error: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+  - **Files**: Same directory as original
+  - **Done when**: Error "Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}" no longer occurs
+  - **Verify**: echo 'Verify manually'
+  - **Commit**: `fix(demo): address error from task 1.1.1.1.1`
+- [ ] 1.1.1.1.1.4.4.1 Part
+- [ ] 1.1.1.1.1.4.4.2 Part
+- [ ] 1.1.1.1.1.4.4.3 Part
+- [ ] 1.1.1.1.1.4.4 [FIX 1.1.1.1.1.4] Fix: Task did not complete: {"type":"SPLIT_TASK","origi
+  - **Do**: Address the error: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+  - **Files**: Same directory as original
+  - **Done when**: Error "Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}" no longer occurs
+  - **Verify**: echo 'Verify manually'
+  - **Commit**: `fix(demo): address error from task 1.1.1.1.1.4`
+- [ ] 1.1.1 Part
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Fix Task History
+- Task 1.1.1.1: 1 fix attempted (1.1.1.1.1) - Final: FAIL (max limit)
+- Task 1.1.1.1.1: 1 fix attempted (1.1.1.1.1.4) - Final: FAIL (max limit)
+- Task 1.1.1.1.1.4: 1 fix attempted (1.1.1.1.1.4.4) - Final: FAIL (max limit)
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 1,
+  "totalTasks": 17,
+  "taskIteration": 4,
+  "maxTaskIterations": 5,
+  "globalIteration": 15,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.1.1.1": {
+      "attempts": 1,
+      "fixTaskIds": ["1.1.1.1.1"],
+      "lastError": "Task did not complete: {\"type\":\"SPLIT_TASK\",\"originalTaskId\":\"1.1.1.1\",\"reasoning\":\"big\",\"proposedTasks\":[{\"title\":\"Part\"}]}"
+    },
+    "1.1.1.1.1": {
+      "attempts": 1,
+      "fixTaskIds": ["1.1.1.1.1.4"],
+      "lastError": "Task did not complete: {\"type\":\"SPLIT_TASK\",\"originalTaskId\":\"1.1.1.1.1\",\"reasoning\":\"big\",\"proposedTasks\":[{\"title\":\"Part\"}]}"
+    },
+    "1.1.1.1.1.4": {
+      "attempts": 1,
+      "fixTaskIds": ["1.1.1.1.1.4.4"],
+      "lastError": "Task did not complete: {\"type\":\"SPLIT_TASK\",\"originalTaskId\":\"1.1.1.1.1.4\",\"reasoning\":\"big\",\"proposedTasks\":[{\"title\":\"Part\"}]}"
+    }
+  },
+  "taskResults": {
+    "0.1": "success",
+    "1.1": "pending",
+    "1.2": "pending",
+    "1.1.1": "pending",
+    "1.1.1.1": "failed",
+    "1.1.1.1.1": "failed",
+    "1.1.1.1.1.1": "pending",
+    "1.1.1.1.1.2": "pending",
+    "1.1.1.1.1.3": "pending",
+    "1.1.1.1.1.4": "failed",
+    "1.1.1.1.1.4.1": "pending",
+    "1.1.1.1.1.4.2": "pending",
+    "1.1.1.1.1.4.3": "pending",
+    "1.1.1.1.1.4.4": "failed",
+    "1.1.1.1.1.4.4.1": "pending",
+    "1.1.1.1.1.4.4.2": "pending",
+    "1.1.1.1.1.4.4.3": "pending"
+  },
+  "modificationMap": {
+    "1.1": {
+      "count": 2,
+      "taskIds": ["1.1.1"],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": ["1.1.1"]
+    },
+    "1.1.1": {
+      "taskIds": ["1.1.1.1"],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": ["1.1.1.1"]
+    },
+    "1.1.1.1.1": {
+      "count": 3,
+      "taskIds": ["1.1.1.1.1.1", "1.1.1.1.1.2", "1.1.1.1.1.3"],
+      "lastRequest": "[RUN]/3",
+      "lastTaskIds": ["1.1.1.1.1.3"]
+    },
+    "1.1.1.1.1.4": {
+      "count": 3,
+      "taskIds": ["1.1.1.1.1.4.1", "1.1.1.1.1.4.2", "1.1.1.1.1.4.3"],
+      "lastRequest": "[RUN]/3",
+      "lastTaskIds": ["1.1.1.1.1.4.3"]
+    },
+    "1.1.1.1.1.4.4": {
+      "count": 3,
+      "taskIds": ["1.1.1.1.1.4.4.1", "1.1.1.1.1.4.4.2", "1.1.1.1.1.4.4.3"],
+      "lastRequest": "[RUN]/3",
+      "lastTaskIds": ["1.1.1.1.1.4.4.3"]
+    }
+  }
+}
+
+"#]]);
+    let scene = misbehaving(RED, SPLIT);
+    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(scene.text(TASKS), RED);
+}
+
+#[test]
+fn one_that_always_runs_out_of_time_while_it_gets_on() {
+    let always = "echo working; exec sleep 60";
+    let scene = misbehaving(RED, always);
+    let told = scene.run(&["--recovery-mode", "--timeout=100ms"]);
+    ends(told, 1, FIVE_ATTEMPTS).and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+1.1 Never green: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after 100ms
+1.1 Never green: attempt 2 of 5
+1.1 Never green: attempt 2 of 5 failed after [TIME]: The agent was ended: it had not finished after 200ms
+1.1 Never green: attempt 3 of 5
+1.1 Never green: attempt 3 of 5 failed after [TIME]: The agent was ended: it had not finished after 400ms
+1.1 Never green: attempt 4 of 5
+1.1 Never green: attempt 4 of 5 failed after [TIME]: The agent was ended: it had not finished after 800ms
+1.1 Never green: attempt 5 of 5
+1.1 Never green: attempt 5 of 5 failed after [TIME]: The agent was ended: it had not finished after 800ms
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Attempts:        5 (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.1 after 5 attempts
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- no specs/demo/.progress.md
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 1,
+  "totalTasks": 3,
+  "taskIteration": 5,
+  "maxTaskIterations": 5,
+  "globalIteration": 5,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "0.1": "success",
+    "1.1": "failed",
+    "1.2": "pending"
+  }
+}
+
+"#]]);
+    let scene = misbehaving(RED, always);
+    ends(scene.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
+    assert_eq!(scene.text(TASKS), RED);
+}
+
+#[test]
+fn one_that_always_runs_out_of_time_and_gets_nowhere() {
+    let scene = misbehaving(RED, "exec sleep 60");
+    let told = scene.run(&["--recovery-mode", "--timeout=100ms"]);
+    assert_eq!(scene.text(TASKS), RED);
+    told.shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+1.1 Never green: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after 100ms
+1.1 Never green: it got nowhere in its time, the agent is to split it
+1.1 Never green: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after 100ms
+run [RUN] ended after [TIME]: a person must decide (exit code 3)
+
+Originals:       1 of 3 done
+Attempts:        2, of which 1 count (limit 100)
+Time:            [TIME]
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            decide, then `regreen run` goes on
+--- standard error
+A person must decide: task 1.1 needs a decision: it gets nowhere in its time, and was not split. It failed with: The agent was ended: it had not finished after 100ms. Repair it and run regreen retry 1.1, or say regreen done 1.1 or regreen skip 1.1; then regreen run goes on
+--- exit code 3
+
+"#]]);
+    let scene = misbehaving(RED, "exec sleep 60");
+    ends(scene.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
+}
+
+#[test]
+fn one_that_ticks_every_row() {
+    let always = "sed -i 's/\\[ \\]/[x]/' $tasks; echo TASK_COMPLETE";
+    let plan = RED.replace("`true`", "`test -f never-either`");
+    let scene = misbehaving(&plan, always);
+    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1.2: verifying: test -f never
+1.1.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.2 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.3 is written into the plan, to repair it
+1.1.3 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1.3: verifying: test -f never
+1.1.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.3 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           3 done of 3 made
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Plan:            ticks taken back 1.2
+Warnings:        8
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (3) reached for task 1.1
+Fix attempts: 1.1.1, 1.1.2, 1.1.3
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.1: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.3 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.2: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `test -f never-either`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.2 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.3 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 3 fixes attempted (1.1.1, 1.1.2, 1.1.3) - Final: FAIL (max limit)
+
+"#]]);
+    let scene = misbehaving(&plan, always);
+    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(scene.text(TASKS), plan);
+}
+
+#[test]
+fn one_that_deletes_rows() {
+    // Its own row comes back for ever, others once.
+    let scene = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
+    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.2 had vanished from the plan and was put back; to leave it out, run regreen skip 1.2
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.2 has vanished from the plan again: skipped
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+1.2 After it: skipped
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is done: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is done: the agent removed it, it was put back
+warning: task 1.1.2 is being worked on: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.2/1.plan.md
+1.1.2: verifying: test -f never
+1.1.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.2 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is done: the agent removed it, it was put back
+warning: task 1.1.2 is done: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/3.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.3 is written into the plan, to repair it
+1.1.3 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is done: the agent removed it, it was put back
+warning: task 1.1.2 is done: the agent removed it, it was put back
+warning: task 1.1.3 is being worked on: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.3/1.plan.md
+1.1.3: verifying: test -f never
+1.1.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.3 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is done: the agent removed it, it was put back
+warning: task 1.1.2 is done: the agent removed it, it was put back
+warning: task 1.1.3 is done: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/4.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 2 done
+Fixes:           3 done of 3 made
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Skipped:         1.2
+Plan:            put back 1.2
+Warnings:        35
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (3) reached for task 1.1
+Fix attempts: 1.1.1, 1.1.2, 1.1.3
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.1: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.3 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.2: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.2 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.3 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 3 fixes attempted (1.1.1, 1.1.2, 1.1.3) - Final: FAIL (max limit)
+
+"#]]);
+    let scene = misbehaving(RED, ": >$tasks; echo TASK_COMPLETE");
+    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    let scene = misbehaving(RED, "rm $tasks; echo TASK_COMPLETE");
+    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(scene.text(TASKS), RED);
+}
+
+#[test]
+fn one_that_deletes_the_row_of_another_task_is_not_green() {
+    let tasks = "- [ ] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n";
+    let always = "grep -v 'Third' $tasks >$notes/less; cp $notes/less $tasks; \
+                  date +%N >work; echo TASK_COMPLETE";
+    let scene = misbehaving(tasks, always);
+    let told = scene.run(&["--recovery-mode"]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 First: attempt 1 of 5
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1 First: done after [TIME], unverified
+1.2 Second: attempt 1 of 5
+warning: task 1.3 has vanished from the plan again: skipped
+1.3 Third: skipped
+1.2: verifying: true
+1.2 Second: done after [TIME]
+run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
+
+Originals:       2 of 2 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Unverified:      1.1
+Skipped:         1.3
+Plan:            put back 1.3
+Warnings:        4
+Next:            `regreen why 1.3` tells why it was skipped
+--- standard error
+Not everything was run.
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 1.1 First
+- [x] 1.2 Second
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 First
+- [x] 1.2 Second
+
+"#]]);
+}
+
+#[test]
+fn one_that_unticks_done_rows() {
+    let always = "sed -i 's/\\[x\\]/[ ]/' $tasks; echo TASK_COMPLETE";
+    let scene = misbehaving(RED, always);
+    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.2/1.plan.md
+1.1.2: verifying: test -f never
+1.1.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.2 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.2 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/3.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.3 is written into the plan, to repair it
+1.1.3 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.2 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.3/1.plan.md
+1.1.3: verifying: test -f never
+1.1.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.3 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.2 is done: the agent unticked it, it is ticked again
+warning: task 1.1.3 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/4.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           3 done of 3 made
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Warnings:        24
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (3) reached for task 1.1
+Fix attempts: 1.1.1, 1.1.2, 1.1.3
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.1: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.3 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.2: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.2 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.3 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 3 fixes attempted (1.1.1, 1.1.2, 1.1.3) - Final: FAIL (max limit)
+
+"#]]);
+    // If all is well otherwise, no task is run twice for it.
+    let scene = misbehaving(
+        "- [x] 0.1 Done before\n- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n",
+        &format!("echo $REGREEN_TASK_ID >>$notes/order; {always}"),
+    );
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(scene.note("order"), "1.1\n1.2\n");
+}
+
+#[test]
+fn one_that_weakens_its_verify() {
+    let always = "sed -i 's/test -f never/true/' $tasks; echo TASK_COMPLETE";
+    let scene = misbehaving(RED, always);
+    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is done: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is done: what the agent changed in it was taken back
+warning: task 1.1.2 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.2/1.plan.md
+1.1.2: verifying: test -f never
+1.1.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.2 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is done: what the agent changed in it was taken back
+warning: task 1.1.2 is done: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/3.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 3 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.3 is written into the plan, to repair it
+1.1.3 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is done: what the agent changed in it was taken back
+warning: task 1.1.2 is done: what the agent changed in it was taken back
+warning: task 1.1.3 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.3/1.plan.md
+1.1.3: verifying: test -f never
+1.1.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.3 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is done: what the agent changed in it was taken back
+warning: task 1.1.2 is done: what the agent changed in it was taken back
+warning: task 1.1.3 is done: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/4.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 4 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           3 done of 3 made
+Attempts:        7 (limit 100)
+Time:            [TIME]
+Warnings:        27
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (3) reached for task 1.1
+Fix attempts: 1.1.1, 1.1.2, 1.1.3
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.1: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.3 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+    4. The same error came back after 1.1.2: find another way than that fix took
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.2 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.3 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 3 fixes attempted (1.1.1, 1.1.2, 1.1.3) - Final: FAIL (max limit)
+
+"#]]);
+    let scene = misbehaving(RED, always);
+    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(scene.text(TASKS), RED);
+}
+
+#[test]
+fn one_that_adds_rows_endlessly() {
+    let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
+                  printf -- '- [ ] %s.1 One more\\n  - **Verify**: `true`\\n' $n >>$tasks; echo TASK_COMPLETE";
+    let tasks = "- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n";
+    let limit = "ERROR: Maximum global iterations (6) reached. Review .progress.md for failure patterns.\n";
+    for flags in [&["--max-global-iterations=6"][..], &["--max-global-iterations=6", "--recovery-mode"]] {
+        ends(misbehaving(tasks, always).run(flags), 1, limit);
+    }
+    let scene = misbehaving(tasks, always);
+    let told = scene.run(&["--recovery-mode", "--max-global-iterations=4"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 One: attempt 1 of 5
+plan: the agent added 11.1 One more
+1.1: verifying: true
+1.1 One: done after [TIME]
+1.2 Two: attempt 1 of 5
+plan: the agent added 12.1 One more
+1.2: verifying: true
+1.2 Two: done after [TIME]
+11.1 One more: attempt 1 of 5
+plan: the agent added 13.1 One more
+11.1: verifying: true
+11.1 One more: done after [TIME]
+12.1 One more: attempt 1 of 5
+plan: the agent added 14.1 One more
+12.1: verifying: true
+12.1 One more: done after [TIME]
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       4 of 6 done
+Attempts:        4 (limit 4)
+Time:            [TIME]
+Plan:            added 11.1, 12.1, 13.1, 14.1
+Warnings:        1
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Maximum global iterations (4) reached. Review .progress.md for failure patterns.
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 1.1 One
+  - **Verify**: `true`
+- [x] 1.2 Two
+  - **Verify**: `true`
+- [x] 11.1 One more
+  - **Verify**: `true`
+- [x] 12.1 One more
+  - **Verify**: `true`
+- [ ] 13.1 One more
+  - **Verify**: `true`
+- [ ] 14.1 One more
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 One
+- [x] 1.2 Two
+- [x] 11.1 One more
+- [x] 12.1 One more
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 4,
+  "totalTasks": 6,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 4,
+  "maxGlobalIterations": 4,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "11.1": "success",
+    "12.1": "success",
+    "13.1": "pending",
+    "14.1": "pending"
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn one_that_adds_rows_does_not_raise_the_limit_that_nobody_has_set() {
+    let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
+                  for i in 1 2 3 4 5; do printf -- '- [ ] %s.%s One more\\n  - **Verify**: `true`\\n' $n $i; done >>$tasks; \
+                  echo TASK_COMPLETE";
+    let tasks = "- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n";
+    let limit = "ERROR: Maximum global iterations (100) reached. Review .progress.md for failure patterns.\n";
+    ends(misbehaving(tasks, always).run(&["--recovery-mode"]), 1, limit);
+}
+
+#[test]
+fn one_that_adds_fixes_to_its_own_task() {
+    // They count as fixes that were made.
+    let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
+                  sed -i \"s/^- \\[ \\] 1.2/- [ ] 1.1.$n [FIX 1.1] Fix: more\\n&/\" $tasks; echo TASK_COMPLETE";
+    let scene = misbehaving(RED, always);
+    let told = scene.run(&["--recovery-mode"]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+plan: the agent added 1.1.11 Fix: more
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.12 is written into the plan, to repair it
+1.1.12 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+plan: the agent added 1.1.12 Fix: more
+1.1.12: verifying: test -f never
+1.1.12: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.12 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1.12 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.13 Fix: more
+1.1.12 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.14 Fix: more
+1.1.12 Fix: more: done after [TIME], unverified, nothing changed
+1.1.14 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.15 Fix: more
+1.1.14 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.16 Fix: more
+1.1.14 Fix: more: done after [TIME], unverified, nothing changed
+1.1.16 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.17 Fix: more
+1.1.16 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.18 Fix: more
+1.1.16 Fix: more: done after [TIME], unverified, nothing changed
+1.1.18 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.19 Fix: more
+1.1.18 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.20 Fix: more
+1.1.18 Fix: more: done after [TIME], unverified, nothing changed
+1.1.20 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.21 Fix: more
+1.1.20 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.22 Fix: more
+1.1.20 Fix: more: done after [TIME], unverified, nothing changed
+1.1.22 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.23 Fix: more
+1.1.22 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.24 Fix: more
+1.1.22 Fix: more: done after [TIME], unverified, nothing changed
+1.1.24 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.25 Fix: more
+1.1.24 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.26 Fix: more
+1.1.24 Fix: more: done after [TIME], unverified, nothing changed
+1.1.26 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.27 Fix: more
+1.1.26 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.28 Fix: more
+1.1.26 Fix: more: done after [TIME], unverified, nothing changed
+1.1.28 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.29 Fix: more
+1.1.28 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.30 Fix: more
+1.1.28 Fix: more: done after [TIME], unverified, nothing changed
+1.1.30 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.31 Fix: more
+1.1.30 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.32 Fix: more
+1.1.30 Fix: more: done after [TIME], unverified, nothing changed
+1.1.32 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.33 Fix: more
+1.1.32 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.34 Fix: more
+1.1.32 Fix: more: done after [TIME], unverified, nothing changed
+1.1.34 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.35 Fix: more
+1.1.34 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.36 Fix: more
+1.1.34 Fix: more: done after [TIME], unverified, nothing changed
+1.1.36 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.37 Fix: more
+1.1.36 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.38 Fix: more
+1.1.36 Fix: more: done after [TIME], unverified, nothing changed
+1.1.38 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.39 Fix: more
+1.1.38 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.40 Fix: more
+1.1.38 Fix: more: done after [TIME], unverified, nothing changed
+1.1.40 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.41 Fix: more
+1.1.40 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.42 Fix: more
+1.1.40 Fix: more: done after [TIME], unverified, nothing changed
+1.1.42 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.43 Fix: more
+1.1.42 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.44 Fix: more
+1.1.42 Fix: more: done after [TIME], unverified, nothing changed
+1.1.44 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.45 Fix: more
+1.1.44 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.46 Fix: more
+1.1.44 Fix: more: done after [TIME], unverified, nothing changed
+1.1.46 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.47 Fix: more
+1.1.46 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.48 Fix: more
+1.1.46 Fix: more: done after [TIME], unverified, nothing changed
+1.1.48 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.49 Fix: more
+1.1.48 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.50 Fix: more
+1.1.48 Fix: more: done after [TIME], unverified, nothing changed
+1.1.50 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.51 Fix: more
+1.1.50 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.52 Fix: more
+1.1.50 Fix: more: done after [TIME], unverified, nothing changed
+1.1.52 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.53 Fix: more
+1.1.52 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.54 Fix: more
+1.1.52 Fix: more: done after [TIME], unverified, nothing changed
+1.1.54 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.55 Fix: more
+1.1.54 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.56 Fix: more
+1.1.54 Fix: more: done after [TIME], unverified, nothing changed
+1.1.56 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.57 Fix: more
+1.1.56 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.58 Fix: more
+1.1.56 Fix: more: done after [TIME], unverified, nothing changed
+1.1.58 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.59 Fix: more
+1.1.58 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.60 Fix: more
+1.1.58 Fix: more: done after [TIME], unverified, nothing changed
+1.1.60 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.61 Fix: more
+1.1.60 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.62 Fix: more
+1.1.60 Fix: more: done after [TIME], unverified, nothing changed
+1.1.62 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.63 Fix: more
+1.1.62 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.64 Fix: more
+1.1.62 Fix: more: done after [TIME], unverified, nothing changed
+1.1.64 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.65 Fix: more
+1.1.64 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.66 Fix: more
+1.1.64 Fix: more: done after [TIME], unverified, nothing changed
+1.1.66 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.67 Fix: more
+1.1.66 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.68 Fix: more
+1.1.66 Fix: more: done after [TIME], unverified, nothing changed
+1.1.68 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.69 Fix: more
+1.1.68 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.70 Fix: more
+1.1.68 Fix: more: done after [TIME], unverified, nothing changed
+1.1.70 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.71 Fix: more
+1.1.70 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.72 Fix: more
+1.1.70 Fix: more: done after [TIME], unverified, nothing changed
+1.1.72 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.73 Fix: more
+1.1.72 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.74 Fix: more
+1.1.72 Fix: more: done after [TIME], unverified, nothing changed
+1.1.74 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.75 Fix: more
+1.1.74 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.76 Fix: more
+1.1.74 Fix: more: done after [TIME], unverified, nothing changed
+1.1.76 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.77 Fix: more
+1.1.76 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.78 Fix: more
+1.1.76 Fix: more: done after [TIME], unverified, nothing changed
+1.1.78 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.79 Fix: more
+1.1.78 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.80 Fix: more
+1.1.78 Fix: more: done after [TIME], unverified, nothing changed
+1.1.80 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.81 Fix: more
+1.1.80 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.82 Fix: more
+1.1.80 Fix: more: done after [TIME], unverified, nothing changed
+1.1.82 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.83 Fix: more
+1.1.82 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.84 Fix: more
+1.1.82 Fix: more: done after [TIME], unverified, nothing changed
+1.1.84 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.85 Fix: more
+1.1.84 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.86 Fix: more
+1.1.84 Fix: more: done after [TIME], unverified, nothing changed
+1.1.86 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.87 Fix: more
+1.1.86 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.88 Fix: more
+1.1.86 Fix: more: done after [TIME], unverified, nothing changed
+1.1.88 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.89 Fix: more
+1.1.88 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.90 Fix: more
+1.1.88 Fix: more: done after [TIME], unverified, nothing changed
+1.1.90 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.91 Fix: more
+1.1.90 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.92 Fix: more
+1.1.90 Fix: more: done after [TIME], unverified, nothing changed
+1.1.92 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.93 Fix: more
+1.1.92 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.94 Fix: more
+1.1.92 Fix: more: done after [TIME], unverified, nothing changed
+1.1.94 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.95 Fix: more
+1.1.94 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.96 Fix: more
+1.1.94 Fix: more: done after [TIME], unverified, nothing changed
+1.1.96 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.97 Fix: more
+1.1.96 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.98 Fix: more
+1.1.96 Fix: more: done after [TIME], unverified, nothing changed
+1.1.98 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.99 Fix: more
+1.1.98 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.100 Fix: more
+1.1.98 Fix: more: done after [TIME], unverified, nothing changed
+1.1.100 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.101 Fix: more
+1.1.100 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.102 Fix: more
+1.1.100 Fix: more: done after [TIME], unverified, nothing changed
+1.1.102 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.103 Fix: more
+1.1.102 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.104 Fix: more
+1.1.102 Fix: more: done after [TIME], unverified, nothing changed
+1.1.104 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.105 Fix: more
+1.1.104 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.106 Fix: more
+1.1.104 Fix: more: done after [TIME], unverified, nothing changed
+1.1.106 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.107 Fix: more
+1.1.106 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.108 Fix: more
+1.1.106 Fix: more: done after [TIME], unverified, nothing changed
+1.1.108 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.109 Fix: more
+1.1.108 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.110 Fix: more
+1.1.108 Fix: more: done after [TIME], unverified, nothing changed
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           50 done of 101 made
+Attempts:        100 (limit 100)
+Time:            [TIME]
+Unverified:      1.1.12, 1.1.14, 1.1.16, 1.1.18, 1.1.20, 1.1.22, 1.1.24, 1.1.26, 1.1.28, 1.1.30, 1.1.32, 1.1.34, 1.1.36, 1.1.38, 1.1.40, 1.1.42, 1.1.44, 1.1.46, 1.1.48, 1.1.50, 1.1.52, 1.1.54, 1.1.56, 1.1.58, 1.1.60, 1.1.62, 1.1.64, 1.1.66, 1.1.68, 1.1.70, 1.1.72, 1.1.74, 1.1.76, 1.1.78, 1.1.80, 1.1.82, 1.1.84, 1.1.86, 1.1.88, 1.1.90, 1.1.92, 1.1.94, 1.1.96, 1.1.98, 1.1.100, 1.1.102, 1.1.104, 1.1.106, 1.1.108
+Nothing changed: 1.1.12, 1.1.14, 1.1.16, 1.1.18, 1.1.20, 1.1.22, 1.1.24, 1.1.26, 1.1.28, 1.1.30, 1.1.32, 1.1.34, 1.1.36, 1.1.38, 1.1.40, 1.1.42, 1.1.44, 1.1.46, 1.1.48, 1.1.50, 1.1.52, 1.1.54, 1.1.56, 1.1.58, 1.1.60, 1.1.62, 1.1.64, 1.1.66, 1.1.68, 1.1.70, 1.1.72, 1.1.74, 1.1.76, 1.1.78, 1.1.80, 1.1.82, 1.1.84, 1.1.86, 1.1.88, 1.1.90, 1.1.92, 1.1.94, 1.1.96, 1.1.98, 1.1.100, 1.1.102, 1.1.104, 1.1.106, 1.1.108
+Plan:            added 1.1.11, 1.1.12, 1.1.13, 1.1.14, 1.1.15, 1.1.16, 1.1.17, 1.1.18, 1.1.19, 1.1.20, 1.1.21, 1.1.22, 1.1.23, 1.1.24, 1.1.25, 1.1.26, 1.1.27, 1.1.28, 1.1.29, 1.1.30, 1.1.31, 1.1.32, 1.1.33, 1.1.34, 1.1.35, 1.1.36, 1.1.37, 1.1.38, 1.1.39, 1.1.40, 1.1.41, 1.1.42, 1.1.43, 1.1.44, 1.1.45, 1.1.46, 1.1.47, 1.1.48, 1.1.49, 1.1.50, 1.1.51, 1.1.52, 1.1.53, 1.1.54, 1.1.55, 1.1.56, 1.1.57, 1.1.58, 1.1.59, 1.1.60, 1.1.61, 1.1.62, 1.1.63, 1.1.64, 1.1.65, 1.1.66, 1.1.67, 1.1.68, 1.1.69, 1.1.70, 1.1.71, 1.1.72, 1.1.73, 1.1.74, 1.1.75, 1.1.76, 1.1.77, 1.1.78, 1.1.79, 1.1.80, 1.1.81, 1.1.82, 1.1.83, 1.1.84, 1.1.85, 1.1.86, 1.1.87, 1.1.88, 1.1.89, 1.1.90, 1.1.91, 1.1.92, 1.1.93, 1.1.94, 1.1.95, 1.1.96, 1.1.97, 1.1.98, 1.1.99, 1.1.100, 1.1.101, 1.1.102, 1.1.103, 1.1.104, 1.1.105, 1.1.106, 1.1.107, 1.1.108, 1.1.109, 1.1.110
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Maximum global iterations (100) reached. Review .progress.md for failure patterns.
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [ ] 1.1.11 [FIX 1.1] Fix: more
+- [x] 1.1.12 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.12 [FIX 1.1] Fix: more
+- [ ] 1.1.13 [FIX 1.1] Fix: more
+- [x] 1.1.14 [FIX 1.1] Fix: more
+- [ ] 1.1.15 [FIX 1.1] Fix: more
+- [x] 1.1.16 [FIX 1.1] Fix: more
+- [ ] 1.1.17 [FIX 1.1] Fix: more
+- [x] 1.1.18 [FIX 1.1] Fix: more
+- [ ] 1.1.19 [FIX 1.1] Fix: more
+- [x] 1.1.20 [FIX 1.1] Fix: more
+- [ ] 1.1.21 [FIX 1.1] Fix: more
+- [x] 1.1.22 [FIX 1.1] Fix: more
+- [ ] 1.1.23 [FIX 1.1] Fix: more
+- [x] 1.1.24 [FIX 1.1] Fix: more
+- [ ] 1.1.25 [FIX 1.1] Fix: more
+- [x] 1.1.26 [FIX 1.1] Fix: more
+- [ ] 1.1.27 [FIX 1.1] Fix: more
+- [x] 1.1.28 [FIX 1.1] Fix: more
+- [ ] 1.1.29 [FIX 1.1] Fix: more
+- [x] 1.1.30 [FIX 1.1] Fix: more
+- [ ] 1.1.31 [FIX 1.1] Fix: more
+- [x] 1.1.32 [FIX 1.1] Fix: more
+- [ ] 1.1.33 [FIX 1.1] Fix: more
+- [x] 1.1.34 [FIX 1.1] Fix: more
+- [ ] 1.1.35 [FIX 1.1] Fix: more
+- [x] 1.1.36 [FIX 1.1] Fix: more
+- [ ] 1.1.37 [FIX 1.1] Fix: more
+- [x] 1.1.38 [FIX 1.1] Fix: more
+- [ ] 1.1.39 [FIX 1.1] Fix: more
+- [x] 1.1.40 [FIX 1.1] Fix: more
+- [ ] 1.1.41 [FIX 1.1] Fix: more
+- [x] 1.1.42 [FIX 1.1] Fix: more
+- [ ] 1.1.43 [FIX 1.1] Fix: more
+- [x] 1.1.44 [FIX 1.1] Fix: more
+- [ ] 1.1.45 [FIX 1.1] Fix: more
+- [x] 1.1.46 [FIX 1.1] Fix: more
+- [ ] 1.1.47 [FIX 1.1] Fix: more
+- [x] 1.1.48 [FIX 1.1] Fix: more
+- [ ] 1.1.49 [FIX 1.1] Fix: more
+- [x] 1.1.50 [FIX 1.1] Fix: more
+- [ ] 1.1.51 [FIX 1.1] Fix: more
+- [x] 1.1.52 [FIX 1.1] Fix: more
+- [ ] 1.1.53 [FIX 1.1] Fix: more
+- [x] 1.1.54 [FIX 1.1] Fix: more
+- [ ] 1.1.55 [FIX 1.1] Fix: more
+- [x] 1.1.56 [FIX 1.1] Fix: more
+- [ ] 1.1.57 [FIX 1.1] Fix: more
+- [x] 1.1.58 [FIX 1.1] Fix: more
+- [ ] 1.1.59 [FIX 1.1] Fix: more
+- [x] 1.1.60 [FIX 1.1] Fix: more
+- [ ] 1.1.61 [FIX 1.1] Fix: more
+- [x] 1.1.62 [FIX 1.1] Fix: more
+- [ ] 1.1.63 [FIX 1.1] Fix: more
+- [x] 1.1.64 [FIX 1.1] Fix: more
+- [ ] 1.1.65 [FIX 1.1] Fix: more
+- [x] 1.1.66 [FIX 1.1] Fix: more
+- [ ] 1.1.67 [FIX 1.1] Fix: more
+- [x] 1.1.68 [FIX 1.1] Fix: more
+- [ ] 1.1.69 [FIX 1.1] Fix: more
+- [x] 1.1.70 [FIX 1.1] Fix: more
+- [ ] 1.1.71 [FIX 1.1] Fix: more
+- [x] 1.1.72 [FIX 1.1] Fix: more
+- [ ] 1.1.73 [FIX 1.1] Fix: more
+- [x] 1.1.74 [FIX 1.1] Fix: more
+- [ ] 1.1.75 [FIX 1.1] Fix: more
+- [x] 1.1.76 [FIX 1.1] Fix: more
+- [ ] 1.1.77 [FIX 1.1] Fix: more
+- [x] 1.1.78 [FIX 1.1] Fix: more
+- [ ] 1.1.79 [FIX 1.1] Fix: more
+- [x] 1.1.80 [FIX 1.1] Fix: more
+- [ ] 1.1.81 [FIX 1.1] Fix: more
+- [x] 1.1.82 [FIX 1.1] Fix: more
+- [ ] 1.1.83 [FIX 1.1] Fix: more
+- [x] 1.1.84 [FIX 1.1] Fix: more
+- [ ] 1.1.85 [FIX 1.1] Fix: more
+- [x] 1.1.86 [FIX 1.1] Fix: more
+- [ ] 1.1.87 [FIX 1.1] Fix: more
+- [x] 1.1.88 [FIX 1.1] Fix: more
+- [ ] 1.1.89 [FIX 1.1] Fix: more
+- [x] 1.1.90 [FIX 1.1] Fix: more
+- [ ] 1.1.91 [FIX 1.1] Fix: more
+- [x] 1.1.92 [FIX 1.1] Fix: more
+- [ ] 1.1.93 [FIX 1.1] Fix: more
+- [x] 1.1.94 [FIX 1.1] Fix: more
+- [ ] 1.1.95 [FIX 1.1] Fix: more
+- [x] 1.1.96 [FIX 1.1] Fix: more
+- [ ] 1.1.97 [FIX 1.1] Fix: more
+- [x] 1.1.98 [FIX 1.1] Fix: more
+- [ ] 1.1.99 [FIX 1.1] Fix: more
+- [x] 1.1.100 [FIX 1.1] Fix: more
+- [ ] 1.1.101 [FIX 1.1] Fix: more
+- [x] 1.1.102 [FIX 1.1] Fix: more
+- [ ] 1.1.103 [FIX 1.1] Fix: more
+- [x] 1.1.104 [FIX 1.1] Fix: more
+- [ ] 1.1.105 [FIX 1.1] Fix: more
+- [x] 1.1.106 [FIX 1.1] Fix: more
+- [ ] 1.1.107 [FIX 1.1] Fix: more
+- [x] 1.1.108 [FIX 1.1] Fix: more
+- [ ] 1.1.109 [FIX 1.1] Fix: more
+- [ ] 1.1.110 [FIX 1.1] Fix: more
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.12 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.12 Fix: more
+- [x] 1.1.14 Fix: more
+- [x] 1.1.16 Fix: more
+- [x] 1.1.18 Fix: more
+- [x] 1.1.20 Fix: more
+- [x] 1.1.22 Fix: more
+- [x] 1.1.24 Fix: more
+- [x] 1.1.26 Fix: more
+- [x] 1.1.28 Fix: more
+- [x] 1.1.30 Fix: more
+- [x] 1.1.32 Fix: more
+- [x] 1.1.34 Fix: more
+- [x] 1.1.36 Fix: more
+- [x] 1.1.38 Fix: more
+- [x] 1.1.40 Fix: more
+- [x] 1.1.42 Fix: more
+- [x] 1.1.44 Fix: more
+- [x] 1.1.46 Fix: more
+- [x] 1.1.48 Fix: more
+- [x] 1.1.50 Fix: more
+- [x] 1.1.52 Fix: more
+- [x] 1.1.54 Fix: more
+- [x] 1.1.56 Fix: more
+- [x] 1.1.58 Fix: more
+- [x] 1.1.60 Fix: more
+- [x] 1.1.62 Fix: more
+- [x] 1.1.64 Fix: more
+- [x] 1.1.66 Fix: more
+- [x] 1.1.68 Fix: more
+- [x] 1.1.70 Fix: more
+- [x] 1.1.72 Fix: more
+- [x] 1.1.74 Fix: more
+- [x] 1.1.76 Fix: more
+- [x] 1.1.78 Fix: more
+- [x] 1.1.80 Fix: more
+- [x] 1.1.82 Fix: more
+- [x] 1.1.84 Fix: more
+- [x] 1.1.86 Fix: more
+- [x] 1.1.88 Fix: more
+- [x] 1.1.90 Fix: more
+- [x] 1.1.92 Fix: more
+- [x] 1.1.94 Fix: more
+- [x] 1.1.96 Fix: more
+- [x] 1.1.98 Fix: more
+- [x] 1.1.100 Fix: more
+- [x] 1.1.102 Fix: more
+- [x] 1.1.104 Fix: more
+- [x] 1.1.106 Fix: more
+- [x] 1.1.108 Fix: more
+
+## Fix Task History
+- Task 1.1: 100 fixes attempted (1.1.12, 1.1.11, 1.1.13, 1.1.14, 1.1.15, 1.1.16, 1.1.17, 1.1.18, 1.1.19, 1.1.20, 1.1.21, 1.1.22, 1.1.23, 1.1.24, 1.1.25, 1.1.26, 1.1.27, 1.1.28, 1.1.29, 1.1.30, 1.1.31, 1.1.32, 1.1.33, 1.1.34, 1.1.35, 1.1.36, 1.1.37, 1.1.38, 1.1.39, 1.1.40, 1.1.41, 1.1.42, 1.1.43, 1.1.44, 1.1.45, 1.1.46, 1.1.47, 1.1.48, 1.1.49, 1.1.50, 1.1.51, 1.1.52, 1.1.53, 1.1.54, 1.1.55, 1.1.56, 1.1.57, 1.1.58, 1.1.59, 1.1.60, 1.1.61, 1.1.62, 1.1.63, 1.1.64, 1.1.65, 1.1.66, 1.1.67, 1.1.68, 1.1.69, 1.1.70, 1.1.71, 1.1.72, 1.1.73, 1.1.74, 1.1.75, 1.1.76, 1.1.77, 1.1.78, 1.1.79, 1.1.80, 1.1.81, 1.1.82, 1.1.83, 1.1.84, 1.1.85, 1.1.86, 1.1.87, 1.1.88, 1.1.89, 1.1.90, 1.1.91, 1.1.92, 1.1.93, 1.1.94, 1.1.95, 1.1.96, 1.1.97, 1.1.98, 1.1.99, 1.1.100, 1.1.101, 1.1.102, 1.1.103, 1.1.104, 1.1.105, 1.1.106, 1.1.107, 1.1.108, 1.1.109, 1.1.110) - Final: FAIL (max limit)
+
+"#]]);
+}
+
+#[test]
+fn one_that_writes_its_own_state() {
+    let always = "printf '{\"recoveryMode\":true,\"maxFixTasksPerOriginal\":99,\"fixTaskMap\":{}}' \
+                  >${tasks%/*}/.ralph-state.json; echo TASK_COMPLETE";
+    let scene = misbehaving(RED, always);
+    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    assert!(scene.has(STATE) && scene.has(PROGRESS));
+}

@@ -1,0 +1,701 @@
+//! An agent asks for other rows in the plan.
+
+use snapbox::str;
+
+use crate::scene::{STATE, Scene, TASKS};
+
+const PLAN: &str = "# Tasks
+
+- [x] 1.1 Read
+
+- [ ] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [ ] 1.3 Print
+  - **Verify**: `true`
+";
+
+/// A shell command that makes a request for a task.
+fn request(kind: &str, task: &str, proposed: &str) -> String {
+    let json = format!(
+        r#"{{"type":"{kind}","originalTaskId":"{task}","reasoning":"because","proposedTasks":[{proposed}]}}"#
+    );
+    format!("cat <<'END'\nTASK_MODIFICATION_REQUEST\n{json}\nEND\n")
+}
+
+const DONE: &str = "*) echo $REGREEN_TASK_ID >>$notes/order; date +%N >work; echo TASK_COMPLETE ;;";
+
+/// 1.2 asks once, in its first attempt.
+fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Scene {
+    let request = request(kind, "1.2", proposed);
+    Scene::new(tasks).agent(&format!("1.2:1) {request} ;;\n{DONE}"))
+}
+
+#[test]
+fn parts_go_before_the_task_which_runs_after_them() {
+    let proposed = r#"{"title":"Split lines","do":"Read lines","files":"a.rs","doneWhen":"It reads","verify":"true","commit":"feat: lines"},{"title":"Join lines"}"#;
+    let scene = asks_once(PLAN, "SPLIT_TASK", proposed);
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(scene.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: the agent asked for 1.2.1, 1.2.2
+1.2.1 Split lines: attempt 1 of 5
+1.2.1: verifying: true
+1.2.1 Split lines: done after [TIME]
+1.2.2 Join lines: attempt 1 of 5
+1.2.2 Join lines: done after [TIME], unverified
+1.2 Parse: attempt 2 of 5
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       5 of 5 done
+Attempts:        5 (limit 100)
+Time:            [TIME]
+Unverified:      1.2.2
+Warnings:        1
+Next:            `regreen diff 1.2.2` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1 Split lines
+  - **Do**: Read lines
+  - **Files**: a.rs
+  - **Done when**: It reads
+  - **Verify**: `true`
+  - **Commit**: `feat: lines`
+
+- [x] 1.2.2 Join lines
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2.1 Split lines
+- [x] 1.2.2 Join lines
+- [x] 1.2 Parse
+- [x] 1.3 Print
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 5,
+  "totalTasks": 5,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 5,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "success",
+    "1.2.1": "success",
+    "1.2.2": "success"
+  },
+  "modificationMap": {
+    "1.2": {
+      "count": 1,
+      "taskIds": [
+        "1.2.1",
+        "1.2.2"
+      ],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": [
+        "1.2.1",
+        "1.2.2"
+      ]
+    }
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn what_is_needed_first_goes_before_the_task() {
+    let scene = asks_once(PLAN, "ADD_PREREQUISITE", r#""- [ ] 9.9 Install it""#);
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.3\n");
+    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1 9.9 Install it
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+
+"#]]);
+}
+
+#[test]
+fn what_follows_goes_after_the_task() {
+    let proposed = r#"{"title":"Measure it"},{"title":"Tell of it"}"#;
+    let scene = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
+    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.2.1 Measure it
+
+- [x] 1.2.2 Tell of it
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+
+"#]]);
+}
+
+#[test]
+fn what_follows_goes_after_the_fixes_of_the_task() {
+    let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
+    let scene = Scene::new(PLAN).agent(&format!(
+        "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2:2) {request} ;;\n{DONE}"
+    ));
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
+    snapbox::assert_data_eq!(scene.text(TASKS), str![[r##"
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.2.1 [FIX 1.2] Fix: boom
+  - **Do**: Address the error: boom
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: boom
+  - **Files**: Same directory as original
+  - **Done when**: Error "boom" no longer occurs
+  - **Verify**: `true`
+  - **Commit**: `fix(demo): address error from task 1.2`
+
+- [x] 1.2.2 Measure it
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+
+"##]]);
+}
+
+#[test]
+fn in_a_group_they_stand_in_the_group() {
+    let tasks = "- [ ] 1. Build\n  - [ ] 1.1 Read\n  - [ ] 1.2 Parse\n  - [ ] 1.3 Print\n- [ ] 2. Ship\n";
+    let proposed = r#"{"title":"One","do":"it"},{"title":"Two"}"#;
+    let scene = asks_once(tasks, "SPLIT_TASK", proposed);
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+- [x] 1. Build
+  - [x] 1.1 Read
+  - [x] 1.2.1 One
+    - **Do**: it
+  - [x] 1.2.2 Two
+  - [x] 1.2 Parse
+  - [x] 1.3 Print
+- [x] 2. Ship
+
+"#]]);
+}
+
+#[test]
+fn without_recovery_a_request_is_only_reported() {
+    let scene = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
+    let told = scene.run(&[]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+warning: the agent asked for other rows in the plan; that is only done in recovery mode
+1.2: verifying: true
+1.2 Parse: only the signal is missing, the agent is reminded
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        2
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Parse
+- [x] 1.3 Print
+
+"#]]);
+}
+
+#[test]
+fn a_request_beside_a_signal_is_reported_only() {
+    let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
+    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
+    let told = scene.run(&["--recovery-mode"]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Parse
+- [x] 1.3 Print
+
+"#]]);
+}
+
+/// What is said of a request that is not honoured; the plan stays as it is.
+#[track_caller]
+fn refused(request: &str, why: &str) {
+    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request} ;;\n{DONE}"));
+    let told = scene.run(&["--recovery-mode"]);
+    assert!(told.stdout.contains(why), "{why}: {}", told.stdout);
+    let ticked = PLAN.replace("[ ]", "[x]");
+    assert_eq!(scene.text(TASKS), ticked, "{why}");
+}
+
+#[test]
+fn a_bad_request_is_reported_and_ignored() {
+    let one = r#"{"title":"One"}"#;
+    let eleven = vec![one; 11].join(",");
+    let split = "SPLIT_TASK";
+    refused(
+        &request(split, "1.3", one),
+        "1.2: the plan stays as it is: it asks for task 1.3, but task 1.2 was run\n",
+    );
+    refused(
+        &request(split, "1.2", ""),
+        "1.2: the plan stays as it is: it proposes 0 rows; 1 to 10 are allowed\n",
+    );
+    refused(
+        &request(split, "1.2", &eleven),
+        "1.2: the plan stays as it is: it proposes 11 rows; 1 to 10 are allowed\n",
+    );
+    refused(
+        &request(split, "1.2", r#"{"title":"One"},{"title":" \n[x] "}"#),
+        "1.2: the plan stays as it is: a row that it proposes has no title\n",
+    );
+    refused(
+        &request("EXPLODE", "1.2", one),
+        "warning: the agent's request to change the plan is not understood: ",
+    );
+    refused(
+        "printf 'TASK_MODIFICATION_REQUEST\\nplease\\n'",
+        "warning: the agent's request to change the plan is not understood: no JSON object follows TASK_MODIFICATION_REQUEST\n",
+    );
+}
+
+#[test]
+fn a_task_and_its_parts_have_three_requests_between_them() {
+    let split = |task: &str| request("SPLIT_TASK", task, r#"{"title":"Part"}"#);
+    let scene = Scene::new(PLAN).agent(&format!(
+        "1.2:1) {} ;;\n1.2.1:1) {} ;;\n1.2:2) {} ;;\n1.2:3) {} ;;\n{DONE}",
+        split("1.2"),
+        split("1.2.1"),
+        split("1.2"),
+        split("1.2"),
+    ));
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: the agent asked for 1.2.1
+1.2.1 Part: attempt 1 of 5
+1.2.1: the agent asked for 1.2.1.1
+1.2.1.1 Part: attempt 1 of 5
+1.2.1.1 Part: done after [TIME], unverified
+1.2.1 Part: attempt 2 of 5
+1.2.1 Part: done after [TIME], unverified
+1.2 Parse: attempt 2 of 5
+1.2: the agent asked for 1.2.2
+1.2.2 Part: attempt 1 of 5
+1.2.2 Part: done after [TIME], unverified
+1.2 Parse: attempt 3 of 5
+1.2: the plan stays as it is: task 1.2 has had its 3 changes
+1.2: verifying: true
+1.2 Parse: only the signal is missing, the agent is reminded
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       6 of 6 done
+Attempts:        8 (limit 100)
+Time:            [TIME]
+Unverified:      1.2.1.1, 1.2.1, 1.2.2
+Warnings:        1
+Next:            `regreen diff 1.2.1.1` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1.1 Part
+
+- [x] 1.2.1 Part
+
+- [x] 1.2.2 Part
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2.1.1 Part
+- [x] 1.2.1 Part
+- [x] 1.2.2 Part
+- [x] 1.2 Parse
+- [x] 1.3 Print
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 6,
+  "totalTasks": 6,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 8,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "success",
+    "1.2.1": "success",
+    "1.2.1.1": "success",
+    "1.2.2": "success"
+  },
+  "modificationMap": {
+    "1.2": {
+      "count": 3,
+      "taskIds": [
+        "1.2.1",
+        "1.2.2"
+      ],
+      "lastRequest": "[RUN]/2",
+      "lastTaskIds": [
+        "1.2.2"
+      ]
+    },
+    "1.2.1": {
+      "taskIds": [
+        "1.2.1.1"
+      ],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": [
+        "1.2.1.1"
+      ]
+    }
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn parts_of_parts_are_not_divided() {
+    let split = |task: &str| request("SPLIT_TASK", task, r#"{"title":"Part"}"#);
+    let scene = Scene::new(PLAN).agent(&format!(
+        "1.2:1) {} ;;\n1.2.1:1) {} ;;\n1.2.1.1:1) {} ;;\n{DONE}",
+        split("1.2"),
+        split("1.2.1"),
+        split("1.2.1.1"),
+    ));
+    let told = scene.run(&["--recovery-mode"]);
+    assert!(
+        told.stdout
+            .contains("1.2.1.1: the plan stays as it is: parts of parts are not divided further\n"),
+        "{}",
+        told.stdout
+    );
+    assert_eq!(told.code, Some(0));
+    assert!(!scene.text(TASKS).contains("1.2.1.1.1"));
+}
+
+#[test]
+fn a_fix_asks_on_behalf_of_its_original() {
+    let split = request("ADD_PREREQUISITE", "1.2.1", r#"{"title":"Install it"}"#);
+    let scene = Scene::new(PLAN).agent(&format!(
+        "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2.1:1) {split} ;;\n{DONE}"
+    ));
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(scene.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
+    told.and_spec(&scene).shows(str![]);
+}
+
+#[test]
+fn a_part_that_fails_is_healed() {
+    let split = request(
+        "SPLIT_TASK",
+        "1.2",
+        r#"{"title":"One","verify":"test -f one"},{"title":"Two","verify":"true"}"#,
+    );
+    let scene = Scene::new(PLAN).agent(&format!(
+        "1.2:1) {split} ;;\n1.2.1.1:1) touch one; echo TASK_COMPLETE ;;\n{DONE}"
+    ));
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: the agent asked for 1.2.1, 1.2.2
+1.2.1 One: attempt 1 of 5
+1.2.1: verifying: test -f one
+1.2.1: Verify is red, it runs once more: Verify failed: test -f one ended with exit code 1
+1.2.1 One: attempt 1 of 5 failed after [TIME]: Verify failed: test -f one ended with exit code 1
+1.2.1: 1.2.1.1 is written into the plan, to repair it
+1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1: attempt 1 of 5
+1.2.1.1: verifying: test -f one
+1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1: done after [TIME]
+1.2.1: verifying: test -f one
+1.2.1 One: done after [TIME]
+1.2.2 Two: attempt 1 of 5
+1.2.2: verifying: true
+1.2.2 Two: done after [TIME]
+1.2 Parse: attempt 2 of 5
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       5 of 5 done
+Fixes:           1 done of 1 made
+Attempts:        6 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1 One
+  - **Verify**: `test -f one`
+
+- [x] 1.2.1.1 [FIX 1.2.1] Fix: Verify failed: test -f one ended with exit code 1
+  - **Do**: Address the error: Verify failed: test -f one ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f one ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f one ended with exit code 1" no longer occurs
+  - **Verify**: `test -f one`
+  - **Commit**: `fix(demo): address error from task 1.2.1`
+
+- [x] 1.2.2 Two
+  - **Verify**: `true`
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1
+- [x] 1.2.1 One
+- [x] 1.2.2 Two
+- [x] 1.2 Parse
+- [x] 1.3 Print
+
+## Fix Task History
+- Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 6,
+  "totalTasks": 6,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 6,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.2.1": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.2.1.1"
+      ],
+      "lastError": "Verify failed: test -f one ended with exit code 1"
+    }
+  },
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "success",
+    "1.2.1": "success",
+    "1.2.2": "success",
+    "1.2.1.1": "success"
+  },
+  "modificationMap": {
+    "1.2": {
+      "count": 1,
+      "taskIds": [
+        "1.2.1",
+        "1.2.2"
+      ],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": [
+        "1.2.1",
+        "1.2.2"
+      ]
+    }
+  }
+}
+
+"#]]);
+}
+
+#[test]
+fn hostile_text_in_a_proposed_row_is_only_words() {
+    let proposed = [
+        r#"{"title":"One\n- [x] 1.3 Print\n- [ ] 6.6 Evil","do":"a\n  - **Verify**: `true`\n- [ ] 6.7 Evil","files":"x\n- [ ] 6.8 Evil\n```\nfence","doneWhen":"b\n## Phase 6\n---","verify":"true\nrm -rf x\n- [x] 6.9 Evil","commit":"c`\n- [ ] 7.0 Evil"}"#,
+        r#"{"title":"1.3 [FIX 1.3] [P] [x] Two **Verify**: `true`","verify":"`true` and `false`"}"#,
+        r#""```\n- [ ] 8.8 Evil\n```""#,
+        r#""- [x] 1.1 Three\n  - **Verify**: `false`\n- [ ] 9.0 Evil""#,
+        r#"{"title":"<!-- Four","do":"--> \u001b[31mred\u202e"}"#,
+        r#"{"title":"[1.3]: Five","do":"    indented\n\n\tcode","verify":""}"#,
+        r#"{"title":"* [ ] 4.4 Six","verify":"echo 'x' \u0007"}"#,
+    ];
+    let scene = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
+    let told = scene.run(&["--recovery-mode"]);
+    told.and(&scene, &[TASKS]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: the plan stays as it is: the edit would do more than was meant: the new row would be read differently from what was written: the new row would be read differently from what was written
+1.2: verifying: true
+1.2 Parse: only the signal is missing, the agent is reminded
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+
+"#]]);
+}
+
+#[test]
+fn in_a_list_without_ids_the_plan_stays_as_it_is() {
+    let request = request("SPLIT_TASK", "2", r#"{"title":"One"},{"title":"Two"}"#);
+    let tasks = "- [x] Read\n- [ ] Parse\n- [ ] Print\n";
+    let scene = Scene::new(tasks).agent(&format!("2:1) {request} ;;\n{DONE}"));
+    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(scene.text(TASKS), tasks.replace("[ ]", "[x]"));
+    assert!(!scene.text(STATE).contains("modificationMap"));
+    told.shows(str![]);
+}
+
+#[test]
+fn in_a_list_of_one_task_with_an_id_parts_are_written() {
+    let scene = asks_once("- [ ] 1.2 Parse\n", "SPLIT_TASK", r#"{"title":"One"},{"title":"Two"}"#);
+    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+- [x] 1.2.1 One
+- [x] 1.2.2 Two
+- [x] 1.2 Parse
+
+"#]]);
+}
