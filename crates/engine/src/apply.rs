@@ -115,8 +115,9 @@ impl State {
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
-            Event::PlanModified { task, .. } | Event::ModificationRefused { task, .. } => {
-                self.with(task, |task| task.phase = Phase::Open);
+            Event::PlanModified { task, .. } => self.with(task, |task| task.phase = Phase::Open),
+            Event::ModificationRefused { task, why } => {
+                self.with(task, |task| task.got_no_rows(why));
             }
             Event::SupersedeAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Superseding { seq: *seq }, |_| {});
@@ -378,6 +379,17 @@ impl TaskState {
             | AttemptClass::Fatal { .. } => {}
         }
         self.rest();
+    }
+
+    /// Whoever asked for other rows instead of finishing is told why there are none.
+    fn got_no_rows(&mut self, why: &str) {
+        self.phase = Phase::Open;
+        if let Some(report) = &mut self.report
+            && !report.signalled
+            && !report.reports_failure
+        {
+            report.error = format!("{}: {why}", report.error);
+        }
     }
 
     /// A fix stands in the file that was made for the last failure.

@@ -248,7 +248,10 @@ fn a_row_in_a_group() {
 
 #[test]
 fn a_group_whose_own_verify_is_red() {
-    let scene = failing_once(KIRO, "1");
+    let scene = Scene::new(KIRO).agent(
+        "1.3:1) touch fixed; echo TASK_COMPLETE ;;
+         *) date +%N >other; echo TASK_COMPLETE ;;",
+    );
     let told = scene.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&scene).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
@@ -634,11 +637,11 @@ fn two_fixes_on_a_list_of_one_task_with_an_id() {
 "#]]);
 }
 
-/// What `tasks` becomes, with its line endings shown.
+/// What `tasks` becomes, with its carriage returns and tabs shown.
 #[track_caller]
 fn bytes(tasks: &str, id: &str) -> String {
     let plan = healed(&failing_once(tasks, id), &[]);
-    plan.replace('\r', "\\r").replace('\t', "\\t")
+    plan.replace('\r', "<CR>").replace('\t', "<TAB>")
 }
 
 #[test]
@@ -647,26 +650,7 @@ fn windows_line_endings() {
         "# Tasks\r\n\r\n- [ ] 1.1 Parse\r\n  - **Files**: a\r\n  - **Verify**: `test -f fixed`\r\n\r\n- [ ] 1.2 Print\r\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(plan, str![[r##"
-# Tasks/r
-/r
-- [x] 1.1 Parse/r
-  - **Files**: a/r
-  - **Verify**: `test -f fixed`/r
-/r
-- [x] 1.1.1 [FIX 1.1] Fix: boom/r
-  - **Do**: Address the error: boom/r
-    1. Analyze the failure: none/r
-    2. Review related code in Files list/r
-    3. Implement fix for: boom/r
-  - **Files**: a/r
-  - **Done when**: Error "boom" no longer occurs/r
-  - **Verify**: `test -f fixed`/r
-  - **Commit**: `fix(demo): address error from task 1.1`/r
-/r
-- [x] 1.2 Print/r
-
-"##]]);
+    snapbox::assert_data_eq!(plan, str![]);
 }
 
 #[test]
@@ -675,22 +659,7 @@ fn tabs() {
         "- [ ] 1 Group\n\t- [ ] 1.1 Parse\n\t\t- **Verify**: `test -f fixed`\n\t- [ ] 1.2 Print\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(plan, str![[r#"
-- [x] 1 Group
-/t- [x] 1.1 Parse
-/t/t- **Verify**: `test -f fixed`
-/t- [x] 1.1.1 [FIX 1.1] Fix: boom
-/t  - **Do**: Address the error: boom
-/t    1. Analyze the failure: none
-/t    2. Review related code in Files list
-/t    3. Implement fix for: boom
-/t  - **Files**: Same directory as original
-/t  - **Done when**: Error "boom" no longer occurs
-/t  - **Verify**: `test -f fixed`
-/t  - **Commit**: `fix(demo): address error from task 1.1`
-/t- [x] 1.2 Print
-
-"#]]);
+    snapbox::assert_data_eq!(plan, str![]);
 }
 
 #[test]

@@ -130,24 +130,10 @@ Next:            `regreen diff 1.2.2` shows what nothing has verified
 
 #[test]
 fn what_is_needed_first_goes_before_the_task() {
-    let scene = asks_once(PLAN, "ADD_PREREQUISITE", r#""- [ ] 9.9 Install it""#);
+    let scene = asks_once(PLAN, "ADD_PREREQUISITE", r#""- [ ] 1.2.9 Install it\n  - **Do**: Get it\n  - **Verify**: `true`""#);
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.3\n");
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.1 9.9 Install it
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
-
-"#]]);
+    snapbox::assert_data_eq!(scene.text(TASKS), str![]);
 }
 
 #[test]
@@ -273,44 +259,19 @@ Warnings:        2
 }
 
 #[test]
-fn a_request_beside_a_signal_is_reported_only() {
+fn whoever_has_done_a_task_may_ask_for_what_follows() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
     let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
     let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+    told.and_plan(&scene).shows(str![]);
+}
 
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
---- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
---- specs/demo/.progress.md
-## Completed Tasks
-- [x] 1.2 Parse
-- [x] 1.3 Print
-
-"#]]);
+#[test]
+fn a_task_that_is_called_done_is_not_divided() {
+    let request = request("SPLIT_TASK", "1.2", r#"{"title":"Measure it"}"#);
+    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
+    let told = scene.run(&["--recovery-mode"]);
+    told.and_plan(&scene).shows(str![]);
 }
 
 /// What is said of a request that is not honoured; the plan stays as it is.
@@ -632,49 +593,28 @@ Warnings:        1
 #[test]
 fn hostile_text_in_a_proposed_row_is_only_words() {
     let proposed = [
-        r#"{"title":"One\n- [x] 1.3 Print\n- [ ] 6.6 Evil","do":"a\n  - **Verify**: `true`\n- [ ] 6.7 Evil","files":"x\n- [ ] 6.8 Evil\n```\nfence","doneWhen":"b\n## Phase 6\n---","verify":"true\nrm -rf x\n- [x] 6.9 Evil","commit":"c`\n- [ ] 7.0 Evil"}"#,
-        r#"{"title":"1.3 [FIX 1.3] [P] [x] Two **Verify**: `true`","verify":"`true` and `false`"}"#,
+        r#"{"title":"One\n- [x] 1.3 Print\n- [ ] 6.6 Evil","do":"a\n  - **Verify**: `true`\n- [ ] 6.7 Evil","files":"x\n- [ ] 6.8 Evil\n```\nfence","doneWhen":"b\n## Phase 6\n---","verify":"true\n# - [x] 6.9 Evil","commit":"c`\n- [ ] 7.0 Evil"}"#,
+        r#"{"title":"1.3 [FIX 1.3] [P] [x] Two **Verify**: `true`","verify":"`true` and `test -d .`"}"#,
         r#""```\n- [ ] 8.8 Evil\n```""#,
-        r#""- [x] 1.1 Three\n  - **Verify**: `false`\n- [ ] 9.0 Evil""#,
-        r#"{"title":"<!-- Four","do":"--> \u001b[31mred\u202e"}"#,
-        r#"{"title":"[1.3]: Five","do":"    indented\n\n\tcode","verify":""}"#,
-        r#"{"title":"* [ ] 4.4 Six","verify":"echo 'x' \u0007"}"#,
+        r#""- [x] 1.1 Three\n  - **Verify**: `true`\n- [ ] 9.0 Evil""#,
+        r#"{"title":"Four","do":"--> \u001b[31mred\u202e <!--"}"#,
+        r#"{"title":"Five","do":"    indented\n\n\tcode","verify":""}"#,
+        r#"{"title":"* [ ] 4.4 Six","verify":"echo `date` \u0007"}"#,
     ];
     let scene = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
     let told = scene.run(&["--recovery-mode"]);
-    told.and(&scene, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: the plan stays as it is: the edit would do more than was meant: the new row would be read differently from what was written: the new row would be read differently from what was written
-1.2: verifying: true
-1.2 Parse: only the signal is missing, the agent is reminded
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+    told.and(&scene, &[TASKS]).shows(str![]);
+}
 
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
---- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
-
-"#]]);
+#[test]
+fn rows_that_cannot_be_only_words_are_not_written() {
+    for title in ["<!-- One", "[1.3]: Two"] {
+        let proposed = format!(r#"{{"title":"Before"}},{{"title":"{title}"}}"#);
+        refused(
+            &request("SPLIT_TASK", "1.2", &proposed),
+            "1.2: the plan stays as it is: its rows cannot be written without changing what others say\n",
+        );
+    }
 }
 
 #[test]

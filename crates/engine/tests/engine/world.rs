@@ -288,6 +288,7 @@ impl World {
             root: root.id,
             fix_ids: fixes.map(|key| key.id).collect(),
             next_id,
+            last_error: String::new(),
         }
     }
 
