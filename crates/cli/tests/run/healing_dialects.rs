@@ -259,6 +259,13 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1 Create the folders: attempt 1 of 5
 1.1 Create the folders: done after [TIME], unverified
 1: verifying: test -f fixed
+1: Verify is red, it runs once more: Verify failed: test -f fixed ended with exit code 1
+1 Set up the project: failed: Verify failed: test -f fixed ended with exit code 1
+1: 1.3 is written into the plan, to repair it
+1.3 Fix: Verify failed: test -f fixed ended with exit code: attempt 1 of 5
+1.3: verifying: test -f fixed
+1.3 Fix: Verify failed: test -f fixed ended with exit code: done after [TIME]
+1: verifying: test -f fixed
 1 Set up the project: done after [TIME]
 2.1 Write the parser: attempt 1 of 5
 2.1 Write the parser: done after [TIME], unverified
@@ -269,7 +276,8 @@ run [RUN] ended after [TIME]: all tasks are done (exit code 0)
 
 ALL_TASKS_COMPLETE
 Originals:       5 of 5 done
-Attempts:        3 (limit 100)
+Fixes:           1 done of 1 made
+Attempts:        4 (limit 100)
 Time:            [TIME]
 Unverified:      1.1, 2.1, 2.2
 Warnings:        1
@@ -285,6 +293,15 @@ Next:            `regreen diff 1.1` shows what nothing has verified
   - [ ]* 1.2 Write property tests
     - _Requirements: 1.2_
   - **Verify**: `test -f fixed`
+- [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
+  - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
+  - **Verify**: `test -f fixed`
+  - **Commit**: `fix(demo): address error from task 1`
 - [x] 2. Build it
   - [x] 2.1 Write the parser
     - _Requirements: 2.1_
@@ -292,29 +309,42 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Create the folders
+- [x] 1.3 Fix: Verify failed: test -f fixed ended with exit code
 - [x] 1 Set up the project
 - [x] 2.1 Write the parser
 - [x] 2.2 Write the printer
 - [x] 2 Build it
+
+## Fix Task History
+- Task 1: 1 fix attempted (1.3) - Final: PASS
 --- specs/demo/.ralph-state.json
 {
   "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
+  "taskIndex": 4,
+  "totalTasks": 4,
   "taskIteration": 1,
   "maxTaskIterations": 5,
-  "globalIteration": 3,
+  "globalIteration": 4,
   "maxGlobalIterations": 100,
   "recoveryMode": true,
   "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
+  "fixTaskMap": {
+    "1": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.3"
+      ],
+      "lastError": "Verify failed: test -f fixed ended with exit code 1"
+    }
+  },
   "taskResults": {
     "1": "success",
     "1.1": "success",
     "1.2": "pending",
     "2": "success",
     "2.1": "success",
-    "2.2": "success"
+    "2.2": "success",
+    "1.3": "success"
   }
 }
 
@@ -650,7 +680,26 @@ fn windows_line_endings() {
         "# Tasks\r\n\r\n- [ ] 1.1 Parse\r\n  - **Files**: a\r\n  - **Verify**: `test -f fixed`\r\n\r\n- [ ] 1.2 Print\r\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(plan, str![]);
+    snapbox::assert_data_eq!(plan, str![[r##"
+# Tasks<CR>
+<CR>
+- [x] 1.1 Parse<CR>
+  - **Files**: a<CR>
+  - **Verify**: `test -f fixed`<CR>
+<CR>
+- [x] 1.1.1 [FIX 1.1] Fix: boom<CR>
+  - **Do**: Address the error: boom<CR>
+    1. Analyze the failure: none<CR>
+    2. Review related code in Files list<CR>
+    3. Implement fix for: boom<CR>
+  - **Files**: a<CR>
+  - **Done when**: Error "boom" no longer occurs<CR>
+  - **Verify**: `test -f fixed`<CR>
+  - **Commit**: `fix(demo): address error from task 1.1`<CR>
+<CR>
+- [x] 1.2 Print<CR>
+
+"##]]);
 }
 
 #[test]
@@ -659,7 +708,22 @@ fn tabs() {
         "- [ ] 1 Group\n\t- [ ] 1.1 Parse\n\t\t- **Verify**: `test -f fixed`\n\t- [ ] 1.2 Print\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(plan, str![]);
+    snapbox::assert_data_eq!(plan, str![[r#"
+- [x] 1 Group
+<TAB>- [x] 1.1 Parse
+<TAB><TAB>- **Verify**: `test -f fixed`
+<TAB>- [x] 1.1.1 [FIX 1.1] Fix: boom
+<TAB>  - **Do**: Address the error: boom
+<TAB>    1. Analyze the failure: none
+<TAB>    2. Review related code in Files list
+<TAB>    3. Implement fix for: boom
+<TAB>  - **Files**: Same directory as original
+<TAB>  - **Done when**: Error "boom" no longer occurs
+<TAB>  - **Verify**: `test -f fixed`
+<TAB>  - **Commit**: `fix(demo): address error from task 1.1`
+<TAB>- [x] 1.2 Print
+
+"#]]);
 }
 
 #[test]

@@ -917,6 +917,7 @@ Warnings:        1
     1. Analyze the failure: none
     2. Review related code in Files list
     3. Implement fix for: Syntax error in parser.ts line 42
+    4. The same error came back after an earlier fix: find another way than that fix took
   - **Files**: Same directory as original
   - **Done when**: Error "Syntax error in parser.ts line 42" no longer occurs
   - **Verify**: `test -f parser.ts`

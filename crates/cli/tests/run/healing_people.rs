@@ -492,6 +492,7 @@ Warnings:        1
     1. Analyze the failure: none
     2. Review related code in Files list
     3. Implement fix for: boom
+    4. The same error came back after an earlier fix: find another way than that fix took
   - **Files**: Same directory as original
   - **Done when**: Error "boom" no longer occurs
   - **Verify**: `test -f fixed`
@@ -615,6 +616,7 @@ Warnings:        1
     1. Analyze the failure: none
     2. Review related code in Files list
     3. Implement fix for: boom
+    4. The same error came back after an earlier fix: find another way than that fix took
   - **Files**: Same directory as original
   - **Done when**: Error "boom" no longer occurs
   - **Verify**: `test -f fixed`
@@ -762,5 +764,36 @@ fn without_recovery_open_fixes_of_before_are_still_done() {
     );
     let told = scene.run(&["--max-task-iterations=1"]);
     assert_eq!(scene.note("order"), "1.2.1\n1.2\n");
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2.1 Fix: boom: attempt 1 of 1
+1.2.1 Fix: boom: done after [TIME], unverified, nothing changed
+1.2 Parse: attempt 1 of 1
+1.2 Parse: attempt 1 of 1 failed after [TIME]: boom
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       0 of 2 done
+Fixes:           1 done of 1 made
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Unverified:      1.2.1
+Nothing changed: 1.2.1
+Warnings:        1
+Next:            `regreen why 1.2` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max retries reached for task 1.2 after 1 attempts
+--- exit code 1
+--- specs/demo/tasks.md
+- [ ] 1.2 Parse
+  - **Verify**: `test -f fixed`
+- [x] 1.2.1 [FIX 1.2] Fix: boom
+- [ ] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2.1 Fix: boom
+
+"#]]);
 }

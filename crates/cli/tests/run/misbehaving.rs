@@ -327,8 +327,8 @@ const SPLIT: &str = r#"printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","
 #[test]
 fn one_that_always_asks_to_split() {
     let scene = misbehaving(RED, SPLIT);
-    let told = scene.run(&["--recovery-mode"]);
-    assert!(!told.stdout.contains("ALL_TASKS_COMPLETE"));
+    let too_deep = "ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1\n";
+    let told = ends(scene.run(&["--recovery-mode"]), 1, too_deep);
     told.and_spec(&scene).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -340,94 +340,67 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1.1.1: the plan stays as it is: parts of parts are not divided further
 1.1.1.1 Part: only the signal is missing, the agent is reminded
 1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1 Part: attempt 1 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+1.1.1.1 Part: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
 1.1.1.1: 1.1.1.1.1 is written into the plan, to repair it
-1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 1 of 5
-1.1.1.1.1: the agent asked for 1.1.1.1.1.1
-1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 2 of 5
-1.1.1.1.1: the agent asked for 1.1.1.1.1.2
-1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 3 of 5
-1.1.1.1.1: the agent asked for 1.1.1.1.1.3
-1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5
-1.1.1.1.1: the plan stays as it is: task 1.1.1.1.1 has had its 3 changes
-1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: only the signal is missing, the agent is reminded
-1.1.1.1.1: the plan stays as it is: task 1.1.1.1.1 has had its 3 changes
-1.1.1.1.1 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
-1.1.1.1.1: 1.1.1.1.1.4 is written into the plan, to repair it
-1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 1 of 5
-1.1.1.1.1.4: the agent asked for 1.1.1.1.1.4.1
-1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 2 of 5
-1.1.1.1.1.4: the agent asked for 1.1.1.1.1.4.2
-1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 3 of 5
-1.1.1.1.1.4: the agent asked for 1.1.1.1.1.4.3
-1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5
-1.1.1.1.1.4: the plan stays as it is: task 1.1.1.1.1.4 has had its 3 changes
-1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: only the signal is missing, the agent is reminded
-1.1.1.1.1.4: the plan stays as it is: task 1.1.1.1.1.4 has had its 3 changes
-1.1.1.1.1.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
-1.1.1.1.1.4: 1.1.1.1.1.4.4 is written into the plan, to repair it
-1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 1 of 5
-1.1.1.1.1.4.4: the agent asked for 1.1.1.1.1.4.4.1
-1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 2 of 5
-1.1.1.1.1.4.4: the agent asked for 1.1.1.1.1.4.4.2
-1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 3 of 5
-1.1.1.1.1.4.4: the agent asked for 1.1.1.1.1.4.4.3
-1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5
-1.1.1.1.1.4.4: the plan stays as it is: task 1.1.1.1.1.4.4 has had its 3 changes
-1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: only the signal is missing, the agent is reminded
-1.1.1.1.1.4.4: the plan stays as it is: task 1.1.1.1.1.4.4 has had its 3 changes
-1.1.1.1.1.4.4 Fix: Task did not complete: {"type":"SPLIT_TASK","origi: attempt 4 of 5 failed after [TIME]: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5
+1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: only the signal is missing, the agent is reminded
+1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
+1.1.1.1.1: 1.1.1.1.1.1 is written into the plan, to repair it
+1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5
+1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: only the signal is missing, the agent is reminded
+1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
+1.1.1.1.1.1: 1.1.1.1.1.1.1 is written into the plan, to repair it
+1.1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5
+1.1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: only the signal is missing, the agent is reminded
+1.1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
+1.1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
-Originals:       1 of 14 done
+Originals:       1 of 5 done
 Fixes:           0 done of 3 made
-Attempts:        15 (limit 100)
+Attempts:        6 (limit 100)
 Time:            [TIME]
 Warnings:        1
-Next:            `regreen why 1.1.1.1.1.4.4` tells how it failed
+Next:            `regreen why 1.1.1.1.1.1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max fix depth (3) reached at task 1.1.1.1.1.4.4
+ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 --- exit code 1
 --- specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1.1.1 Part
-- [ ] 1.1.1.1.1.1 Part
-- [ ] 1.1.1.1.1.2 Part
-- [ ] 1.1.1.1.1.3 Part
-- [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete: {"type":"SPLIT_TASK","origi
-  - **Do**: Address the error: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+- [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete: the agent asked for other r
+  - **Do**: Address the error: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
     1. Analyze the failure: No fix attempted
     2. Review related code in Files list
-    3. Implement fix for: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+    3. Implement fix for: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
   - **Files**: Same directory as original
-  - **Done when**: Error "Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}" no longer occurs
+  - **Done when**: Error "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further" no longer occurs
   - **Verify**: echo 'Verify manually'
   - **Commit**: `fix(demo): address error from task 1.1.1.1`
-- [ ] 1.1.1.1.1.4.1 Part
-- [ ] 1.1.1.1.1.4.2 Part
-- [ ] 1.1.1.1.1.4.3 Part
-- [ ] 1.1.1.1.1.4 [FIX 1.1.1.1.1] Fix: Task did not complete: {"type":"SPLIT_TASK","origi
-  - **Do**: Address the error: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+- [ ] 1.1.1.1.1.1 [FIX 1.1.1.1.1] Fix: Task did not complete: the agent asked for other r
+  - **Do**: Address the error: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
     1. Analyze the failure: No fix attempted
     2. Review related code in Files list
-    3. Implement fix for: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+    3. Implement fix for: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
   - **Files**: Same directory as original
-  - **Done when**: Error "Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1","reasoning":"big","proposedTasks":[{"title":"Part"}]}" no longer occurs
+  - **Done when**: Error "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further" no longer occurs
   - **Verify**: echo 'Verify manually'
   - **Commit**: `fix(demo): address error from task 1.1.1.1.1`
-- [ ] 1.1.1.1.1.4.4.1 Part
-- [ ] 1.1.1.1.1.4.4.2 Part
-- [ ] 1.1.1.1.1.4.4.3 Part
-- [ ] 1.1.1.1.1.4.4 [FIX 1.1.1.1.1.4] Fix: Task did not complete: {"type":"SPLIT_TASK","origi
-  - **Do**: Address the error: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+- [ ] 1.1.1.1.1.1.1 [FIX 1.1.1.1.1.1] Fix: Task did not complete: the agent asked for other r
+  - **Do**: Address the error: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
     1. Analyze the failure: No fix attempted
     2. Review related code in Files list
-    3. Implement fix for: Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}
+    3. Implement fix for: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
   - **Files**: Same directory as original
-  - **Done when**: Error "Task did not complete: {"type":"SPLIT_TASK","originalTaskId":"1.1.1.1.1.4","reasoning":"big","proposedTasks":[{"title":"Part"}]}" no longer occurs
+  - **Done when**: Error "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further" no longer occurs
   - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1.1.1.1.1.4`
+  - **Commit**: `fix(demo): address error from task 1.1.1.1.1.1`
 - [ ] 1.1.1 Part
 - [ ] 1.1 Never green
   - **Verify**: `test -f never`
@@ -436,34 +409,40 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1.4.4
 --- specs/demo/.progress.md
 ## Fix Task History
 - Task 1.1.1.1: 1 fix attempted (1.1.1.1.1) - Final: FAIL (max limit)
-- Task 1.1.1.1.1: 1 fix attempted (1.1.1.1.1.4) - Final: FAIL (max limit)
-- Task 1.1.1.1.1.4: 1 fix attempted (1.1.1.1.1.4.4) - Final: FAIL (max limit)
+- Task 1.1.1.1.1: 1 fix attempted (1.1.1.1.1.1) - Final: FAIL (max limit)
+- Task 1.1.1.1.1.1: 1 fix attempted (1.1.1.1.1.1.1) - Final: FAIL (max limit)
 --- specs/demo/.ralph-state.json
 {
   "phase": "execution",
   "taskIndex": 1,
-  "totalTasks": 17,
-  "taskIteration": 4,
+  "totalTasks": 8,
+  "taskIteration": 1,
   "maxTaskIterations": 5,
-  "globalIteration": 15,
+  "globalIteration": 6,
   "maxGlobalIterations": 100,
   "recoveryMode": true,
   "maxFixTasksPerOriginal": 3,
   "fixTaskMap": {
     "1.1.1.1": {
       "attempts": 1,
-      "fixTaskIds": ["1.1.1.1.1"],
-      "lastError": "Task did not complete: {\"type\":\"SPLIT_TASK\",\"originalTaskId\":\"1.1.1.1\",\"reasoning\":\"big\",\"proposedTasks\":[{\"title\":\"Part\"}]}"
+      "fixTaskIds": [
+        "1.1.1.1.1"
+      ],
+      "lastError": "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"
     },
     "1.1.1.1.1": {
       "attempts": 1,
-      "fixTaskIds": ["1.1.1.1.1.4"],
-      "lastError": "Task did not complete: {\"type\":\"SPLIT_TASK\",\"originalTaskId\":\"1.1.1.1.1\",\"reasoning\":\"big\",\"proposedTasks\":[{\"title\":\"Part\"}]}"
+      "fixTaskIds": [
+        "1.1.1.1.1.1"
+      ],
+      "lastError": "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"
     },
-    "1.1.1.1.1.4": {
+    "1.1.1.1.1.1": {
       "attempts": 1,
-      "fixTaskIds": ["1.1.1.1.1.4.4"],
-      "lastError": "Task did not complete: {\"type\":\"SPLIT_TASK\",\"originalTaskId\":\"1.1.1.1.1.4\",\"reasoning\":\"big\",\"proposedTasks\":[{\"title\":\"Part\"}]}"
+      "fixTaskIds": [
+        "1.1.1.1.1.1.1"
+      ],
+      "lastError": "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"
     }
   },
   "taskResults": {
@@ -473,47 +452,28 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1.4.4
     "1.1.1": "pending",
     "1.1.1.1": "failed",
     "1.1.1.1.1": "failed",
-    "1.1.1.1.1.1": "pending",
-    "1.1.1.1.1.2": "pending",
-    "1.1.1.1.1.3": "pending",
-    "1.1.1.1.1.4": "failed",
-    "1.1.1.1.1.4.1": "pending",
-    "1.1.1.1.1.4.2": "pending",
-    "1.1.1.1.1.4.3": "pending",
-    "1.1.1.1.1.4.4": "failed",
-    "1.1.1.1.1.4.4.1": "pending",
-    "1.1.1.1.1.4.4.2": "pending",
-    "1.1.1.1.1.4.4.3": "pending"
+    "1.1.1.1.1.1": "failed",
+    "1.1.1.1.1.1.1": "failed"
   },
   "modificationMap": {
     "1.1": {
       "count": 2,
-      "taskIds": ["1.1.1"],
+      "taskIds": [
+        "1.1.1"
+      ],
       "lastRequest": "[RUN]/1",
-      "lastTaskIds": ["1.1.1"]
+      "lastTaskIds": [
+        "1.1.1"
+      ]
     },
     "1.1.1": {
-      "taskIds": ["1.1.1.1"],
+      "taskIds": [
+        "1.1.1.1"
+      ],
       "lastRequest": "[RUN]/1",
-      "lastTaskIds": ["1.1.1.1"]
-    },
-    "1.1.1.1.1": {
-      "count": 3,
-      "taskIds": ["1.1.1.1.1.1", "1.1.1.1.1.2", "1.1.1.1.1.3"],
-      "lastRequest": "[RUN]/3",
-      "lastTaskIds": ["1.1.1.1.1.3"]
-    },
-    "1.1.1.1.1.4": {
-      "count": 3,
-      "taskIds": ["1.1.1.1.1.4.1", "1.1.1.1.1.4.2", "1.1.1.1.1.4.3"],
-      "lastRequest": "[RUN]/3",
-      "lastTaskIds": ["1.1.1.1.1.4.3"]
-    },
-    "1.1.1.1.1.4.4": {
-      "count": 3,
-      "taskIds": ["1.1.1.1.1.4.4.1", "1.1.1.1.1.4.4.2", "1.1.1.1.1.4.4.3"],
-      "lastRequest": "[RUN]/3",
-      "lastTaskIds": ["1.1.1.1.1.4.4.3"]
+      "lastTaskIds": [
+        "1.1.1.1"
+      ]
     }
   }
 }
@@ -620,7 +580,64 @@ fn one_that_ticks_every_row() {
     let plan = RED.replace("`true`", "`test -f never-either`");
     let scene = misbehaving(&plan, always);
     let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           1 done of 1 made
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Plan:            ticks taken back 1.2
+Warnings:        4
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (1) reached for task 1.1
+Fix attempts: 1.1.1
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `test -f never-either`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
+
+"#]]);
     let scene = misbehaving(&plan, always);
     ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
     assert_eq!(scene.text(TASKS), plan);
@@ -631,7 +648,73 @@ fn one_that_deletes_rows() {
     // Its own row comes back for ever, others once.
     let scene = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
     let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.2 had vanished from the plan and was put back; to leave it out, run regreen skip 1.2
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.2 has vanished from the plan again: skipped
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+1.2 After it: skipped
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+warning: task 1.1 is being worked on: the agent removed it, it was put back
+warning: task 1.1.1 is done: the agent removed it, it was put back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 2 done
+Fixes:           1 done of 1 made
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Skipped:         1.2
+Plan:            put back 1.2
+Warnings:        13
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (1) reached for task 1.1
+Fix attempts: 1.1.1
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
+
+"#]]);
     let scene = misbehaving(RED, ": >$tasks; echo TASK_COMPLETE");
     ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
     let scene = misbehaving(RED, "rm $tasks; echo TASK_COMPLETE");
@@ -688,7 +771,67 @@ fn one_that_unticks_done_rows() {
     let always = "sed -i 's/\\[x\\]/[ ]/' $tasks; echo TASK_COMPLETE";
     let scene = misbehaving(RED, always);
     let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: task 0.1 is done: the agent unticked it, it is ticked again
+warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           1 done of 1 made
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Warnings:        8
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (1) reached for task 1.1
+Fix attempts: 1.1.1
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
+
+"#]]);
     // If all is well otherwise, no task is run twice for it.
     let scene = misbehaving(
         "- [x] 0.1 Done before\n- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n",
@@ -703,7 +846,68 @@ fn one_that_weakens_its_verify() {
     let always = "sed -i 's/test -f never/true/' $tasks; echo TASK_COMPLETE";
     let scene = misbehaving(RED, always);
     let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is being worked on: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+1.1.1: verifying: test -f never
+1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1: verifying: test -f never
+1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5
+warning: task 1.1 is being worked on: what the agent changed in it was taken back
+warning: task 1.1.1 is done: what the agent changed in it was taken back
+warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           1 done of 1 made
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Warnings:        9
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Max fix attempts (1) reached for task 1.1
+Fix attempts: 1.1.1
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+
+## Fix Task History
+- Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
+
+"#]]);
     let scene = misbehaving(RED, always);
     ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
     assert_eq!(scene.text(TASKS), RED);
@@ -800,7 +1004,76 @@ fn one_that_adds_fixes_to_its_own_task() {
                   sed -i \"s/^- \\[ \\] 1.2/- [ ] 1.1.$n [FIX 1.1] Fix: more\\n&/\" $tasks; echo TASK_COMPLETE";
     let scene = misbehaving(RED, always);
     let told = scene.run(&["--recovery-mode", "--max-global-iterations=6"]);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Never green: attempt 1 of 5
+plan: the agent added 1.1.11 Fix: more
+1.1: verifying: test -f never
+1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
+1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
+1.1: 1.1.12 is written into the plan, to repair it
+1.1.12 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+plan: the agent added 1.1.12 Fix: more
+1.1.12: verifying: test -f never
+1.1.12: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
+1.1.12 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
+1.1.12 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.13 Fix: more
+1.1.12 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.14 Fix: more
+1.1.12 Fix: more: done after [TIME], unverified, nothing changed
+1.1.14 Fix: more: attempt 1 of 5
+plan: the agent added 1.1.15 Fix: more
+1.1.14 Fix: more: attempt 2 of 5, the last one changed nothing
+plan: the agent added 1.1.16 Fix: more
+1.1.14 Fix: more: done after [TIME], unverified, nothing changed
+run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+
+Originals:       1 of 3 done
+Fixes:           3 done of 7 made
+Attempts:        6 (limit 6)
+Time:            [TIME]
+Unverified:      1.1.12, 1.1.14
+Nothing changed: 1.1.12, 1.1.14
+Plan:            added 1.1.11, 1.1.12, 1.1.13, 1.1.14, 1.1.15, 1.1.16
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen run` tries once more
+--- standard error
+ERROR: Maximum global iterations (6) reached. Review .progress.md for failure patterns.
+--- exit code 1
+--- specs/demo/tasks.md
+- [x] 0.1 Done before
+- [ ] 1.1 Never green
+  - **Verify**: `test -f never`
+- [ ] 1.1.11 [FIX 1.1] Fix: more
+- [x] 1.1.12 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
+  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: Verify failed: test -f never ended with exit code 1
+  - **Files**: Same directory as original
+  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
+  - **Verify**: `test -f never`
+  - **Commit**: `fix(demo): address error from task 1.1`
+- [x] 1.1.12 [FIX 1.1] Fix: more
+- [ ] 1.1.13 [FIX 1.1] Fix: more
+- [x] 1.1.14 [FIX 1.1] Fix: more
+- [ ] 1.1.15 [FIX 1.1] Fix: more
+- [ ] 1.1.16 [FIX 1.1] Fix: more
+- [ ] 1.2 After it
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1.12 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.12 Fix: more
+- [x] 1.1.14 Fix: more
+
+## Fix Task History
+- Task 1.1: 6 fixes attempted (1.1.12, 1.1.11, 1.1.13, 1.1.14, 1.1.15, 1.1.16) - Final: FAIL (max limit)
+
+"#]]);
 }
 
 #[test]

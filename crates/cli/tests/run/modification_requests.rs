@@ -133,7 +133,23 @@ fn what_is_needed_first_goes_before_the_task() {
     let scene = asks_once(PLAN, "ADD_PREREQUISITE", r#""- [ ] 1.2.9 Install it\n  - **Do**: Get it\n  - **Verify**: `true`""#);
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.3\n");
-    snapbox::assert_data_eq!(scene.text(TASKS), str![]);
+    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1 Install it
+  - **Do**: Get it
+  - **Verify**: `true`
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+
+"#]]);
 }
 
 #[test]
@@ -263,7 +279,48 @@ fn whoever_has_done_a_task_may_ask_for_what_follows() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
     let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
     let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: the agent asked for 1.2.1
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.2.1 Measure it: attempt 1 of 5
+1.2.1 Measure it: done after [TIME], unverified
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Attempts:        3 (limit 100)
+Time:            [TIME]
+Unverified:      1.2.1
+Warnings:        1
+Next:            `regreen diff 1.2.1` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.2.1 Measure it
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Parse
+- [x] 1.2.1 Measure it
+- [x] 1.3 Print
+
+"#]]);
 }
 
 #[test]
@@ -271,7 +328,41 @@ fn a_task_that_is_called_done_is_not_divided() {
     let request = request("SPLIT_TASK", "1.2", r#"{"title":"Measure it"}"#);
     let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
     let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![]);
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+warning: the agent asked for rows to be done before its task, but says that it is done: they are not added
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Warnings:        2
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2 Parse
+- [x] 1.3 Print
+
+"#]]);
 }
 
 /// What is said of a request that is not honoured; the plan stays as it is.
@@ -459,7 +550,112 @@ fn a_fix_asks_on_behalf_of_its_original() {
     ));
     let told = scene.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(scene.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
-    told.and_spec(&scene).shows(str![]);
+    told.and_spec(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2 Parse: attempt 1 of 5 failed after [TIME]: boom
+1.2: 1.2.1 is written into the plan, to repair it
+1.2.1 Fix: boom: attempt 1 of 5
+1.2.1: the agent asked for 1.2.2
+1.2.2 Install it: attempt 1 of 5
+1.2.2 Install it: done after [TIME], unverified
+1.2.1 Fix: boom: attempt 2 of 5
+1.2.1: verifying: true
+1.2.1 Fix: boom: done after [TIME]
+1.2 Parse: attempt 2 of 5
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       4 of 4 done
+Fixes:           1 done of 1 made
+Attempts:        6 (limit 100)
+Time:            [TIME]
+Unverified:      1.2.2
+Warnings:        1
+Next:            `regreen diff 1.2.2` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.2 Install it
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.2.1 [FIX 1.2] Fix: boom
+  - **Do**: Address the error: boom
+    1. Analyze the failure: No fix attempted
+    2. Review related code in Files list
+    3. Implement fix for: boom
+  - **Files**: Same directory as original
+  - **Done when**: Error "boom" no longer occurs
+  - **Verify**: `true`
+  - **Commit**: `fix(demo): address error from task 1.2`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2.2 Install it
+- [x] 1.2.1 Fix: boom
+- [x] 1.2 Parse
+- [x] 1.3 Print
+
+## Fix Task History
+- Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 5,
+  "totalTasks": 5,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 6,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.2": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.2.1"
+      ],
+      "lastError": "boom"
+    }
+  },
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "success",
+    "1.2.1": "success",
+    "1.2.2": "success"
+  },
+  "modificationMap": {
+    "1.2": {
+      "count": 1
+    },
+    "1.2.1": {
+      "taskIds": [
+        "1.2.2"
+      ],
+      "lastRequest": "[RUN]/1",
+      "lastTaskIds": [
+        "1.2.2"
+      ]
+    }
+  }
+}
+
+"#]]);
 }
 
 #[test]
@@ -607,17 +803,6 @@ fn hostile_text_in_a_proposed_row_is_only_words() {
 }
 
 #[test]
-fn rows_that_cannot_be_only_words_are_not_written() {
-    for title in ["<!-- One", "[1.3]: Two"] {
-        let proposed = format!(r#"{{"title":"Before"}},{{"title":"{title}"}}"#);
-        refused(
-            &request("SPLIT_TASK", "1.2", &proposed),
-            "1.2: the plan stays as it is: its rows cannot be written without changing what others say\n",
-        );
-    }
-}
-
-#[test]
 fn in_a_list_without_ids_the_plan_stays_as_it_is() {
     let request = request("SPLIT_TASK", "2", r#"{"title":"One"},{"title":"Two"}"#);
     let tasks = "- [x] Read\n- [ ] Parse\n- [ ] Print\n";
@@ -625,7 +810,27 @@ fn in_a_list_without_ids_the_plan_stays_as_it_is() {
     let told = scene.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(scene.text(TASKS), tasks.replace("[ ]", "[x]"));
     assert!(!scene.text(STATE).contains("modificationMap"));
-    told.shows(str![]);
+    told.shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+2 Parse: attempt 1 of 5
+2: the plan stays as it is: this list has no ids, so new rows would renumber its tasks; give them ids (1.1, 1.2, …) to allow it
+2 Parse: only the signal is missing, the agent is reminded
+2 Parse: done after [TIME], unverified
+3 Print: attempt 1 of 5
+3 Print: done after [TIME], unverified
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       3 of 3 done
+Attempts:        2 (limit 100)
+Time:            [TIME]
+Unverified:      2, 3
+Warnings:        1
+Next:            `regreen diff 2` shows what nothing has verified
+--- exit code 0
+
+"#]]);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use super::row::RowId;
 use super::task_file::TaskFile;
 
 const TITLE_CHARS: usize = 120;
+/// What may stand between a row's id and its title, and is neither.
+const SEPARATORS: [char; 5] = ['-', '–', '—', ':', ' '];
 
 /// A task as an agent proposes it: what it says, whatever it calls itself.
 pub(crate) struct Proposal {
@@ -60,10 +62,12 @@ impl Proposal {
 /// The title without the number that its author expects: the next free one is what it gets.
 fn own_title(original: &TaskId, text: &str) -> PlainLine {
     let line = PlainLine::first_of(text, TITLE_CHARS);
-    let (first, rest) = line.as_str().split_once(' ').unwrap_or_default();
+    let words = line.as_str().trim_start_matches(SEPARATORS);
+    let (first, rest) = words.split_once(' ').unwrap_or_default();
     let id = TaskId::parse(first.trim_end_matches([':', '.']));
-    match id.and_then(|id| original.child_number(&id)) {
-        Some(_) => PlainLine::flatten(rest, TITLE_CHARS),
-        None => line,
-    }
+    let words = match id.and_then(|id| original.child_number(&id)) {
+        Some(_) => rest.trim_start_matches(SEPARATORS),
+        None => words,
+    };
+    PlainLine::flatten(words, TITLE_CHARS)
 }

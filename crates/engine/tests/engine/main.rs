@@ -4,6 +4,7 @@
 mod choices;
 mod dice;
 mod ends;
+mod misbehaving;
 mod promises;
 mod script;
 mod simulation;
