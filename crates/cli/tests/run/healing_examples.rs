@@ -548,7 +548,7 @@ Warnings:        1
 "#]]);
 }
 
-// AC-5.2, FR-10
+// AC-2.3, AC-5.2, FR-10
 #[test]
 fn what_was_tried_is_noted_above_the_learnings() {
     let scene = Scene::new(

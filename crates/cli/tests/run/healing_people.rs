@@ -376,6 +376,7 @@ Warnings:        1
 "#]]);
 }
 
+// AC-3.1
 #[test]
 fn a_higher_limit_allows_the_next_fix() {
     let scene = never_healed(PLAN);
@@ -738,6 +739,7 @@ Warnings:        1
 "#]]);
 }
 
+// AC-4.3
 #[test]
 fn no_recovery_mode_is_for_once() {
     let scene = never_healed(PLAN).file(

@@ -799,7 +799,89 @@ fn hostile_text_in_a_proposed_row_is_only_words() {
     ];
     let scene = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
     let told = scene.run(&["--recovery-mode"]);
-    told.and(&scene, &[TASKS]).shows(str![]);
+    told.and(&scene, &[TASKS]).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2: the agent asked for 1.2.1, 1.2.2, 1.2.3, 1.2.4, 1.2.5, 1.2.6, 1.2.7
+1.2.1 One: attempt 1 of 5
+1.2.1: verifying: true # - 6.9 Evil
+1.2.1 One: done after [TIME]
+1.2.2 1.3 Two **Verify**: true: attempt 1 of 5
+1.2.2: verifying: true; test -d .
+1.2.2 1.3 Two **Verify**: true: done after [TIME]
+1.2.3 8.8 Evil: attempt 1 of 5
+1.2.3 8.8 Evil: done after [TIME], unverified
+1.2.4 1.1 Three: attempt 1 of 5
+1.2.4: verifying: true
+1.2.4 1.1 Three: done after [TIME]
+1.2.5 Four: attempt 1 of 5
+1.2.5 Four: done after [TIME], unverified
+1.2.6 Five: attempt 1 of 5
+1.2.6 Five: done after [TIME], unverified
+1.2.7 * 4.4 Six: attempt 1 of 5
+1.2.7: verifying: echo date
+1.2.7 * 4.4 Six: done after [TIME]
+1.2 Parse: attempt 2 of 5
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       10 of 10 done
+Attempts:        10 (limit 100)
+Time:            [TIME]
+Unverified:      1.2.3, 1.2.5, 1.2.6
+Warnings:        1
+Next:            `regreen diff 1.2.3` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1 One
+  - **Do**: a - **Verify**: true - 6.7 Evil
+  - **Files**: x - 6.8 Evil fence
+  - **Done when**: b ## Phase 6 ---
+  - **Verify**:
+    ```bash
+    true
+    # - [x] 6.9 Evil
+    ```
+  - **Commit**: `c - 7.0 Evil`
+
+- [x] 1.2.2 1.3 Two **Verify**: true
+  - **Verify**: `true` and `test -d .`
+
+- [x] 1.2.3 8.8 Evil
+
+- [x] 1.2.4 1.1 Three
+  - **Verify**: `true`
+
+- [x] 1.2.5 Four
+  - **Do**: --> red <!--
+
+- [x] 1.2.6 Five
+  - **Do**: indented code
+
+- [x] 1.2.7 * 4.4 Six
+  - **Verify**:
+    ```bash
+    echo `date`
+    ```
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+
+"#]]);
 }
 
 #[test]

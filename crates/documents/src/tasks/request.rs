@@ -177,8 +177,9 @@ fn commands(text: &str) -> Option<String> {
     let is_plain = |c: &char| !c.is_control();
     let lines: Vec<String> = text
         .lines()
-        .map(|line| line.chars().filter(is_plain).collect())
-        .filter(|line: &String| !line.trim().is_empty() && !is_fence(line))
+        .map(|line| line.chars().filter(is_plain).collect::<String>())
+        .map(|line| line.trim_end().to_owned())
+        .filter(|line| !line.is_empty() && !is_fence(line))
         .collect();
     match lines.as_slice() {
         [] => None,
