@@ -57,7 +57,9 @@ fn complaints(page: &str, source_of: impl Fn(&Named<'_>) -> Option<String>) -> V
 
 fn source_of(named: &Named<'_>) -> Option<String> {
     let sources = sources_of(named.folder).into_iter().map(tree::read);
-    sources.into_iter().find(|source| has_test(source, named.test))
+    sources
+        .into_iter()
+        .find(|source| has_test(source, named.test))
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Scene {
     Scene::new(tasks.as_ref()).agent(&format!(
         "{id}:1) {FAILED} ;;
          {id}.*:1) touch fixed; echo TASK_COMPLETE ;;
-         *) date +%N >other; echo TASK_COMPLETE ;;"
+         *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ))
 }
 
@@ -62,7 +62,9 @@ Focus: the parser.
 ",
         "1.1",
     );
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r#"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r#"
 ---
 spec: demo
 ---
@@ -105,7 +107,8 @@ Focus: the parser.
 - [x] 2.1 Tidy
   - **Verify**: `true`
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -131,7 +134,9 @@ fn spec_kit() {
 ",
         "T012",
     );
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r##"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r##"
 # Tasks: Photo albums
 
 ## Phase 3: User Story 1 - Albums (Priority: P1)
@@ -159,7 +164,8 @@ fn spec_kit() {
 
 - [x] T014 Documentation
 
-"##]]);
+"##]]
+    );
 }
 
 #[test]
@@ -176,7 +182,9 @@ fn openspec() {
 ",
         "1.2",
     );
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r###"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r###"
 ## 1. Setup
 
 - [x] 1.1 Create the table
@@ -195,7 +203,8 @@ fn openspec() {
 
 - [x] 2.1 Add the endpoint
 
-"###]]);
+"###]]
+    );
 }
 
 const KIRO: &str = "# Implementation Plan
@@ -217,9 +226,11 @@ const KIRO: &str = "# Implementation Plan
 fn a_row_in_a_group() {
     let scene = Scene::new(KIRO).agent(&format!(
         "2.1:1) {FAILED} ;;
-         *) touch fixed; date +%N >other; echo TASK_COMPLETE ;;"
+         *) touch fixed; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r##"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r##"
 # Implementation Plan
 
 - [x] 1. Set up the project
@@ -243,14 +254,15 @@ fn a_row_in_a_group() {
     - **Commit**: `fix(demo): address error from task 2.1`
   - [x] 2.2 Write the printer
 
-"##]]);
+"##]]
+    );
 }
 
 #[test]
 fn a_group_whose_own_verify_is_red() {
     let scene = Scene::new(KIRO).agent(
         "1.3:1) touch fixed; echo TASK_COMPLETE ;;
-         *) date +%N >other; echo TASK_COMPLETE ;;",
+         *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;",
     );
     let told = scene.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&scene).shows(str![[r#"
@@ -353,14 +365,17 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 #[test]
 fn a_group_that_nothing_heals() {
-    let scene = Scene::new(KIRO).agent("*) date +%N >other; echo TASK_COMPLETE ;;");
+    let scene = Scene::new(KIRO)
+        .agent("*) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;");
     let told = scene.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
         told.stderr,
         "ERROR: Max fix attempts (3) reached for task 1\nFix attempts: 1.3, 1.4, 1.5\n"
     );
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r##"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r##"
 # Implementation Plan
 
 - [ ] 1. Set up the project
@@ -404,13 +419,16 @@ fn a_group_that_nothing_heals() {
     - _Requirements: 2.1_
   - [ ] 2.2 Write the printer
 
-"##]]);
+"##]]
+    );
 }
 
 #[test]
 fn an_optional_row_that_was_asked_for() {
     let scene = failing_once(KIRO, "1.2");
-    snapbox::assert_data_eq!(healed(&scene, &["--include-optional"]), str![[r##"
+    snapbox::assert_data_eq!(
+        healed(&scene, &["--include-optional"]),
+        str![[r##"
 # Implementation Plan
 
 - [x] 1. Set up the project
@@ -434,7 +452,8 @@ fn an_optional_row_that_was_asked_for() {
     - _Requirements: 2.1_
   - [x] 2.2 Write the printer
 
-"##]]);
+"##]]
+    );
 }
 
 #[test]
@@ -443,7 +462,9 @@ fn an_optional_row_that_nobody_asked_for_stays_open() {
         "- [ ] 1.1 Needed\n  - **Verify**: `test -f fixed`\n- [ ]* 1.2 Not needed\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r#"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r#"
 - [x] 1.1 Needed
   - **Verify**: `test -f fixed`
 - [x] 1.1.1 [FIX 1.1] Fix: boom
@@ -457,7 +478,8 @@ fn an_optional_row_that_nobody_asked_for_stays_open() {
   - **Commit**: `fix(demo): address error from task 1.1`
 - [ ]* 1.2 Not needed
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -546,7 +568,7 @@ fn two_fixes_on_a_plain_list_of_one_task() {
     let scene = Scene::new("- [ ] Do it\n").agent(&format!(
         "1:1) {FAILED} ;;
          1:2) {FAILED} ;;
-         *) date +%N >other; echo TASK_COMPLETE ;;"
+         *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     let told = scene.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&scene).shows(str![[r#"
@@ -640,9 +662,11 @@ fn two_fixes_on_a_list_of_one_task_with_an_id() {
     let scene = Scene::new("- [ ] 1.3 Do it\n").agent(&format!(
         "1.3:1) {FAILED} ;;
          1.3:2) {FAILED} ;;
-         *) date +%N >other; echo TASK_COMPLETE ;;"
+         *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r#"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r#"
 - [x] 1.3 Do it
 - [x] 1.3.1 [FIX 1.3] Fix: boom
   - **Do**: Address the error: boom
@@ -664,7 +688,8 @@ fn two_fixes_on_a_list_of_one_task_with_an_id() {
   - **Verify**: echo 'Verify manually'
   - **Commit**: `fix(demo): address error from task 1.3`
 
-"#]]);
+"#]]
+    );
 }
 
 /// What `tasks` becomes, with its carriage returns and tabs shown.
@@ -680,7 +705,9 @@ fn windows_line_endings() {
         "# Tasks\r\n\r\n- [ ] 1.1 Parse\r\n  - **Files**: a\r\n  - **Verify**: `test -f fixed`\r\n\r\n- [ ] 1.2 Print\r\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(plan, str![[r##"
+    snapbox::assert_data_eq!(
+        plan,
+        str![[r##"
 # Tasks<CR>
 <CR>
 - [x] 1.1 Parse<CR>
@@ -699,7 +726,8 @@ fn windows_line_endings() {
 <CR>
 - [x] 1.2 Print<CR>
 
-"##]]);
+"##]]
+    );
 }
 
 #[test]
@@ -708,7 +736,9 @@ fn tabs() {
         "- [ ] 1 Group\n\t- [ ] 1.1 Parse\n\t\t- **Verify**: `test -f fixed`\n\t- [ ] 1.2 Print\n",
         "1.1",
     );
-    snapbox::assert_data_eq!(plan, str![[r#"
+    snapbox::assert_data_eq!(
+        plan,
+        str![[r#"
 - [x] 1 Group
 <TAB>- [x] 1.1 Parse
 <TAB><TAB>- **Verify**: `test -f fixed`
@@ -723,14 +753,17 @@ fn tabs() {
 <TAB>  - **Commit**: `fix(demo): address error from task 1.1`
 <TAB>- [x] 1.2 Print
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
 fn no_final_line_ending() {
     let plan = bytes("- [x] 1.1 Parse\n- [ ] 1.2 Print", "1.2");
     assert!(!plan.ends_with('\n'));
-    snapbox::assert_data_eq!(plan + "<", str![[r#"
+    snapbox::assert_data_eq!(
+        plan + "<",
+        str![[r#"
 - [x] 1.1 Parse
 - [x] 1.2 Print
 - [x] 1.2.1 [FIX 1.2] Fix: boom
@@ -742,7 +775,8 @@ fn no_final_line_ending() {
   - **Done when**: Error "boom" no longer occurs
   - **Verify**: echo 'Verify manually'
   - **Commit**: `fix(demo): address error from task 1.2`<
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -875,6 +909,28 @@ Warnings:        1
 }
 
 #[test]
+fn a_task_pays_for_no_fix_of_another_with_its_id() {
+    let scene = Scene::new(
+        "## Phase 1
+
+- [ ] 1.1 Parse
+  - **Verify**: `test -f one`
+
+## Phase 2
+
+- [ ] 1.1 Print
+  - **Verify**: `test -f two`
+",
+    )
+    .agent(
+        "1.1.2:1) touch one; echo TASK_COMPLETE ;;
+         1.1.4:1) touch two; echo TASK_COMPLETE ;;
+         *) echo TASK_COMPLETE ;;",
+    );
+    healed(&scene, &["--max-fix-tasks=2"]);
+}
+
+#[test]
 fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
     let scene = Scene::new(
         "- [ ] 1.1 [P] One\n- [ ] 1.2 [P] Two\n- [ ] 1.3 [P] Three\n- [ ] 1.4 [VERIFY] Check\n  - **Verify**: `true`\n",
@@ -882,9 +938,11 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
     .agent(&format!(
         "1.2:1) echo $REGREEN_TASK_ID >>$notes/order; {FAILED} ;;
          1.4:*) echo $REGREEN_TASK_ID >>$notes/order; echo VERIFICATION_PASS ;;
-         *) echo $REGREEN_TASK_ID >>$notes/order; date +%N >other; echo TASK_COMPLETE ;;"
+         *) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
-    snapbox::assert_data_eq!(healed(&scene, &[]), str![[r#"
+    snapbox::assert_data_eq!(
+        healed(&scene, &[]),
+        str![[r#"
 - [x] 1.1 [P] One
 - [x] 1.2 [P] Two
 - [x] 1.2.1 [FIX 1.2] Fix: boom
@@ -900,7 +958,8 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
 - [x] 1.4 [VERIFY] Check
   - **Verify**: `true`
 
-"#]]);
+"#]]
+    );
     assert_eq!(scene.note("order"), "1.1\n1.2\n1.2.1\n1.2\n1.3\n1.4\n");
 }
 
@@ -1002,13 +1061,15 @@ fn a_task_file_of_any_name() {
         .file("TODO.md", "* [ ] Parse\n* [ ] Print\n")
         .agent(&format!(
             "1:1) {FAILED} ;;
-             *) date +%N >other; echo TASK_COMPLETE ;;"
+             *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
         ));
     let agent = scene.agent_flag();
     let told = scene.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(!scene.has(PROGRESS) && !scene.has(STATE));
-    snapbox::assert_data_eq!(scene.text("TODO.md"), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.text("TODO.md"),
+        str![[r#"
 * [x] Parse
 * [x] 1.1 [FIX 1] Fix: boom
   - **Do**: Address the error: boom
@@ -1021,5 +1082,6 @@ fn a_task_file_of_any_name() {
   - **Commit**: `fix(TODO): address error from task 1`
 * [x] Print
 
-"#]]);
+"#]]
+    );
 }

@@ -157,11 +157,13 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
     let scene = Scene::new(INSERTION).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {KEEP}; touch implement.md; echo TASK_COMPLETE ;;
-         *) date +%N >$REGREEN_TASK_ID; echo TASK_COMPLETE ;;",
+         *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >done-$REGREEN_TASK_ID; echo TASK_COMPLETE ;;",
         failed("File not found", "Checked alternate paths")
     ));
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    snapbox::assert_data_eq!(scene.note("tasks.then"), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.note("tasks.then"),
+        str![[r#"
 - [ ] 1.3 Add failure parser
   - **Do**: Add parsing logic
   - **Files**: implement.md
@@ -180,8 +182,11 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
 
 - [ ] 1.4 Next task
 
-"#]]);
-    snapbox::assert_data_eq!(scene.note("state.then"), str![[r#"
+"#]]
+    );
+    snapbox::assert_data_eq!(
+        scene.note("state.then"),
+        str![[r#"
 {
   "phase": "execution",
   "taskIndex": 0,
@@ -208,7 +213,8 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
   }
 }
 
-"#]]);
+"#]]
+    );
 }
 
 const SEQUENCE: &str = "# Tasks
@@ -318,7 +324,9 @@ Warnings:        1
 }
 
 "#]]);
-    snapbox::assert_data_eq!(scene.note("state.then"), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.note("state.then"),
+        str![[r#"
 {
   "phase": "execution",
   "taskIndex": 2,
@@ -347,7 +355,8 @@ Warnings:        1
   }
 }
 
-"#]]);
+"#]]
+    );
 }
 
 // AC-2.3, AC-5.1, AC-5.2, FR-10
@@ -474,7 +483,9 @@ Warnings:        1
 }
 
 "#]]);
-    snapbox::assert_data_eq!(scene.note("tasks.then"), str![[r##"
+    snapbox::assert_data_eq!(
+        scene.note("tasks.then"),
+        str![[r##"
 # Tasks
 
 - [x] 1.1 Read
@@ -507,8 +518,11 @@ Warnings:        1
 - [ ] 1.4 Next task
   - **Verify**: `true`
 
-"##]]);
-    snapbox::assert_data_eq!(scene.note("state.then"), str![[r#"
+"##]]
+    );
+    snapbox::assert_data_eq!(
+        scene.note("state.then"),
+        str![[r#"
 {
   "phase": "execution",
   "taskIndex": 2,
@@ -545,7 +559,8 @@ Warnings:        1
   }
 }
 
-"#]]);
+"#]]
+    );
 }
 
 // AC-2.3, AC-5.2, FR-10
@@ -991,7 +1006,9 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
         told.stderr,
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3\n"
     );
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r#"
 - [x] 1.1 Read
 - [x] 1.2 Split
 - [ ] 1.3 Parse
@@ -1008,7 +1025,8 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
 - [ ] 1.4 Next task
   - **Verify**: `true`
 
-"#]]);
+"#]]
+    );
 }
 
 // AC-3.2, AC-3.3, NFR-3
@@ -1135,6 +1153,55 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 "#]]);
 }
 
+// AC-3.3, NFR-3
+#[test]
+fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
+    let scene = Scene::new(SEQUENCE).agent(&format!(
+        "1.3:*) {0} ;;
+         1.3.[123]:[123]) {0} ;;
+         *) echo TASK_COMPLETE ;;",
+        failed("boom", "none"),
+    ));
+    let told = scene.run(&["--recovery-mode"]);
+    assert_eq!(told.code, Some(1));
+    assert_eq!(
+        told.stderr,
+        "ERROR: Max fix attempts (10) reached for task 1.3 and its fixes\n"
+    );
+    assert_eq!(scene.text(TASKS).matches("[FIX ").count(), 10);
+    assert_eq!(
+        scene.text(PROGRESS).split("## Fix Task History\n").nth(1),
+        Some(
+            "- Task 1.3.1: 3 fixes attempted (1.3.1.1, 1.3.1.2, 1.3.1.3) - Final: PASS
+- Task 1.3.2: 3 fixes attempted (1.3.2.1, 1.3.2.2, 1.3.2.3) - Final: PASS
+- Task 1.3: 3 fixes attempted (1.3.1, 1.3.2, 1.3.3) - Final: FAIL (max limit)
+- Task 1.3.3: 1 fix attempted (1.3.3.1) - Final: FAIL (max limit)
+"
+        )
+    );
+}
+
+// AC-3.3, NFR-3
+#[test]
+fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
+    let scene = Scene::new(SEQUENCE).agent(&format!(
+        "1.3:*) {} ;;
+         *) echo TASK_COMPLETE ;;",
+        failed("boom", "none"),
+    ));
+    let told = scene.run(&["--recovery-mode", "--max-task-iterations=2"]);
+    assert_eq!(told.code, Some(1));
+    assert_eq!(
+        told.stderr,
+        "ERROR: Max retries reached for task 1.3 after 2 attempts\n"
+    );
+    assert!(
+        scene
+            .text(PROGRESS)
+            .ends_with("- Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)\n")
+    );
+}
+
 // AC-4.1, AC-4.2, NFR-1
 #[test]
 fn without_recovery_a_failed_task_is_tried_five_times_and_nothing_is_written() {
@@ -1194,21 +1261,20 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 fn in_a_file_of_a_thousand_tasks_a_fix_comes_at_once() {
     let task = |n: usize| {
         let done = if n == 500 { ' ' } else { 'x' };
-        format!("- [{done}] {n}.1 Task {n}\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n")
+        format!(
+            "- [{done}] {n}.1 Task {n}\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n"
+        )
     };
     let tasks: String = (1..=1000).map(task).collect();
     let scene = Scene::new(&tasks).agent(&format!(
-        "500.1:1) date +%s%N >$notes/failed; {} ;;
-         500.1.1:1) date +%s%N >$notes/fixing; touch fixed; echo TASK_COMPLETE ;;
+        "500.1:1) {} ;;
+         500.1.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
     let began = Instant::now();
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
     assert!(began.elapsed() < Duration::from_secs(30));
-    let at = |note: &str| scene.note(note).trim().parse::<u64>().unwrap();
-    let taken = Duration::from_nanos(at("fixing") - at("failed"));
-    assert!(taken < Duration::from_secs(10), "{taken:?}");
     let expected = tasks.replace(
         "- [ ] 500.1 Task 500\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n",
         "- [x] 500.1 Task 500\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n\

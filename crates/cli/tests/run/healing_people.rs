@@ -183,7 +183,9 @@ fn while_fixes_run_the_state_points_at_their_original() {
     let state = scene.text(STATE);
     run.signal("INT");
     run.ended();
-    snapbox::assert_data_eq!(state, str![[r#"
+    snapbox::assert_data_eq!(
+        state,
+        str![[r#"
 {
   "phase": "execution",
   "taskIndex": 1,
@@ -219,7 +221,8 @@ fn while_fixes_run_the_state_points_at_their_original() {
   }
 }
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -683,7 +686,11 @@ fn fixes_whose_original_a_person_deletes_are_ordinary_tasks() {
     run.signal("INT");
     run.ended();
     let_go(&scene);
-    edit(&scene, "- [ ] 1.2 Parse\n  - **Verify**: `test -f fixed`\n", "");
+    edit(
+        &scene,
+        "- [ ] 1.2 Parse\n  - **Verify**: `test -f fixed`\n",
+        "",
+    );
     let told = scene.run(&[]);
     told.and_plan(&scene).shows(str![[r#"
 run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh

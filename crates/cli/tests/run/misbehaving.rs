@@ -27,7 +27,11 @@ fn misbehaving(tasks: &str, always: &str) -> Scene {
 fn ends(told: Told, code: i32, message: &str) -> Told {
     assert_eq!(told.stderr, message, "{}", told.stdout);
     assert_eq!(told.code, Some(code), "{}", told.stdout);
-    assert!(!told.stdout.contains("ALL_TASKS_COMPLETE"), "{}", told.stdout);
+    assert!(
+        !told.stdout.contains("ALL_TASKS_COMPLETE"),
+        "{}",
+        told.stdout
+    );
     told
 }
 
@@ -189,9 +193,15 @@ fn one_that_always_contradicts_itself() {
 #[test]
 fn one_that_never_signals() {
     for tasks in [RED, UNVERIFIED] {
-        let scene = misbehaving(tasks, "date +%N >work; echo I am working on it");
+        let scene = misbehaving(
+            tasks,
+            "echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo I am working on it",
+        );
         ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
-        let scene = misbehaving(tasks, "date +%N >work; echo I am working on it");
+        let scene = misbehaving(
+            tasks,
+            "echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo I am working on it",
+        );
         ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
         assert_eq!(scene.text(TASKS), tasks);
     }
@@ -726,7 +736,7 @@ Fix attempts: 1.1.1
 fn one_that_deletes_the_row_of_another_task_is_not_green() {
     let tasks = "- [ ] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n";
     let always = "grep -v 'Third' $tasks >$notes/less; cp $notes/less $tasks; \
-                  date +%N >work; echo TASK_COMPLETE";
+                  echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE";
     let scene = misbehaving(tasks, always);
     let told = scene.run(&["--recovery-mode"]);
     told.and_plan(&scene).shows(str![[r#"
@@ -918,8 +928,12 @@ fn one_that_adds_rows_endlessly() {
     let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
                   printf -- '- [ ] %s.1 One more\\n  - **Verify**: `true`\\n' $n >>$tasks; echo TASK_COMPLETE";
     let tasks = "- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n";
-    let limit = "ERROR: Maximum global iterations (6) reached. Review .progress.md for failure patterns.\n";
-    for flags in [&["--max-global-iterations=6"][..], &["--max-global-iterations=6", "--recovery-mode"]] {
+    let limit =
+        "ERROR: Maximum global iterations (6) reached. Review .progress.md for failure patterns.\n";
+    for flags in [
+        &["--max-global-iterations=6"][..],
+        &["--max-global-iterations=6", "--recovery-mode"],
+    ] {
         ends(misbehaving(tasks, always).run(flags), 1, limit);
     }
     let scene = misbehaving(tasks, always);

@@ -24,7 +24,7 @@ fn request(kind: &str, task: &str, proposed: &str) -> String {
     format!("cat <<'END'\nTASK_MODIFICATION_REQUEST\n{json}\nEND\n")
 }
 
-const DONE: &str = "*) echo $REGREEN_TASK_ID >>$notes/order; date +%N >work; echo TASK_COMPLETE ;;";
+const DONE: &str = "*) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE ;;";
 
 /// 1.2 asks once, in its first attempt.
 fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Scene {
@@ -130,10 +130,16 @@ Next:            `regreen diff 1.2.2` shows what nothing has verified
 
 #[test]
 fn what_is_needed_first_goes_before_the_task() {
-    let scene = asks_once(PLAN, "ADD_PREREQUISITE", r#""- [ ] 1.2.9 Install it\n  - **Do**: Get it\n  - **Verify**: `true`""#);
+    let scene = asks_once(
+        PLAN,
+        "ADD_PREREQUISITE",
+        r#""- [ ] 1.2.9 Install it\n  - **Do**: Get it\n  - **Verify**: `true`""#,
+    );
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.3\n");
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r#"
 # Tasks
 
 - [x] 1.1 Read
@@ -149,7 +155,8 @@ fn what_is_needed_first_goes_before_the_task() {
 - [x] 1.3 Print
   - **Verify**: `true`
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -158,7 +165,9 @@ fn what_follows_goes_after_the_task() {
     let scene = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r#"
 # Tasks
 
 - [x] 1.1 Read
@@ -174,7 +183,8 @@ fn what_follows_goes_after_the_task() {
 - [x] 1.3 Print
   - **Verify**: `true`
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -185,7 +195,9 @@ fn what_follows_goes_after_the_fixes_of_the_task() {
     ));
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r##"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r##"
 # Tasks
 
 - [x] 1.1 Read
@@ -209,16 +221,20 @@ fn what_follows_goes_after_the_fixes_of_the_task() {
 - [x] 1.3 Print
   - **Verify**: `true`
 
-"##]]);
+"##]]
+    );
 }
 
 #[test]
 fn in_a_group_they_stand_in_the_group() {
-    let tasks = "- [ ] 1. Build\n  - [ ] 1.1 Read\n  - [ ] 1.2 Parse\n  - [ ] 1.3 Print\n- [ ] 2. Ship\n";
+    let tasks =
+        "- [ ] 1. Build\n  - [ ] 1.1 Read\n  - [ ] 1.2 Parse\n  - [ ] 1.3 Print\n- [ ] 2. Ship\n";
     let proposed = r#"{"title":"One","do":"it"},{"title":"Two"}"#;
     let scene = asks_once(tasks, "SPLIT_TASK", proposed);
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r#"
 - [x] 1. Build
   - [x] 1.1 Read
   - [x] 1.2.1 One
@@ -228,7 +244,8 @@ fn in_a_group_they_stand_in_the_group() {
   - [x] 1.3 Print
 - [x] 2. Ship
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
@@ -917,12 +934,19 @@ Next:            `regreen diff 2` shows what nothing has verified
 
 #[test]
 fn in_a_list_of_one_task_with_an_id_parts_are_written() {
-    let scene = asks_once("- [ ] 1.2 Parse\n", "SPLIT_TASK", r#"{"title":"One"},{"title":"Two"}"#);
+    let scene = asks_once(
+        "- [ ] 1.2 Parse\n",
+        "SPLIT_TASK",
+        r#"{"title":"One"},{"title":"Two"}"#,
+    );
     assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    snapbox::assert_data_eq!(scene.text(TASKS), str![[r#"
+    snapbox::assert_data_eq!(
+        scene.text(TASKS),
+        str![[r#"
 - [x] 1.2.1 One
 - [x] 1.2.2 Two
 - [x] 1.2 Parse
 
-"#]]);
+"#]]
+    );
 }

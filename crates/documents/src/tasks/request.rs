@@ -144,7 +144,9 @@ impl TaskFile {
 
 fn proposals(original: &TaskId, request: &ModificationRequest) -> Vec<Proposal> {
     let proposed = request.proposed_tasks.iter();
-    proposed.map(|task| Proposal::read(original, task)).collect()
+    proposed
+        .map(|task| Proposal::read(original, task))
+        .collect()
 }
 
 fn numbered(original: &TaskId, first: u32, proposals: Vec<Proposal>) -> Vec<NewTask> {
@@ -263,7 +265,13 @@ mod tests {
         let script = "- [ ] 2.0 Second\n  - **Verify**:\n    ```bash\n    cd a\n    make\n    ```";
         let request = request(Modification::SplitTask, "1.1", &[row, script]);
         assert_eq!(
-            granted("- [ ] 1.1 A\n- [ ] 1.2 B\n", &State::default(), "1.1", &request).unwrap(),
+            granted(
+                "- [ ] 1.1 A\n- [ ] 1.2 B\n",
+                &State::default(),
+                "1.1",
+                &request
+            )
+            .unwrap(),
             "- [ ] 1.1.1 First
   - **Do**: Read it
   - **Files**: a.rs

@@ -11,8 +11,7 @@ use crate::input::ModifyResult;
 const NOT_HONOURED: &str =
     "the agent asked for other rows in the plan; that is only done in recovery mode";
 /// What is said where the agent wants its task divided and calls it done.
-const CALLED_DONE: &str =
-    "the agent asked for rows to be done before its task, but says that it is done: they are not added";
+const CALLED_DONE: &str = "the agent asked for rows to be done before its task, but says that it is done: they are not added";
 
 /// Asks for the rows, if the last attempt asked for some; whether it did.
 pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
