@@ -1,8 +1,8 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonChoice, PickedTask, PromptKind,
-    RunConfig, TaskId, TaskKey, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonChoice, PickedTask,
+    PromptKind, RunConfig, TaskId, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -115,7 +115,7 @@ impl State {
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
-            Event::PlanModified { task, .. } => self.with(task, |task| task.phase = Phase::Open),
+            Event::PlanModified { task, added } => self.with(task, |task| task.got_rows(added)),
             Event::ModificationRefused { task, why } => {
                 self.with(task, |task| task.got_no_rows(why));
             }
@@ -379,6 +379,23 @@ impl TaskState {
             | AttemptClass::Fatal { .. } => {}
         }
         self.rest();
+    }
+
+    /// Whoever asked for other rows is told at the next attempt that they are there.
+    fn got_rows(&mut self, added: &[TaskKey]) {
+        self.phase = Phase::Open;
+        if self.report.as_ref().is_some_and(|report| report.signalled) {
+            return;
+        }
+        let rows: Vec<String> = added.iter().map(ToString::to_string).collect();
+        let rows = rows.join(", ");
+        self.prompt = PromptKind::Retry;
+        self.failure = Some(FailureNote {
+            error: format!(
+                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now, and those before this task are done. Do what is left of it"
+            ),
+            attempted_fix: String::new(),
+        });
     }
 
     /// Whoever asked for other rows instead of finishing is told why there are none.

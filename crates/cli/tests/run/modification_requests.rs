@@ -395,7 +395,7 @@ fn refused(request: &str, why: &str) {
 #[test]
 fn a_bad_request_is_reported_and_ignored() {
     let one = r#"{"title":"One"}"#;
-    let eleven = vec![one; 11].join(",");
+    let eleven = [one; 11].join(",");
     let split = "SPLIT_TASK";
     refused(
         &request(split, "1.3", one),
@@ -949,4 +949,33 @@ fn in_a_list_of_one_task_with_an_id_parts_are_written() {
 
 "#]]
     );
+}
+
+#[test]
+fn where_only_one_task_is_run_it_is_not_divided() {
+    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `true`\n- [ ] 1.2 Not asked for\n").agent(
+        r#"1.1:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.1","proposedTasks":["One","Two"]}\n' ;;
+           *) touch work; echo TASK_COMPLETE ;;"#,
+    );
+    let told = scene.run(&["--recovery-mode", "--only=1.1"]);
+    told.shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Write it: attempt 1 of 5
+warning: the agent asked for rows to be done before its task, but only that task is run: they are not added
+1.1: verifying: true
+1.1 Write it: only the signal is missing, the agent is reminded
+1.1: verifying: true
+1.1 Write it: done after [TIME]
+run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
+
+Task 1.1 is done; 1 task is still open.
+Originals:       1 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Warnings:        2
+Next:            `regreen run` goes on with what is open
+--- exit code 0
+
+"#]]);
 }

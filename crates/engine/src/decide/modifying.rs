@@ -10,6 +10,8 @@ use crate::input::ModifyResult;
 /// What is said where nobody may change the plan.
 const NOT_HONOURED: &str =
     "the agent asked for other rows in the plan; that is only done in recovery mode";
+/// What is said where nothing else would be run.
+const ONLY_ONE: &str = "the agent asked for rows to be done before its task, but only that task is run: they are not added";
 /// What is said where the agent wants its task divided and calls it done.
 const CALLED_DONE: &str = "the agent asked for rows to be done before its task, but says that it is done: they are not added";
 
@@ -21,6 +23,7 @@ pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
     let refusal = match turn.state.config.recovery {
         false => NOT_HONOURED,
         true if is_called_done(turn) && !is_followup(&request) => CALLED_DONE,
+        true if turn.state.config.only.is_some() && !is_followup(&request) => ONLY_ONE,
         true => {
             ask(turn, request);
             return true;

@@ -209,10 +209,11 @@ fn written_prompt(
         max_attempts: order.max_iterations,
     };
     let known = known(performer, order);
+    let details = details(order, &repaired(file, row));
     let previous = order
         .previous
         .as_ref()
-        .map(|failure| previous(order, failure));
+        .map(|failure| previous(order, failure, &details));
     let prompts = &performer.prompts;
     match (order.prompt, previous) {
         // Part of what is being tried again, so that is told as well.
@@ -260,20 +261,35 @@ fn occasion<'a>(
     }
 }
 
-fn previous<'a>(order: &AttemptOrder, failure: &'a FailureNote) -> PreviousAttempt<'a> {
-    let (error, details) = failure
-        .error
-        .split_once('\n')
-        .unwrap_or((failure.error.as_str(), ""));
+fn previous<'a>(
+    order: &AttemptOrder,
+    failure: &'a FailureNote,
+    details: &'a str,
+) -> PreviousAttempt<'a> {
     PreviousAttempt {
         number: order.iteration.saturating_sub(1),
-        error,
+        error: failure.error.lines().next().unwrap_or_default(),
         attempted_fix: match failure.attempted_fix.as_str() {
             "" => TaskFailure::NO_ATTEMPTED_FIX,
             fix => fix,
         },
         details,
     }
+}
+
+/// What was done about the failure since, and all that was known of it.
+fn details(order: &AttemptOrder, repaired: &str) -> String {
+    let failure = order.previous.as_ref();
+    let rest = failure.and_then(|failure| failure.error.split_once('\n'));
+    format!("{repaired}{}", rest.map_or("", |(_, rest)| rest))
+}
+
+/// The fixes of a task that are done.
+fn repaired(file: &TaskFile, row: RowId) -> String {
+    let done = file.fixes(row).filter(|fix| file.is_done(*fix));
+    let keys = done.filter_map(|fix| file.key(fix));
+    keys.map(|key| format!("Done since then: {} {}\n", key.id, key.title))
+        .collect()
 }
 
 fn run_agent(
