@@ -42,8 +42,13 @@ pub fn json(value: &impl Serialize) -> String {
 
 /// Says something beside the result.
 pub fn note(text: &str) {
-    // If this cannot be printed, it was only a note.
-    let _ = writeln!(io::stderr(), "note: {}", printable(text));
+    say(&format!("note: {text}"));
+}
+
+/// Says something that is no result.
+pub fn say(text: &str) {
+    // If this cannot be printed, there is nobody to hear it.
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Says what went wrong and what to do about it. Files and flags may hold secrets: what

@@ -9,9 +9,10 @@ use thiserror::Error;
 use super::fix_record::FixRecord;
 use super::json_style::JsonStyle;
 use super::known_key::{
-    COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, MAPS, MAX_FIX_DEPTH,
-    MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP, PHASE,
-    RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS, TOTAL_TASKS, as_count,
+    AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, MAPS,
+    MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP,
+    PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS,
+    TOTAL_TASKS, as_count,
 };
 use super::task_result::TaskResult;
 
@@ -223,6 +224,18 @@ impl State {
     #[must_use]
     pub fn recovery_mode(&self) -> bool {
         self.flag(RECOVERY_MODE)
+    }
+
+    /// Whether it waits for somebody to look at what there is.
+    #[must_use]
+    pub fn awaits_approval(&self) -> bool {
+        self.flag(AWAITING_APPROVAL)
+    }
+
+    /// Whether all phases are gone through without asking.
+    #[must_use]
+    pub fn quick_mode(&self) -> bool {
+        self.flag(QUICK_MODE)
     }
 
     pub fn set_recovery_mode(&mut self, on: bool) {
