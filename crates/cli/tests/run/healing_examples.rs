@@ -870,7 +870,7 @@ const STATE_BEFORE: &str = r#"{
         }
     },
     "ratio": 1.50,
-    "quickMode": {"x": [1, 2]}
+    "myTool": {"x": [1, 2]}
 }
 "#;
 
@@ -964,7 +964,7 @@ Warnings:        1
         }
     },
     "ratio": 1.50,
-    "quickMode": {
+    "myTool": {
         "x": [1, 2]
     },
     "taskIteration": 1,
