@@ -979,3 +979,90 @@ Next:            `regreen run` goes on with what is open
 
 "#]]);
 }
+
+/// 1.2 gets nowhere in its time, and then this is its answer.
+fn gets_nowhere(tasks: &str, answer: &str) -> Scene {
+    Scene::new(tasks).agent(&format!(
+        "1.2:1) exec sleep 60 ;;\n1.2:2) echo $REGREEN_PROMPT_KIND >$notes/kind\n{answer} ;;\n{DONE}"
+    ))
+}
+
+const IN_TIME: [&str; 2] = ["--recovery-mode", "--timeout=2s"];
+
+#[test]
+fn a_task_that_gets_nowhere_in_its_time_is_split() {
+    let parts = request("SPLIT_TASK", "1.2", r#""One","Two""#);
+    let scene = gets_nowhere(PLAN, &parts);
+    let told = scene.run(&IN_TIME);
+    assert_eq!(scene.note("kind"), "split\n");
+    assert_eq!(scene.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    told.and_plan(&scene).shows(str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.2 Parse: attempt 1 of 5
+1.2 Parse: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after [TIME]
+1.2 Parse: it got nowhere in its time, the agent is to split it
+1.2: the agent asked for 1.2.1, 1.2.2
+1.2.1 One: attempt 1 of 5
+1.2.1 One: done after [TIME], unverified
+1.2.2 Two: attempt 1 of 5
+1.2.2 Two: done after [TIME], unverified
+1.2 Parse: attempt 2 of 5
+1.2: verifying: true
+1.2 Parse: done after [TIME]
+1.3 Print: attempt 1 of 5
+1.3: verifying: true
+1.3 Print: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       5 of 5 done
+Attempts:        6, of which 5 count (limit 100)
+Time:            [TIME]
+Unverified:      1.2.1, 1.2.2
+Warnings:        1
+Next:            `regreen diff 1.2.1` shows what nothing has verified
+--- exit code 0
+--- specs/demo/tasks.md
+# Tasks
+
+- [x] 1.1 Read
+
+- [x] 1.2.1 One
+
+- [x] 1.2.2 Two
+
+- [x] 1.2 Parse
+  - **Do**: Parse it
+  - **Verify**: `true`
+
+- [x] 1.3 Print
+  - **Verify**: `true`
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.2.1 One
+- [x] 1.2.2 Two
+- [x] 1.2 Parse
+- [x] 1.3 Print
+
+"#]]);
+}
+
+#[test]
+fn a_task_that_gets_nowhere_and_cannot_be_split_is_a_persons() {
+    let scene = gets_nowhere(PLAN, "echo It is one thing");
+    let told = scene.run(&IN_TIME);
+    assert_eq!(scene.text(TASKS), PLAN);
+    assert_eq!(told.code, Some(3));
+    assert!(
+        told.stderr.contains("it could not be split"),
+        "{}",
+        told.stderr
+    );
+    // Nor where the plan has to stay as it is.
+    let tasks = "- [x] Read\n- [ ] Parse\n";
+    let parts = request("SPLIT_TASK", "2", r#""One","Two""#);
+    let scene = Scene::new(tasks).agent(&format!("2:1) exec sleep 60 ;;\n2:2) {parts} ;;\n{DONE}"));
+    assert_eq!(scene.run(&IN_TIME).code, Some(3));
+    assert_eq!(scene.text(TASKS), tasks);
+}

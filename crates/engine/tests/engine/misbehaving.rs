@@ -173,3 +173,25 @@ fn rows_that_are_added_do_not_raise_a_limit_that_nobody_has_set() {
     });
     assert_eq!(run.state.iteration_limit(), 100);
 }
+
+#[test]
+fn one_that_always_runs_out_of_time_while_it_gets_on_has_eight_times_the_time_at_most() {
+    let mut run = Run::start_with(config(true), vec![]);
+    run.pick(picked("1.1", 0));
+    let usual = run.attempt().timeout_ms;
+    for times in [1, 2, 4, 8, 8] {
+        assert_eq!(run.attempt().timeout_ms, usual * times);
+        let mut report = AttemptReport {
+            progressed: true,
+            ..AttemptReport::default()
+        };
+        report.ending.timed_out = true;
+        run.attempt_ends(report);
+    }
+    assert_eq!(
+        *outcome(&run),
+        RunOutcome::Limit {
+            message: "ERROR: Max retries reached for task 1.1 after 5 attempts".to_owned()
+        }
+    );
+}
