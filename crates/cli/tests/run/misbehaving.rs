@@ -905,6 +905,21 @@ Fix attempts: 1.1.1
 }
 
 #[test]
+fn one_that_weakens_the_verify_of_the_task_it_is_a_part_of() {
+    let scene = Scene::new(RED).agent(&format!(
+        "1.1:1) {SPLIT} ;;
+         *) sed -i 's/test -f never/true/' $tasks; touch work; echo TASK_COMPLETE ;;"
+    ));
+    let made = "ERROR: Max fix attempts (1) reached for task 1.1\nFix attempts: 1.1.2\n";
+    let told = ends(scene.run(&ONE_FIX), 1, made);
+    let warning = "task 1.1 is being worked on: what the agent changed in it was taken back\n";
+    assert!(told.stdout.contains(warning), "{}", told.stdout);
+    // Nor does that help the next run.
+    ends(scene.run(&[]), 1, made);
+    assert!(!scene.text(TASKS).contains("- [x] 1.1 "));
+}
+
+#[test]
 fn one_that_adds_rows_endlessly() {
     let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
                   printf -- '- [ ] %s.1 One more\\n  - **Verify**: `true`\\n' $n >>$tasks; echo TASK_COMPLETE";

@@ -44,6 +44,15 @@ impl State {
         }
     }
 
+    /// The tasks that a task is a part or a fix of, nearest first.
+    #[must_use]
+    pub fn wholes(&self, task: &TaskId) -> Vec<TaskId> {
+        let above = |id: &TaskId| self.whole_of(id).or_else(|| self.repaired_by(id));
+        std::iter::successors(above(task), above)
+            .take(LONGEST_LINEAGE)
+            .collect()
+    }
+
     /// The task that was divided into this one and others.
     fn whole_of(&self, part: &TaskId) -> Option<TaskId> {
         self.owner(MODIFICATION_MAP, "taskIds", part)
@@ -142,6 +151,8 @@ mod tests {
         state.record_fix(&id("1.3"), &id("1.3.1"), "x");
         state.record_fix(&id("1.3.1"), &id("1.3.1.1"), "x");
         state.record_modification(&id("1.3.1.1"), "run/1", &[id("1.3.2")]);
+        let above = ["1.3.1.1", "1.3.1", "1.3"].map(id);
+        assert_eq!(state.wholes(&id("1.3.2")), above);
         for (task, depth) in [("1.3", 0), ("1.3.1.1", 0), ("1.3.2", 1)] {
             assert_eq!(
                 state.modification_lineage(&id(task)),
@@ -160,6 +171,7 @@ mod tests {
         state.record_fix(&id("1.1"), &id("1.2"), "x");
         state.record_fix(&id("1.2"), &id("1.1"), "x");
         assert_eq!(state.modification_lineage(&id("1.1")).depth, 0);
+        assert_eq!(state.wholes(&id("1.1")).len(), LONGEST_LINEAGE);
     }
 
     #[test]

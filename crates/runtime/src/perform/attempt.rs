@@ -19,6 +19,7 @@ use regreen_model::{
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
+use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
@@ -52,7 +53,7 @@ pub(crate) fn attempt(
     let Some(row) = file.resolve(key) else {
         return Ok(Attempted::Gone);
     };
-    let before = PlanBefore::of(&file, key, Author::Agent);
+    let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let prompt = written_prompt(performer, order, &file, row);
     if let Err(refused) = keep_prompt(performer, order, &prompt)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
@@ -95,7 +96,19 @@ pub(crate) fn interrupted(
         None => return Ok(report),
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
+    let before = with_wholes(performer, before, key);
     look_around(performer, &name, key, &before, put_back, report)
+}
+
+/// Whoever works on a part of a task works on that task, too: what it says stays as it is.
+fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) -> PlanBefore {
+    let wholes = state(performer).wholes(&task.id);
+    let rows = wholes
+        .iter()
+        .flat_map(|id| before.file.rows_with_id(id).take(1));
+    let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
+    before.running.extend(keys);
+    before
 }
 
 /// The plan as if people had said before the attempt what they said after it: what they

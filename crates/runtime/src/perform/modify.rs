@@ -28,7 +28,7 @@ pub(crate) fn modify(
     }
 }
 
-fn state(performer: &Performer) -> State {
+pub(super) fn state(performer: &Performer) -> State {
     let text = read_text(&RealDisk, &performer.places.state);
     let state = text.ok().and_then(|file| State::read(&file.text).ok());
     state.map(|(state, _)| state).unwrap_or_default()
