@@ -1,8 +1,8 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonAnswer, PersonChoice, PickedTask,
-    PromptKind, RunConfig, TaskId, TaskKey, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
+    PickedTask, PromptKind, RunConfig, TaskId, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -115,8 +115,9 @@ impl State {
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
-            Event::PlanModified { task, .. } | Event::ModificationRefused { task, .. } => {
-                self.with(task, |task| task.phase = Phase::Open);
+            Event::PlanModified { task, added } => self.with(task, |task| task.got_rows(added)),
+            Event::ModificationRefused { task, why } => {
+                self.with(task, |task| task.got_no_rows(why));
             }
             Event::SupersedeAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Superseding { seq: *seq }, |_| {});
@@ -413,6 +414,34 @@ impl TaskState {
             | AttemptClass::Fatal { .. } => {}
         }
         self.rest();
+    }
+
+    /// Whoever asked for other rows is told at the next attempt that they are there.
+    fn got_rows(&mut self, added: &[TaskKey]) {
+        self.phase = Phase::Open;
+        if self.report.as_ref().is_some_and(|report| report.signalled) {
+            return;
+        }
+        let rows: Vec<String> = added.iter().map(ToString::to_string).collect();
+        let rows = rows.join(", ");
+        self.prompt = PromptKind::Retry;
+        self.failure = Some(FailureNote {
+            error: format!(
+                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now, and those before this task are done. Do what is left of it"
+            ),
+            attempted_fix: String::new(),
+        });
+    }
+
+    /// Whoever asked for other rows instead of finishing is told why there are none.
+    fn got_no_rows(&mut self, why: &str) {
+        self.phase = Phase::Open;
+        if let Some(report) = &mut self.report
+            && !report.signalled
+            && !report.reports_failure
+        {
+            report.error = format!("{}: {why}", report.error);
+        }
     }
 
     /// A fix stands in the file that was made for the last failure.

@@ -189,6 +189,9 @@ pub struct FixBudget {
     pub fix_ids: Vec<TaskId>,
     /// What its next fix is called.
     pub next_id: TaskId,
+    /// What the last fix of the task was to remove, on one line; empty if it had none.
+    #[serde(default)]
+    pub last_error: String,
 }
 
 /// What came of a request to change the plan.

@@ -222,7 +222,7 @@ fn for_scripts_there_is_json() {
       "attempts": 0,
       "attempts_used": 0,
       "attempts_limit": 1,
-      "fixes_used": 1,
+      "fixes_used": 0,
       "fixes_limit": 3,
       "marks": [],
       "commit": null,

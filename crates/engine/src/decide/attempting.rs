@@ -227,9 +227,12 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
         return;
     };
-    let is_reminded = turn.task().is_some_and(|task| task.reminded);
+    // Whoever was to split the task and did not is not asked for a signal either.
+    let is_last_word = turn
+        .task()
+        .is_some_and(|task| task.reminded || task.asked_to_split);
     let has_failed =
-        report.ending.timed_out || report.reports_failure || (is_reminded && !report.signalled);
+        report.ending.timed_out || report.reports_failure || (is_last_word && !report.signalled);
     if has_failed {
         return failing::fail(turn, &report.error, &report.attempted_fix);
     }

@@ -1,6 +1,6 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
-use regreen_model::{Event, PlainLine, PromptKind, TaskId};
+use regreen_model::{ERROR_CHARS as KEPT_CHARS, Event, PlainLine, PromptKind, TaskId};
 
 use super::turn::Turn;
 use super::{asking, attempting, ending, failing, picking};
@@ -11,6 +11,9 @@ use crate::state::{Phase, TaskState};
 /// The agent that runs a task's own commands and cannot repair anything.
 pub(super) const SHELL: &str = "shell";
 const ERROR_CHARS: usize = 200;
+/// What is said of a fix that an earlier run made.
+const EARLIER_FIX: &str =
+    "The same error came back after an earlier fix: find another way than that fix took";
 
 /// Why a task is a person's.
 const STUCK: &str = "it gets nowhere in its time, and was not split";
@@ -62,7 +65,7 @@ pub(super) fn plan(turn: &mut Turn<'_>, budget: &FixBudget) {
     match limit(turn, budget) {
         Some(message) => ending::limit(turn, message),
         None => {
-            let again = turn.task().is_some_and(came_back);
+            let again = turn.task().is_some_and(|task| came_back(task, budget));
             insert(turn, &budget.next_id, again);
         }
     }
@@ -94,11 +97,16 @@ fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
     })
 }
 
-/// Whether the error is there again that the last fix was to remove.
-fn came_back(task: &TaskState) -> bool {
-    let now = task.failure.as_ref().map(|failure| blocker(&failure.error));
-    let then = task.fixes.last().map(|(_, error)| blocker(error));
-    now.is_some() && now == then
+/// Whether the error is there again that the last fix was to remove, in this run or before.
+fn came_back(task: &TaskState, budget: &FixBudget) -> bool {
+    let Some(failure) = &task.failure else {
+        return false;
+    };
+    match task.fixes.last() {
+        Some((_, error)) => blocker(&failure.error) == blocker(error),
+        None if budget.last_error.is_empty() => false,
+        None => PlainLine::flatten(&failure.error, KEPT_CHARS).as_str() == budget.last_error,
+    }
 }
 
 /// What of an error tells it from others.
@@ -139,6 +147,7 @@ fn extra_step(task: &TaskState, again: bool) -> String {
         Some((last, _)) if again => {
             format!("The same error came back after {last}: find another way than that fix took")
         }
+        None if again => EARLIER_FIX.to_owned(),
         _ => String::new(),
     }
 }

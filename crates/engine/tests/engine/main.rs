@@ -5,6 +5,7 @@ mod asking;
 mod choices;
 mod dice;
 mod ends;
+mod misbehaving;
 mod promises;
 mod script;
 mod simulation;

@@ -313,6 +313,7 @@ impl World {
             root: root.id,
             fix_ids: fixes.map(|key| key.id).collect(),
             next_id,
+            last_error: String::new(),
         }
     }
 

@@ -32,7 +32,16 @@ fn budget(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Opt
         root: file.key(file.root(row))?.id,
         fix_ids: fix_ids(file, row, map),
         next_id: file.next_fix_id(row, map)?,
+        last_error: last_error(file, row, map),
     })
+}
+
+/// What the state remembers of the last fix, which an earlier run may have made.
+fn last_error(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
+    let recorded = file.key(row).and_then(|key| map.get(key.id.as_str()));
+    recorded
+        .map(|record| record.last_error.clone())
+        .unwrap_or_default()
 }
 
 /// The fixes of a task, in the order they were made: those that the state remembers, and
