@@ -8,7 +8,9 @@
 
 mod bench;
 mod fuzz_documents;
+mod product;
 mod repository;
+mod sweep;
 mod test;
 
 use std::process::ExitCode;
@@ -41,6 +43,11 @@ enum Command {
         #[command(subcommand)]
         what: bench::Bench,
     },
+    /// Long versions of tests that CI runs in short.
+    Sweep {
+        #[command(subcommand)]
+        what: sweep::Sweep,
+    },
 }
 
 fn main() -> ExitCode {
@@ -48,6 +55,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::Bench { what } => bench::run(&what),
+        Command::Sweep { what } => sweep::run(&what),
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See a run in a small project of its own; needs no agent and no network
+    /// See a run that heals, in a small project of its own; needs no agent and no network
     Demo,
     /// Run a task list through an agent, checking every result
     Run(Run),

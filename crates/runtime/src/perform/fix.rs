@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{
-    Change, EditError, FixHistory, FixRecord, Outcome, Place, RowId, State, TaskFile,
-};
+use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, Place, RowId, State, TaskFile};
 use regreen_engine::{FixBudget, FixOrder};
 use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
 use regreen_workspace::{RealDisk, read_text};
@@ -84,10 +82,7 @@ pub(crate) fn insert_fix(performer: &mut Performer, order: &FixOrder) -> Result<
             extra_step: &order.extra_step,
         };
         let fix = NewTask::fix(order.id.clone(), &order.task.id, &parent, origin);
-        Ok(match file.insert(&fix, Place::After(row))? {
-            Change::AlreadySo => None,
-            Change::Made(file) => Some(file),
-        })
+        Ok(file.insert(&fix, Place::After(row))?.made())
     })?;
     performer.notices.edited(&edited);
     Ok(())
