@@ -27,6 +27,15 @@ impl Change {
             Self::Made(edited) => edited,
         }
     }
+
+    /// The file as it becomes, if anything had to be done.
+    #[must_use]
+    pub fn made(self) -> Option<TaskFile> {
+        match self {
+            Self::AlreadySo => None,
+            Self::Made(edited) => Some(edited),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -70,7 +70,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Attempting { attempt, .. }, I::AttemptEnded { report, .. }) => {
             attempting::ended(turn, *attempt, report);
         }
-        (P::Attempting { .. }, I::Gone { .. }) => attempting::gone(turn),
+        (P::Attempting { .. } | P::Budgeting { .. } | P::Inserting { .. }, I::Gone { .. }) => {
+            attempting::gone(turn);
+        }
         (
             P::JudgingClaims { .. },
             I::ClaimsJudged {

@@ -2,10 +2,7 @@
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
 mod choices;
-mod dice;
 mod ends;
-mod promises;
 mod script;
 mod simulation;
 mod state_file;
-mod world;

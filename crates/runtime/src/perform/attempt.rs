@@ -13,8 +13,7 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, FailureNote, PersonChoice, PromptKind, TaskFailure,
-    TaskKey,
+    AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
@@ -27,7 +26,6 @@ use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::plan_file::with_box;
 use crate::process::Job;
 use crate::report;
 
@@ -90,27 +88,12 @@ pub(crate) fn interrupted(
     };
     let name = AttemptName::new(&performer.run, key, attempt);
     let before = match kept_plan(performer, &name) {
-        Some(text) => Rc::new(as_chosen(TaskFile::read(text), new_choices)),
+        Some(text) => Rc::new(TaskFile::read(text).as_chosen(new_choices)),
         // The attempt had not begun.
         None => return Ok(report),
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
     look_around(performer, &name, key, &before, put_back, report)
-}
-
-/// The plan as if people had said before the attempt what they said after it: what they
-/// ticked is no claim of the agent.
-fn as_chosen(plan: TaskFile, choices: &[&PersonChoice]) -> TaskFile {
-    choices.iter().fold(plan, |plan, choice| {
-        let done = match choice.what {
-            ChoiceKind::Done => true,
-            ChoiceKind::Retry => false,
-            ChoiceKind::Skip => return plan,
-        };
-        // A box that cannot be set is left to the review, which keeps what it replaces.
-        let chosen = with_box(&plan, &choice.task, done).ok().flatten();
-        chosen.unwrap_or(plan)
-    })
 }
 
 fn look_around(
