@@ -97,7 +97,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
         (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
-        (P::Waiting { since, .. }, I::Waited { .. }) => waiting::ended(turn, *since),
+        (P::Waiting { since, until, .. }, I::Waited { .. }) => {
+            waiting::ended(turn, *since, *until);
+        }
         _ => {}
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use regreen_documents::{TaskFile, review};
 use regreen_model::{
     AttemptClass, AttemptReport, Ending, Modification, ModificationRequest, PlanChanges,
-    ProposedTask, PromptKind, TaskKey,
+    PromptKind, ProposedTask, TaskKey,
 };
 
 use super::bytes;
@@ -264,7 +264,9 @@ impl World {
     fn touch_plan(&mut self, own: &TaskKey, deed: Deed) {
         let file = Rc::clone(&self.file);
         let tasks = file.tasks();
-        let row = self.dice.pick(tasks.iter().filter(|task| task.id.is_some()));
+        let row = self
+            .dice
+            .pick(tasks.iter().filter(|task| task.id.is_some()));
         let text = match (deed, row) {
             (Deed::TicksAll, _) => tasks.iter().fold(file.text().to_owned(), |text, task| {
                 hand::with_box(&TaskFile::read(text), task, true)

@@ -46,20 +46,28 @@ fn only_boxes_differ(old: &str, new: &str, most: usize) -> bool {
     let is_box = |byte: u8| b" xX-~".contains(&byte);
     old.len() == new.len()
         && differences.len() <= most
-        && differences.iter().all(|(old, new)| is_box(*old) && is_box(*new))
+        && differences
+            .iter()
+            .all(|(old, new)| is_box(*old) && is_box(*new))
 }
 
 fn one_piece_was_added(old: &str, new: &str) -> bool {
     let (old, new) = (old.as_bytes(), new.as_bytes());
     let same = |(a, b): &(&u8, &u8)| a == b;
     let before = old.iter().zip(new).take_while(same).count();
-    let after = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
+    let after = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(same)
+        .count();
     before + after >= old.len() && new.len() >= old.len()
 }
 
 fn only_lines_were_added(old: &str, new: &str) -> bool {
-    let mut lines = new.split_inclusive('\n');
-    let mut old = old.split_inclusive('\n');
+    const MARK: char = '\u{feff}';
+    let mut lines = new.trim_start_matches(MARK).split_inclusive('\n');
+    let mut old = old.trim_start_matches(MARK).split_inclusive('\n');
     // The last line may have got an ending.
     old.all(|old| lines.any(|new| new == old || new.trim_end_matches(['\r', '\n']) == old))
 }

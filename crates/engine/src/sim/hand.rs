@@ -27,7 +27,11 @@ pub(super) fn without(file: &TaskFile, task: &Task) -> String {
 pub(super) fn with_line_after(file: &TaskFile, task: &Task, line: &str) -> String {
     let mut lines = lines(file.text());
     let end = block(file, task, lines.len()).end;
-    let eol = if file.text().contains("\r\n") { "\r\n" } else { "\n" };
+    let eol = if file.text().contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     if let Some(last) = end.checked_sub(1).and_then(|at| lines.get_mut(at))
         && !last.ends_with('\n')
     {
@@ -51,7 +55,11 @@ pub(super) fn moved_to_end(file: &TaskFile, task: &Task) -> String {
     let mut lines = lines(file.text());
     let block = block(file, task, lines.len());
     let mut moved: Vec<String> = lines.drain(block).collect();
-    let eol = if file.text().contains("\r\n") { "\r\n" } else { "\n" };
+    let eol = if file.text().contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     for line in lines.iter_mut().chain(&mut moved) {
         if !line.ends_with('\n') {
             line.push_str(eol);

@@ -59,7 +59,10 @@ impl Finding {
     #[must_use]
     pub fn journal_text(&self) -> String {
         let lines = self.journal.iter().map(serde_json::to_string);
-        lines.map_while(Result::ok).map(|line| line + "\n").collect()
+        lines
+            .map_while(Result::ok)
+            .map(|line| line + "\n")
+            .collect()
     }
 
     /// The same with as few disturbances as possible.

@@ -99,9 +99,9 @@ pub(super) fn decide(
 fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
     match (mutant, input) {
         (Mutant::TrustsSecondRed, Input::Verified { seq, .. }) => {
-            let is_second = state.task_of(*seq).is_some_and(|task| {
-                matches!(task.phase, Phase::Verifying { again: true, .. })
-            });
+            let is_second = state
+                .task_of(*seq)
+                .is_some_and(|task| matches!(task.phase, Phase::Verifying { again: true, .. }));
             is_second.then_some(Input::Verified {
                 seq: *seq,
                 verdict: Verdict::Green,
@@ -109,7 +109,10 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
         }
         (Mutant::HearsLateAnswers, Input::Verified { verdict, .. }) => {
             let is_verifying = |phase: &Phase| matches!(phase, Phase::Verifying { .. });
-            let mut owed = state.tasks.values().filter(|task| is_verifying(&task.phase));
+            let mut owed = state
+                .tasks
+                .values()
+                .filter(|task| is_verifying(&task.phase));
             let seq = owed.find_map(|task| task.phase.seq())?;
             let verdict = verdict.clone();
             Some(Input::Verified { seq, verdict })
@@ -119,13 +122,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
 }
 
 /// What the engine says instead of what it decided.
-fn distort(
-    mutant: Mutant,
-    state: &State,
-    now: Timestamp,
-    input: &Input,
-    decision: &mut Decision,
-) {
+fn distort(mutant: Mutant, state: &State, now: Timestamp, input: &Input, decision: &mut Decision) {
     match (mutant, input) {
         (Mutant::InsertsFixAnew, Input::Resume(_)) => renumber_fix(decision),
         (Mutant::ForgetsToCharge, _) => forget_charge(decision),
@@ -181,10 +178,13 @@ fn call_green(decision: &mut Decision) {
 }
 
 fn tick_first(decision: &mut Decision) {
-    let verify = decision.commands.iter().find_map(|issued| match &issued.command {
-        Command::Verify { task, .. } => Some((issued.seq, task.clone())),
-        _ => None,
-    });
+    let verify = decision
+        .commands
+        .iter()
+        .find_map(|issued| match &issued.command {
+            Command::Verify { task, .. } => Some((issued.seq, task.clone())),
+            _ => None,
+        });
     if let Some((seq, task)) = verify {
         let command = Command::Tick { task, done: true };
         decision.commands.insert(0, Issued { seq, command });

@@ -8,6 +8,7 @@ use regreen_model::{ChoiceKind, PersonChoice, Task, TaskKey};
 use super::hand;
 use super::name::name_of;
 use super::world::World;
+use crate::state::Phase;
 
 impl World {
     pub(super) fn people_may_edit(&mut self) {
@@ -45,14 +46,30 @@ impl World {
             _ => hand::without(&file, task),
         };
         let after = TaskFile::read(text);
-        self.watch.people_edited(&file, &after, what == 4);
+        if !self.attempt_has_no_end() {
+            self.watch.people_edited(&file, &after, what == 4);
+        }
         self.file = Rc::new(after);
+    }
+
+    /// An agent may have done whatever is done to the plan before anybody looks.
+    fn attempt_has_no_end(&self) -> bool {
+        let is_kept = |task: &TaskKey, attempt: u32| {
+            let kept = self.kept.as_ref();
+            kept.is_some_and(|kept| kept.task == *task && kept.attempt == attempt)
+        };
+        self.state.tasks.values().any(|task| match task.phase {
+            Phase::Attempting { attempt, .. } => is_kept(task.key(), attempt),
+            _ => false,
+        })
     }
 
     pub(super) fn people_have_their_say(&mut self) {
         while self.dice.one_in(4) {
             let file = Rc::clone(&self.file);
-            let task = self.dice.pick(file.rows().filter(|row| file.key(*row).is_some()));
+            let task = self
+                .dice
+                .pick(file.rows().filter(|row| file.key(*row).is_some()));
             let what = self.dice.pick(ChoiceKind::ALL);
             let (Some(row), Some(what)) = (task, what) else {
                 return;
@@ -121,6 +138,8 @@ fn with_tasks_below(file: &TaskFile, row: RowId) -> Vec<RowId> {
     let is_below = |other: &RowId| {
         std::iter::successors(file.parent(*other), |row| file.parent(*row)).any(|up| up == row)
     };
-    let below = file.rows().filter(|other| file.key(*other).is_some() && is_below(other));
+    let below = file
+        .rows()
+        .filter(|other| file.key(*other).is_some() && is_below(other));
     std::iter::once(row).chain(below).collect()
 }

@@ -56,7 +56,8 @@ impl World {
                 ..
             } => {
                 let verdict = self.verify(task, commands, gate.as_deref());
-                self.watch.saw_verdict(&name_of(task), &verdict);
+                let is_group = self.is_group(task);
+                self.watch.saw_verdict(&name_of(task), &verdict, is_group);
                 Input::Verified { seq, verdict }
             }
             Command::ReadBudget { task } => match self.budget(task) {
@@ -139,16 +140,20 @@ impl World {
         if commands.is_empty() && gate.is_none() {
             return Verdict::Unverified;
         }
-        let row = self.file.resolve(task);
-        let is_group = row.is_some_and(|row| self.file.kind(row).is_some_and(is_group));
         let works = self.works.get(&name_of(task)).copied();
-        let is_lucky = self.dice.one_in(12);
-        match works.unwrap_or(is_group) != is_lucky {
+        let works = works.unwrap_or_else(|| self.is_group(task));
+        match works != self.dice.one_in(12) {
             true => Verdict::Green,
             false => Verdict::Red {
                 error: format!("exit {}", 1 + self.dice.roll(2)),
             },
         }
+    }
+
+    /// Whether it was picked as a group.
+    fn is_group(&self, task: &TaskKey) -> bool {
+        let task = self.state.tasks.get(task);
+        task.is_some_and(|task| task.picked.is_group)
     }
 
     fn judge_claims(
@@ -221,8 +226,7 @@ impl World {
             Err(why) => return ModifyResult::Refused { why },
         };
         let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
-        self.memory
-            .record_modification(&order.task.id, &name, &ids);
+        self.memory.record_modification(&order.task.id, &name, &ids);
         // The process may die in between; what is asked for again comes to the same rows.
         let inserted = self
             .file
@@ -283,8 +287,4 @@ impl World {
         }
         Ok(())
     }
-}
-
-fn is_group(kind: regreen_model::TaskKind) -> bool {
-    kind == regreen_model::TaskKind::Group
 }

@@ -72,7 +72,11 @@ impl Plan {
 
     /// A task that may be asked for by name.
     pub(super) fn first_id(&self) -> Option<TaskId> {
-        let id = if self.text.contains("T001") { "T001" } else { "1.1" };
+        let id = if self.text.contains("T001") {
+            "T001"
+        } else {
+            "1.1"
+        };
         self.id.and_then(|_| TaskId::parse(id))
     }
 }

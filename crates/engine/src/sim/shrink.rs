@@ -1,8 +1,8 @@
 //! A finding as small as it can be made: every disturbance that it does not need is left out.
 
-use super::{Finding, run_with};
 use super::dice::Dice;
 use super::mutant::Mutant;
+use super::{Finding, run_with};
 
 /// So many runs are made at most to make a finding smaller.
 const MOST_TRIES: u32 = 20_000;

@@ -11,12 +11,10 @@ pub(super) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
-        Input::Resume(_)
-        | Input::Noticed { .. }
-        | Input::Stop { .. }
-        | Input::Halted { .. }
-        | Input::Contended { .. }
-        | Input::Broken { .. } => owed(state),
+        Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => owed(state),
+        // A run that has ended waits for nothing.
+        _ if state.outcome.is_some() => return None,
+        Input::Halted { .. } | Input::Contended { .. } | Input::Broken { .. } => owed(state),
         _ => phase_name(&state.task_of(input.seq()?)?.phase),
     };
     Some((phase, input_name(input)))

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
-use regreen_model::{
-    CommandSeq, FailureNote, Limits, PersonChoice, RunConfig, TaskKey, Timestamp,
-};
+use regreen_model::{CommandSeq, FailureNote, Limits, PersonChoice, RunConfig, TaskKey, Timestamp};
 
 use super::character::Character;
 use super::dice::Dice;

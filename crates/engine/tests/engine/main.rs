@@ -6,3 +6,4 @@ mod ends;
 mod script;
 mod simulation;
 mod state_file;
+mod transitions;

@@ -11,7 +11,7 @@ use regreen_model::RunOutcome;
 const RUNS: u64 = 10_000;
 
 /// Runs seeds on all cores. The finding with the smallest seed, if there is one.
-fn sweep(
+pub(crate) fn sweep(
     seeds: u64,
     mutant: Option<Mutant>,
     look: impl Fn(&Ran) + Sync,
@@ -69,7 +69,14 @@ fn whatever_happens_everything_holds_after_every_step() {
     // A world in which nothing ever succeeds, or nothing ever fails, would show nothing.
     let ends = ends.into_inner().unwrap_or_default();
     let is_often = |end: &&str| ends.get(*end).is_some_and(|count| *count >= 100);
-    let often = ["all_green", "limit", "needs_person", "skipped", "set_up", "try_later"];
+    let often = [
+        "all_green",
+        "limit",
+        "needs_person",
+        "skipped",
+        "set_up",
+        "try_later",
+    ];
     assert!(often.iter().all(is_often), "{ends:?}");
 }
 
@@ -94,9 +101,16 @@ fn a_finding_is_made_small_and_its_journal_can_be_decided_again() {
     };
     let long = found.journal.len();
     let small = found.smallest(mutant);
-    assert!(small.journal.len() <= long.min(8), "{}", small.journal_text());
+    assert!(
+        small.journal.len() <= long.min(8),
+        "{}",
+        small.journal_text()
+    );
     let mut state = State::default();
-    let (_, before) = small.journal.split_last().unwrap_or_else(|| panic!("an empty journal"));
+    let (_, before) = small
+        .journal
+        .split_last()
+        .unwrap_or_else(|| panic!("an empty journal"));
     for line in before {
         assert_eq!(decide(&state, line.now, &line.input).events, line.events);
         line.events.iter().for_each(|event| state.apply(event));

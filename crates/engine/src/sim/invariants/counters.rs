@@ -114,9 +114,14 @@ impl Counters {
         let Some(config) = &self.config else {
             return Err("an attempt before the run began".to_owned());
         };
-        let most = self.most_attempts.unwrap_or(config.limits.global_iterations);
+        let most = self
+            .most_attempts
+            .unwrap_or(config.limits.global_iterations);
         if prompt != PromptKind::Reminder && self.attempts >= most {
-            return Err(format!("attempt {} of {most} in the run", self.attempts + 1));
+            return Err(format!(
+                "attempt {} of {most} in the run",
+                self.attempts + 1
+            ));
         }
         let spent = self.tasks.get(task).map_or(0, |spent| spent.charged);
         let is_charged = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
@@ -155,7 +160,13 @@ impl Counters {
     }
 
     /// A wait that a crash cut in two is one wait.
-    fn waits(&mut self, now: Timestamp, task: &TaskKey, since: Timestamp, until: Timestamp) -> Held {
+    fn waits(
+        &mut self,
+        now: Timestamp,
+        task: &TaskKey,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Held {
         let is_other = |wait: &(Timestamp, Timestamp)| *wait != (since, until);
         if self.waiting.get(task).is_some_and(is_other) {
             return Err(format!("the wait for {task} began anew"));

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::TaskFile;
-use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, PlanChanges, TaskKey, TaskKind, Verdict,
-};
+use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PlanChanges, TaskKey, Verdict};
 
 use crate::sim::name::{name_of, names};
 use crate::sim::world::Held;
@@ -23,6 +21,8 @@ pub(super) struct Evidence {
     signalled: BTreeMap<String, bool>,
     /// What the last check said: whether it was not red.
     passed: BTreeMap<String, bool>,
+    /// Those that were groups when they were checked: nobody works on a group.
+    groups: BTreeSet<String>,
 }
 
 impl Evidence {
@@ -46,14 +46,19 @@ impl Evidence {
         self.signalled.insert(name.to_owned(), is_well);
     }
 
-    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict) {
+    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
+        match is_group {
+            true => self.groups.insert(name.to_owned()),
+            false => self.groups.remove(name),
+        };
         let is_red = matches!(verdict, Verdict::Red { .. });
         self.passed.insert(name.to_owned(), !is_red);
     }
 
     pub(super) fn claimed(&mut self, changes: &PlanChanges) {
         let claims = changes.claims.iter();
-        self.claimed.extend(claims.map(|claim| name_of(&claim.task)));
+        self.claimed
+            .extend(claims.map(|claim| name_of(&claim.task)));
     }
 
     pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
@@ -74,7 +79,7 @@ impl Evidence {
             return Ok(());
         };
         let says = |map: &BTreeMap<String, bool>| map.get(&name).copied().unwrap_or(false);
-        let is_group = file.kind(row) == Some(TaskKind::Group);
+        let is_group = self.groups.contains(&name);
         // The task that a fix is for is the judge of it.
         let is_judged = says(&self.passed)
             || (task.title.starts_with("Fix:") && self.passed.contains_key(&name));
@@ -82,6 +87,9 @@ impl Evidence {
             return Err(format!("task {task} ({name}) is ticked without evidence"));
         }
         self.proved.insert(name);
+        // Of two rows with one id a person may have removed the one that was meant. An id is
+        // a name, so that the other one is taken for it, under a new title.
+        self.proved.extend(file.key(row).map(|key| name_of(&key)));
         Ok(())
     }
 
@@ -111,22 +119,36 @@ impl Evidence {
 
     /// What people tick is ticked on their word, what they untick is open.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
-        let (old, new): (BTreeSet<_>, BTreeSet<_>) = (ticked(before).collect(), ticked(after).collect());
+        let (old, new): (BTreeSet<_>, BTreeSet<_>) =
+            (ticked(before).collect(), ticked(after).collect());
         self.word.extend(new.difference(&old).cloned());
         for name in names(after).filter(|name| !new.contains(name)) {
             self.word.remove(&name);
         }
     }
 
+    /// Where rows have no ids, a row with another title is another task: its tick is by then
+    /// that of whoever wrote the title.
+    pub(super) fn people_renamed(&mut self, before: &TaskFile, after: &TaskFile) {
+        let done = after.rows().filter(|row| after.is_done(*row));
+        let keys = done.filter_map(|row| after.key(row));
+        let is_new = |key: &TaskKey| before.resolve(key).is_none();
+        self.word
+            .extend(keys.filter(is_new).map(|key| name_of(&key)));
+    }
+
     pub(super) fn every_tick_has_its_evidence(&self, file: &TaskFile) -> Held {
         match ticked(file).find(|name| !self.holds(name) && !self.claimed.contains(name)) {
             None => Ok(()),
-            Some(name) => Err(format!("{name} is ticked, and nothing shows that it is done")),
+            Some(name) => Err(format!(
+                "{name} is ticked, and nothing shows that it is done"
+            )),
         }
     }
 }
 
 fn ticked(file: &TaskFile) -> impl Iterator<Item = String> {
     let done = file.rows().filter(|row| file.is_done(*row));
-    done.filter_map(|row| file.key(row)).map(|key| name_of(&key))
+    done.filter_map(|row| file.key(row))
+        .map(|key| name_of(&key))
 }

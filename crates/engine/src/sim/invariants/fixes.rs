@@ -33,7 +33,8 @@ impl Fixes {
         self.parents = parents(file).collect();
         self.forgiven.clear();
         for parent in self.parents.values() {
-            self.failures.insert(parent.clone(), made(&self.parents, parent));
+            self.failures
+                .insert(parent.clone(), made(&self.parents, parent));
         }
     }
 
@@ -101,7 +102,10 @@ impl Fixes {
             return Err(format!("fix {fix} is {depth} deep"));
         }
         let root = chain.last().copied().unwrap_or(parent);
-        let family = self.parents.keys().filter(|fix| self.chain(fix).last() == Some(root));
+        let family = self
+            .parents
+            .keys()
+            .filter(|fix| self.chain(fix).last() == Some(root));
         let all = u32::try_from(family.clone().count()).unwrap_or(u32::MAX);
         let forgiven = forgiven(root) + family.map(|fix| forgiven(fix)).sum::<u32>();
         match all.saturating_sub(forgiven) > limits.fixes_per_root() {

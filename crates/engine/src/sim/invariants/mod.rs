@@ -81,8 +81,8 @@ impl Watch {
         self.evidence.saw_attempt(name, report);
     }
 
-    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict) {
-        self.evidence.saw_verdict(name, verdict);
+    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
+        self.evidence.saw_verdict(name, verdict, is_group);
     }
 
     /// An agent's changes to the plan were reviewed.
@@ -92,7 +92,8 @@ impl Watch {
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
         let gone: Vec<String> = names(before).filter(is_gone).collect();
         let is_new = |name: &String| !names(before).any(|other| other == *name);
-        self.rearranged(&gone, names(after).any(|name| is_new(&name)));
+        let has_new = names(after).any(|name| is_new(&name));
+        self.rearranged(&gone, has_new && !self.has_ids);
     }
 
     pub(super) fn plan_is_read(&mut self) {
@@ -126,12 +127,15 @@ impl Watch {
     /// Between attempts the file is people's.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile, moved: bool) {
         self.evidence.people_edited(before, after);
+        if !self.has_ids {
+            self.evidence.people_renamed(before, after);
+        }
         self.finished.people_edited(before, after);
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
         let gone: Vec<String> = names(before).filter(is_gone).collect();
         let is_new = |name: &String| !names(before).any(|other| other == *name);
         let has_new = names(after).any(|name| is_new(&name));
-        self.rearranged(&gone, moved || has_new);
+        self.rearranged(&gone, moved || (has_new && !self.has_ids));
         self.rows.removed(&gone);
         self.rows.added(after);
     }
@@ -140,7 +144,7 @@ impl Watch {
     /// with the order of the rows.
     fn rearranged(&mut self, gone: &[String], is_reordered: bool) {
         self.fixes.removed(gone);
-        if !gone.is_empty() || (is_reordered && !self.has_ids) {
+        if !gone.is_empty() || is_reordered {
             self.fixes.shift();
         }
     }

@@ -34,9 +34,7 @@ impl Rows {
     pub(super) fn all_required_are_ticked(&self, file: &TaskFile, with_optional: bool) -> Held {
         let tasks = file.tasks();
         let is_required = |task: &&Task| {
-            !task.is_fix()
-                && task.kind != TaskKind::Checklist
-                && (with_optional || !task.optional)
+            !task.is_fix() && task.kind != TaskKind::Checklist && (with_optional || !task.optional)
         };
         if let Some(open) = tasks.iter().filter(is_required).find(|task| !task.done) {
             return Err(format!("all is green, and {} is open", open.title));

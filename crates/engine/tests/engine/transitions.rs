@@ -1,0 +1,104 @@
+//! Every transition of the engine is reached by simulated runs.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use regreen_engine::sim::{Ran, Transition};
+
+use crate::simulation::sweep;
+
+/// So many runs reach them all.
+const RUNS: u64 = 10_000;
+
+/// What each phase waits for: the table in `decide/mod.rs`.
+const ANSWERS: [Transition; 22] = [
+    ("nothing", "start"),
+    ("reading", "plan_read"),
+    ("attempting", "attempt_ended"),
+    ("attempting", "gone"),
+    ("judging_claims", "claims_judged"),
+    ("verifying", "verified"),
+    ("verifying_again", "verified"),
+    ("verifying_first", "verified"),
+    ("budgeting", "budget_read"),
+    ("budgeting", "gone"),
+    ("inserting", "inserted"),
+    ("inserting", "gone"),
+    ("modifying", "modified"),
+    ("superseding", "open_fixes_read"),
+    ("ticking_fixes", "fixes_ticked"),
+    ("noting", "failure_noted"),
+    ("ticking", "ticked"),
+    ("unticking", "ticked"),
+    ("committing", "committed"),
+    ("recording", "recorded"),
+    ("waiting", "waited"),
+    ("open", "resume"),
+];
+
+/// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
+/// have to be told something, and it may turn out to be impossible.
+const OWED: [&str; 17] = [
+    "reading",
+    "attempting",
+    "judging_claims",
+    "verifying",
+    "verifying_again",
+    "verifying_first",
+    "budgeting",
+    "inserting",
+    "modifying",
+    "superseding",
+    "ticking_fixes",
+    "noting",
+    "ticking",
+    "unticking",
+    "committing",
+    "recording",
+    "waiting",
+];
+const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
+
+/// Of an attempt that is cut short it is told how far it came; all else is halted.
+const NEVER_HALTED: &str = "attempting";
+
+/// For these a file is edited that others save, too.
+const EDITING: [&str; 9] = [
+    "attempting",
+    "judging_claims",
+    "inserting",
+    "modifying",
+    "ticking_fixes",
+    "noting",
+    "ticking",
+    "unticking",
+    "recording",
+];
+
+fn all() -> BTreeSet<Transition> {
+    let always = OWED
+        .into_iter()
+        .flat_map(|owed| ALWAYS.map(|input| (owed, input)));
+    let halted = OWED.into_iter().filter(|owed| *owed != NEVER_HALTED);
+    let contended = EDITING.map(|owed| (owed, "contended"));
+    let mut all = BTreeSet::from(ANSWERS);
+    all.extend(always);
+    all.extend(halted.map(|owed| (owed, "halted")));
+    all.extend(contended);
+    all
+}
+
+#[test]
+fn every_transition_is_reached_and_none_that_is_not_listed() {
+    let reached = Mutex::new(BTreeSet::new());
+    let collect = |ran: &Ran| {
+        if let Ok(mut reached) = reached.lock() {
+            reached.extend(ran.reached.iter().copied());
+        }
+    };
+    assert!(sweep(RUNS, None, collect).is_ok());
+    let reached = reached.into_inner().unwrap_or_default();
+    let missed: Vec<_> = all().difference(&reached).copied().collect();
+    let unlisted: Vec<_> = reached.difference(&all()).copied().collect();
+    assert_eq!((missed, unlisted), (vec![], vec![]));
+}
