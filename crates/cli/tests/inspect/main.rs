@@ -19,6 +19,7 @@ mod terminal;
 mod at_work;
 mod choices;
 mod diff;
+mod journal;
 mod log;
 mod no_trace;
 mod status;

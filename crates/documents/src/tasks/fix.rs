@@ -45,6 +45,12 @@ impl TaskFile {
         Ok(change?.made())
     }
 
+    /// The row of a task that is there and not done.
+    #[must_use]
+    pub fn open_row(&self, task: &TaskKey) -> Option<RowId> {
+        self.resolve(task).filter(|row| !self.is_done(*row))
+    }
+
     /// The plan as if people had said before an attempt what they said after it: what they
     /// ticked is no claim of the agent.
     #[must_use]

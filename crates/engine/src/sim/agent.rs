@@ -36,7 +36,7 @@ impl World {
     /// Runs the agent once on a task.
     pub(super) fn attempt(&mut self, order: &AttemptOrder, seen: Seen) -> Result<CameOfIt, String> {
         let key = &order.task.task;
-        if self.file.resolve(key).is_none() {
+        if self.file.open_row(key).is_none() {
             return Ok(CameOfIt::Gone);
         }
         let before = Rc::clone(&self.file);

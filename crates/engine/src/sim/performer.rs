@@ -108,8 +108,7 @@ impl World {
         }))
     }
 
-    fn read_plan(&mut self, wanted: &Wanted<'_>) -> Plan {
-        self.watch.plan_is_read();
+    fn read_plan(&self, wanted: &Wanted<'_>) -> Plan {
         let outlook = self.file.outlook(wanted);
         let next = match self.mutant {
             Some(mutant) => mutant.next(self, outlook.next),
@@ -184,7 +183,7 @@ impl World {
             Some(Mutant::RefundsDeletedFixes) => std::collections::BTreeMap::new(),
             _ => map,
         };
-        let row = file.resolve(task)?;
+        let row = file.open_row(task)?;
         let used = file.budget(row, &map)?;
         Some(FixBudget {
             depth: used.depth,

@@ -5,7 +5,7 @@ use super::mutant::Mutant;
 use super::{Finding, run_with};
 
 /// So many runs are made at most to make a finding smaller.
-const MOST_TRIES: u32 = 20_000;
+const MOST_TRIES: u32 = 3_000;
 
 /// The same finding with fewer disturbances. What is rolled is set to 0, which stands for what
 /// is least unusual, or left out, as long as something is still found.

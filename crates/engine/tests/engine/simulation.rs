@@ -1,17 +1,29 @@
 //! Thousands of runs in worlds made of numbers: see `regreen_engine::sim`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use regreen_engine::sim::{self, Finding, Mutant, Ran};
+use regreen_engine::sim::{self, Finding, Mutant, Ran, Transition};
 use regreen_engine::{State, decide};
 use regreen_model::RunOutcome;
 
+use crate::transitions::differences;
+
 const RUNS: u64 = 10_000;
+/// How runs end by the dozen.
+const OFTEN: [&str; 6] = [
+    "all_green",
+    "limit",
+    "needs_person",
+    "skipped",
+    "set_up",
+    "try_later",
+];
 
 /// Runs seeds on all cores. The finding with the smallest seed, if there is one.
-pub(crate) fn sweep(
+fn sweep(
     seeds: u64,
     mutant: Option<Mutant>,
     look: impl Fn(&Ran) + Sync,
@@ -54,43 +66,53 @@ fn show(finding: Finding, mutant: Option<Mutant>) -> String {
     )
 }
 
+/// What runs came to, and what they reached.
+#[derive(Default)]
+struct Seen {
+    ends: BTreeMap<&'static str, u32>,
+    reached: BTreeSet<Transition>,
+}
+
 #[test]
-fn whatever_happens_everything_holds_after_every_step() {
-    let ends = std::sync::Mutex::new(BTreeMap::<&str, u32>::new());
+fn whatever_happens_everything_holds_after_every_step_and_every_transition_is_reached() {
+    let seen = Mutex::new(Seen::default());
     let count = |ran: &Ran| {
-        let end = ran.outcome.as_ref().map_or("none", RunOutcome::name);
-        if let Ok(mut ends) = ends.lock() {
-            *ends.entry(end).or_default() += 1;
+        if let Ok(mut seen) = seen.lock() {
+            let end = ran.outcome.as_ref().map_or("none", RunOutcome::name);
+            *seen.ends.entry(end).or_default() += 1;
+            seen.reached.extend(ran.reached.iter().copied());
         }
     };
     if let Err(finding) = sweep(RUNS, None, count) {
         panic!("{}", show(*finding, None));
     }
+    let Seen { ends, reached } = seen.into_inner().unwrap_or_default();
     // A world in which nothing ever succeeds, or nothing ever fails, would show nothing.
-    let ends = ends.into_inner().unwrap_or_default();
     let is_often = |end: &&str| ends.get(*end).is_some_and(|count| *count >= 100);
-    let often = [
-        "all_green",
-        "limit",
-        "needs_person",
-        "skipped",
-        "set_up",
-        "try_later",
-    ];
-    assert!(often.iter().all(is_often), "{ends:?}");
+    assert!(OFTEN.iter().all(is_often), "{ends:?}");
+    assert_eq!(differences(&reached), (vec![], vec![]));
 }
 
 #[test]
 fn every_planted_bug_is_caught() {
-    let caught = |mutant: Mutant| (0..RUNS).find_map(|seed| sim::run(seed, Some(mutant)).err());
-    let mut missed = BTreeSet::new();
-    for mutant in Mutant::ALL {
-        match caught(mutant) {
-            Some(finding) => println!("{mutant:?}: seed {}: {}", finding.seed, finding.what),
-            None => drop(missed.insert(mutant)),
-        }
+    let caught = |mutant: Mutant| {
+        let found = (0..RUNS).find_map(|seed| sim::run(seed, Some(mutant)).err());
+        (mutant, found)
+    };
+    let found: Vec<_> = thread::scope(|scope| {
+        let workers = Mutant::ALL.map(|mutant| scope.spawn(move || caught(mutant)));
+        let found = workers.into_iter().filter_map(|worker| worker.join().ok());
+        found.collect()
+    });
+    assert_eq!(found.len(), Mutant::ALL.len());
+    for (mutant, finding) in found {
+        let Some(Finding { seed, what, .. }) = finding.as_deref() else {
+            panic!("{mutant:?} was not caught in {RUNS} runs")
+        };
+        println!("{mutant:?}: seed {seed}: {what}");
+        // It is the bug that was caught, and nothing else.
+        assert!(sim::run(*seed, None).is_ok(), "{mutant:?}: {what}");
     }
-    assert_eq!(missed, BTreeSet::new());
 }
 
 #[test]

@@ -1,14 +1,8 @@
-//! Every transition of the engine is reached by simulated runs.
+//! Every transition of the engine. Simulated runs have to reach them all, and no other.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 
-use regreen_engine::sim::{Ran, Transition};
-
-use crate::simulation::sweep;
-
-/// So many runs reach them all.
-const RUNS: u64 = 10_000;
+use regreen_engine::sim::Transition;
 
 /// What each phase waits for: the table in `decide/mod.rs`.
 const ANSWERS: [Transition; 22] = [
@@ -88,17 +82,9 @@ fn all() -> BTreeSet<Transition> {
     all
 }
 
-#[test]
-fn every_transition_is_reached_and_none_that_is_not_listed() {
-    let reached = Mutex::new(BTreeSet::new());
-    let collect = |ran: &Ran| {
-        if let Ok(mut reached) = reached.lock() {
-            reached.extend(ran.reached.iter().copied());
-        }
-    };
-    assert!(sweep(RUNS, None, collect).is_ok());
-    let reached = reached.into_inner().unwrap_or_default();
-    let missed: Vec<_> = all().difference(&reached).copied().collect();
-    let unlisted: Vec<_> = reached.difference(&all()).copied().collect();
-    assert_eq!((missed, unlisted), (vec![], vec![]));
+/// What was never reached, and what is reached and not listed here.
+pub(crate) fn differences(reached: &BTreeSet<Transition>) -> (Vec<Transition>, Vec<Transition>) {
+    let all = all();
+    let missed = all.difference(reached).copied().collect();
+    (missed, reached.difference(&all).copied().collect())
 }

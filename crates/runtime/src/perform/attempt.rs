@@ -35,7 +35,7 @@ const KNOWN_BYTES: u64 = 4 * 1024;
 /// What came of an attempt.
 pub(crate) enum Attempted {
     Ended(Box<AttemptReport>),
-    /// Somebody removed the task since it was picked.
+    /// Somebody removed or ticked the task since it was picked.
     Gone,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn attempt(
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
-    let Some(row) = file.resolve(key) else {
+    let Some(row) = file.open_row(key) else {
         return Ok(Attempted::Gone);
     };
     let before = PlanBefore::of(&file, key, Author::Agent);

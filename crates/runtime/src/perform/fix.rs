@@ -11,14 +11,15 @@ use super::record::edit_progress;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
-/// What a task has used of its fix budget; `None` if somebody removed the task.
+/// What a task has used of its fix budget; `None` if somebody removed or ticked
+/// the task.
 pub(crate) fn read_budget(
     performer: &mut Performer,
     task: &TaskKey,
 ) -> Result<Option<FixBudget>, PerformError> {
     let file = performer.plan.read()?;
     let map = fix_map(performer);
-    let row = file.resolve(task);
+    let row = file.open_row(task);
     Ok(row.and_then(|row| budget(&file, row, &map)))
 }
 

@@ -76,6 +76,7 @@ impl Counters {
             | Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
                 self.decided.remove(task);
+                self.at_work.remove(task);
             }
             Event::TaskFailed { task, .. } => {
                 self.decided.remove(task);

@@ -10,10 +10,8 @@ use crate::sim::world::Held;
 
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    /// By name.
+    /// By name: what was done from the beginning, or in a run.
     done: BTreeSet<String>,
-    /// Ticked by people since the plan was last read.
-    ticked_by_hand: BTreeSet<String>,
     skipped: BTreeSet<TaskKey>,
 }
 
@@ -27,7 +25,7 @@ impl Finished {
 
     pub(super) fn hear(&mut self, event: &Event, file: &TaskFile) -> Held {
         match event {
-            Event::AttemptStarted { task, .. } => self.may_run(task)?,
+            Event::AttemptStarted { task, .. } => return self.may_run(task),
             Event::TaskDone { task, .. } => self.finish(task, file),
             Event::FixesSuperseded { fixes, .. } => {
                 for fix in fixes {
@@ -57,36 +55,26 @@ impl Finished {
         Ok(())
     }
 
-    /// What people ticked counts from when the file is read again.
-    pub(super) fn settle(&mut self) {
-        self.done.append(&mut self.ticked_by_hand);
+    pub(super) fn taken_back(&mut self, name: &str) {
+        self.done.remove(name);
     }
 
     pub(super) fn chosen(&mut self, task: &TaskKey, what: ChoiceKind) {
-        let name = name_of(task);
         match what {
-            ChoiceKind::Skip => {
-                self.skipped.insert(task.clone());
-            }
-            ChoiceKind::Done => {
-                self.skipped.remove(task);
-                self.done.insert(name);
-            }
+            ChoiceKind::Skip => drop(self.skipped.insert(task.clone())),
+            ChoiceKind::Done => drop(self.skipped.remove(task)),
             ChoiceKind::Retry => {
                 self.skipped.remove(task);
-                self.done.remove(&name);
-                self.ticked_by_hand.remove(&name);
+                self.done.remove(&name_of(task));
             }
         }
     }
 
+    /// What people untick is open again.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
-        let (old, new) = (ticked(before), ticked(after));
-        for name in old.difference(&new) {
+        for name in ticked(before).difference(&ticked(after)) {
             self.done.remove(name);
-            self.ticked_by_hand.remove(name);
         }
-        self.ticked_by_hand.extend(new.difference(&old).cloned());
     }
 }
 

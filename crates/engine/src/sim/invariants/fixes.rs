@@ -47,8 +47,14 @@ impl Fixes {
         self.forgiven.insert(name.to_owned(), made);
     }
 
-    pub(super) fn removed(&mut self, names: &[String]) {
+    /// Rows are gone; whether that may make others of what is left: a fix that has none
+    /// itself leaves nothing behind.
+    pub(super) fn removed(&mut self, names: &[String]) -> bool {
         self.removed.extend(names.iter().cloned());
+        let is_last = |name: &String| {
+            self.parents.contains_key(name) && !self.parents.values().any(|other| other == name)
+        };
+        !names.iter().all(is_last)
     }
 
     pub(super) fn shift(&mut self) {

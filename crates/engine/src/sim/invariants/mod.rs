@@ -45,7 +45,6 @@ impl Watch {
     pub(super) fn begin_run(&mut self, file: &TaskFile) {
         self.counters = Counters::default();
         self.rows = Rows::of(file);
-        self.finished.settle();
     }
 
     pub(super) fn hear(&mut self, now: Timestamp, event: &Event, file: &TaskFile) -> Held {
@@ -96,10 +95,6 @@ impl Watch {
         self.rearranged(&gone, has_new && !self.has_ids);
     }
 
-    pub(super) fn plan_is_read(&mut self) {
-        self.finished.settle();
-    }
-
     pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
         self.evidence.ticks(file, task, done)
     }
@@ -111,6 +106,10 @@ impl Watch {
 
     pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
         self.evidence.judged_claim(name, holds);
+        // What a person ticked before a claim was judged is taken for the agent's tick.
+        if !holds {
+            self.finished.taken_back(name);
+        }
     }
 
     pub(super) fn inserted(&mut self, file: &TaskFile, parent: &TaskKey, fix: &TaskId) -> Held {
@@ -143,8 +142,7 @@ impl Watch {
     /// Where tasks are called after their place, or share an id, whose fix is whose changes
     /// with the order of the rows.
     fn rearranged(&mut self, gone: &[String], is_reordered: bool) {
-        self.fixes.removed(gone);
-        if !gone.is_empty() || is_reordered {
+        if self.fixes.removed(gone) || is_reordered {
             self.fixes.shift();
         }
     }
