@@ -140,14 +140,20 @@ impl World {
         self.unsaved.take().map(save)
     }
 
-    fn fate(&mut self) -> Fate {
+    /// What is seldom asked for is disturbed the more often.
+    fn fate(&mut self, command: &Command) -> Fate {
         let may_die = self.crashes < MOST_CRASHES;
-        match self.dice.roll(300) {
-            285..290 if may_die => Fate::Dies,
-            290..296 if may_die => Fate::DiesUnheard,
-            296..298 => Fate::Stops,
-            298 => Fate::IsContended,
-            299 => Fate::IsBroken,
+        let sides = match command {
+            Command::SaveState(_) => 100,
+            command if is_rare(command) => 30,
+            _ => 300,
+        };
+        match sides - 1 - self.dice.roll(sides) {
+            0 => Fate::IsBroken,
+            1 => Fate::IsContended,
+            2..4 => Fate::Stops,
+            4..10 if may_die => Fate::DiesUnheard,
+            10..15 if may_die => Fate::Dies,
             _ => Fate::IsDone,
         }
     }
@@ -155,7 +161,7 @@ impl World {
     fn step(&mut self, issued: &Issued) -> Held {
         let seq = issued.seq;
         let why = || "somebody or something".to_owned();
-        match (self.fate(), &issued.command) {
+        match (self.fate(&issued.command), &issued.command) {
             (_, Command::Finish) => Ok(()),
             (Fate::Dies, _) => self.crash(),
             (Fate::DiesUnheard, Command::Attempt(order)) => {
@@ -170,7 +176,9 @@ impl World {
             (Fate::Stops, command) => {
                 let signal = StopSignal::Interrupt;
                 self.feed(Input::Stop { signal })?;
-                let is_cut = !matches!(command, Command::Attempt(_)) && self.dice.one_in(2);
+                // An attempt tells how far it came, and a file is written or not.
+                let is_whole = matches!(command, Command::Attempt(_) | Command::SaveState(_));
+                let is_cut = !is_whole && self.dice.one_in(2);
                 match is_cut {
                     true => self.feed(Input::Halted { seq }),
                     false => self.perform_and_tell(issued),
@@ -185,7 +193,8 @@ impl World {
     }
 
     fn perform_and_tell(&mut self, issued: &Issued) -> Held {
-        if self.dice.one_in(60) {
+        let often = if is_rare(&issued.command) { 6 } else { 60 };
+        if self.dice.one_in(often) {
             let messages = vec!["a notice".to_owned()];
             self.feed(Input::Noticed { messages })?;
         }
@@ -332,6 +341,14 @@ fn last_words(choices: &[PersonChoice]) -> Vec<PersonChoice> {
     }
     let is_last = |choice: &&PersonChoice| last.get(&choice.task) == Some(&choice.number);
     choices.iter().filter(is_last).cloned().collect()
+}
+
+fn is_rare(command: &Command) -> bool {
+    match command {
+        Command::TickFixes { .. } | Command::NoteFailure { .. } => true,
+        Command::Tick { done, .. } => !*done,
+        _ => false,
+    }
 }
 
 /// Whether a file that others save is edited for it.

@@ -3,6 +3,7 @@
 
 mod choices;
 mod ends;
+mod gone;
 mod script;
 mod simulation;
 mod state_file;

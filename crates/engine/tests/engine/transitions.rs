@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_engine::sim::Transition;
 
 /// What each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 22] = [
+const ANSWERS: [Transition; 24] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "attempt_ended"),
@@ -28,6 +28,9 @@ const ANSWERS: [Transition; 22] = [
     ("recording", "recorded"),
     ("waiting", "waited"),
     ("open", "resume"),
+    // The run has ended, and its state is being saved.
+    ("open", "noticed"),
+    ("open", "stop"),
 ];
 
 /// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
@@ -56,9 +59,11 @@ const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 /// Of an attempt that is cut short it is told how far it came; all else is halted.
 const NEVER_HALTED: &str = "attempting";
 
-/// For these a file is edited that others save, too.
-const EDITING: [&str; 9] = [
+/// For these a file is edited that others save, too; before the first three it is the state.
+const EDITING: [&str; 11] = [
     "attempting",
+    "verifying",
+    "verifying_first",
     "judging_claims",
     "inserting",
     "modifying",
