@@ -8,8 +8,10 @@
 
 mod bench;
 mod fuzz_documents;
+mod product;
 mod repository;
 mod simulate;
+mod sweep;
 mod test;
 
 use std::process::ExitCode;
@@ -47,6 +49,11 @@ enum Command {
         #[command(subcommand)]
         what: bench::Bench,
     },
+    /// Long versions of tests that CI runs in short.
+    Sweep {
+        #[command(subcommand)]
+        what: sweep::Sweep,
+    },
 }
 
 fn main() -> ExitCode {
@@ -55,6 +62,7 @@ fn main() -> ExitCode {
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),
+        Command::Sweep { what } => sweep::run(&what),
     }
 }
 

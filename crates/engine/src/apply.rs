@@ -1,8 +1,8 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonChoice, PickedTask, PromptKind,
-    RunConfig, TaskId, TaskKey, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonAnswer, PersonChoice, PickedTask,
+    PromptKind, RunConfig, TaskId, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -141,6 +141,19 @@ impl State {
                 };
                 self.enter(task, *seq, phase, |_| {});
             }
+            Event::PersonAsked { seq, task, why } => {
+                let phase = Phase::Asking {
+                    seq: *seq,
+                    why: why.clone(),
+                };
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::PersonAnswered { task, answer } => {
+                if *answer == PersonAnswer::Edit {
+                    self.mark_edited(task);
+                }
+                self.with(task, |task| task.answered(answer));
+            }
             Event::TaskParked { task, .. } => {
                 self.parked.insert(task.clone());
             }
@@ -255,8 +268,17 @@ impl State {
         });
     }
 
-    /// What was frozen when a task was first picked stays once it was tried; a closed task
-    /// that is picked again was reopened by a person and starts afresh.
+    /// Whoever edits a fix may edit what it repairs as well.
+    fn mark_edited(&mut self, task: &TaskKey) {
+        let root = self.tasks.get(task).map(|task| task.picked.root.clone());
+        for task in self.tasks.values_mut() {
+            task.edited |= Some(&task.picked.root) == root.as_ref();
+        }
+    }
+
+    /// What was frozen when a task was first picked stays once it was tried, unless a person
+    /// has edited it; a closed task that is picked again was reopened by a person and starts
+    /// afresh.
     fn pick(&mut self, picked: &PickedTask) {
         self.reading = None;
         self.total_tasks = picked.total;
@@ -268,7 +290,7 @@ impl State {
         if task.phase == Phase::Closed {
             task.start_afresh();
         }
-        if task.report.is_none() {
+        if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
         }
         task.picked.index = picked.index;
@@ -330,10 +352,13 @@ impl TaskState {
         }
     }
 
-    /// The next prompt tells what went wrong last, whoever asked for it.
+    /// The next prompt tells what went wrong last, and what a person had to say about it.
     fn try_again(&mut self) {
-        let failure = self.failure.take();
+        // What went wrong before it was done is no news.
+        let failure = self.failure.take().filter(|_| self.result != Some(true));
+        let context = std::mem::take(&mut self.context);
         self.start_afresh();
+        self.context = context;
         if failure.is_some() {
             self.prompt = PromptKind::Retry;
             self.failure = failure;
@@ -345,6 +370,16 @@ impl TaskState {
         if !self.phase.outlasts(what) {
             self.rest();
         }
+    }
+
+    /// Whoever stops leaves the question as it is.
+    fn answered(&mut self, answer: &PersonAnswer) {
+        match answer {
+            PersonAnswer::Stop => return,
+            PersonAnswer::Context { text } => self.context.push(text.clone()),
+            PersonAnswer::Edit | PersonAnswer::Fix | PersonAnswer::Skip => {}
+        }
+        self.rest();
     }
 
     /// The box that an agent ticked is by now as a person wants it.

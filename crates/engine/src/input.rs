@@ -1,6 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId, TaskKey,
-    Verdict,
+    AttemptReport, CommandSeq, PersonAnswer, PersonChoice, PickedTask, RunConfig, StopSignal,
+    TaskId, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,12 @@ pub enum Input {
     FailureNoted {
         seq: CommandSeq,
     },
+    PersonAnswered {
+        seq: CommandSeq,
+        answer: PersonAnswer,
+        /// What of it holds beyond the run, as it is stored.
+        choice: Option<PersonChoice>,
+    },
     Ticked {
         seq: CommandSeq,
     },
@@ -116,6 +122,7 @@ impl Input {
             | Self::OpenFixesRead { seq, .. }
             | Self::FixesTicked { seq }
             | Self::FailureNoted { seq }
+            | Self::PersonAnswered { seq, .. }
             | Self::Ticked { seq }
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }

@@ -241,6 +241,7 @@ mod tests {
             timeout_ms: 2000,
             idle_timeout_ms: None,
             put_back: BTreeSet::new(),
+            context: Vec::new(),
         }
     }
 

@@ -9,8 +9,10 @@
 #[expect(dead_code, reason = "scenes look at everything at once")]
 mod support;
 
+mod at_terminal;
 mod scene;
 
+mod asking;
 mod commits;
 mod endings;
 mod healing;

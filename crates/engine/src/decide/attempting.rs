@@ -81,6 +81,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
             .saturating_mul(u64::from(time_factor)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
+        context: turn.context_of(task),
     }
 }
 

@@ -1,16 +1,21 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
-use regreen_model::{Event, PlainLine, PromptKind, RunOutcome, TaskId};
+use regreen_model::{Event, PlainLine, PromptKind, TaskId};
 
 use super::turn::Turn;
-use super::{attempting, ending, failing, picking};
+use super::{asking, attempting, ending, failing, picking};
 use crate::command::{Command, FixOrder};
 use crate::input::FixBudget;
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
-const SHELL: &str = "shell";
+pub(super) const SHELL: &str = "shell";
 const ERROR_CHARS: usize = 200;
+
+/// Why a task is a person's.
+const STUCK: &str = "it gets nowhere in its time, and was not split";
+const NOT_SPLIT: &str = "it could not be split";
+const SHELL_REPAIRS_NOTHING: &str = "the shell agent runs commands and cannot repair them";
 
 /// What is done about a failed attempt.
 pub(super) fn start(turn: &mut Turn<'_>) {
@@ -23,11 +28,9 @@ pub(super) fn start(turn: &mut Turn<'_>) {
         Some(Timeout::Stuck) if !task.asked_to_split => {
             attempting::start_with(turn, PromptKind::Split);
         }
-        Some(Timeout::Stuck) => ask_person(turn, "it gets nowhere in its time, and was not split"),
-        None if task.asked_to_split => ask_person(turn, "it could not be split"),
-        None if turn.state.config.agent == SHELL => {
-            ask_person(turn, "the shell agent runs commands and cannot repair them");
-        }
+        Some(Timeout::Stuck) => asking::ask(turn, STUCK),
+        None if task.asked_to_split => asking::ask(turn, NOT_SPLIT),
+        None if turn.state.config.agent == SHELL => asking::ask(turn, SHELL_REPAIRS_NOTHING),
         None => ask_budget(turn),
     }
 }
@@ -149,22 +152,6 @@ pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
         task,
         fix: fix.clone(),
     });
-    picking::go_on(turn);
-}
-
-/// Only a person can say what becomes of the task.
-pub(super) fn ask_person(turn: &mut Turn<'_>, reason: &str) {
-    let Some(task) = turn.task() else { return };
-    let (id, root) = (&task.key().id, task.picked.root.clone());
-    let failure = task.failure.as_ref();
-    let error = PlainLine::first_of(failure.map_or("", |failure| &failure.error), ERROR_CHARS);
-    let why = format!(
-        "task {id} needs a decision: {reason}. It failed with: {error}. Repair it and run `regreen retry {id}`, or say `regreen done {id}` or `regreen skip {id}`; then `regreen run` goes on"
-    );
-    if !turn.state.config.keep_going {
-        return ending::end(turn, RunOutcome::NeedsPerson { why });
-    }
-    turn.emit(Event::TaskParked { task: root, why });
     picking::go_on(turn);
 }
 

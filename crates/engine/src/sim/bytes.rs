@@ -14,8 +14,8 @@ pub(super) fn only_what_was_meant_changed(
 ) -> Held {
     let (old, new) = (before.text(), after.text());
     let is_well = match command {
-        // What an agent may do is another matter: see below.
-        Command::Attempt(_) => true,
+        // What an agent may do is another matter: see below. A person may do anything.
+        Command::Attempt(_) | Command::AskPerson(_) => true,
         Command::Tick { .. } => only_boxes_differ(old, new, 1),
         Command::TickFixes { fixes } => only_boxes_differ(old, new, fixes.len()),
         Command::JudgeClaims { claims, .. } => only_boxes_differ(old, new, claims.len()),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use regreen_documents::{RowId, TaskFile};
-use regreen_model::{ChoiceKind, PersonChoice, Task, TaskKey};
+use regreen_model::{ChoiceKind, PersonAnswer, PersonChoice, Task, TaskKey};
 
 use super::hand;
 use super::name::name_of;
@@ -98,10 +98,34 @@ impl World {
         }
     }
 
-    fn choose(&mut self, task: TaskKey, what: ChoiceKind) {
+    fn choose(&mut self, task: TaskKey, what: ChoiceKind) -> PersonChoice {
         let number = u64::try_from(self.choices.len()).unwrap_or(0) * 3 + 1;
         self.watch.chosen(&task, what);
-        self.choices.push(PersonChoice { number, task, what });
+        let choice = PersonChoice { number, task, what };
+        self.choices.push(choice.clone());
+        choice
+    }
+
+    /// What a person on a terminal says of a task.
+    pub(super) fn person_answers(
+        &mut self,
+        task: &TaskKey,
+    ) -> (PersonAnswer, Option<PersonChoice>) {
+        let text = "look into src".to_owned();
+        let answer = match self.dice.roll(5) {
+            0 => PersonAnswer::Stop,
+            1 => PersonAnswer::Skip,
+            2 => PersonAnswer::Fix,
+            3 => PersonAnswer::Context { text },
+            _ => PersonAnswer::Edit,
+        };
+        if answer == PersonAnswer::Edit {
+            self.people_may_edit();
+            let file = Rc::clone(&self.file);
+            self.forgive(&file, file.resolve(task).as_slice());
+        }
+        let choice = answer.choice().map(|what| self.choose(task.clone(), what));
+        (answer, choice)
     }
 
     fn reopen(&mut self, file: &TaskFile, row: RowId, rows: &[RowId]) {
@@ -111,15 +135,18 @@ impl World {
         let around = std::iter::successors(file.parent(file.root(row)), |row| file.parent(*row));
         emptied.extend(around);
         self.set_boxes(file, &emptied, false);
-        let map = self.memory.fix_task_map();
-        for row in rows {
-            for forgiven in std::iter::once(*row).chain(file.all_fixes(*row)) {
-                let made = file.fixes_made(forgiven, &map);
-                if let Some(key) = file.key(forgiven) {
-                    self.memory.forgive(&key.id, made);
-                    self.watch.forgiven(&name_of(&key));
-                }
-            }
+        self.forgive(file, rows);
+    }
+
+    /// What tasks and their fixes have used of their budgets counts no more.
+    fn forgive(&mut self, file: &TaskFile, rows: &[RowId]) {
+        let with_fixes = rows
+            .iter()
+            .flat_map(|row| std::iter::once(*row).chain(file.all_fixes(*row)));
+        let forgiven: Vec<RowId> = with_fixes.collect();
+        self.memory.forgive_all(file, &forgiven);
+        for key in forgiven.iter().filter_map(|row| file.key(*row)) {
+            self.watch.forgiven(&name_of(&key));
         }
     }
 

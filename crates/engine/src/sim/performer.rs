@@ -83,6 +83,14 @@ impl World {
                 }
                 Input::FixesTicked { seq }
             }
+            Command::AskPerson(question) => {
+                let (answer, choice) = self.person_answers(&question.task);
+                Input::PersonAnswered {
+                    seq,
+                    answer,
+                    choice,
+                }
+            }
             Command::NoteFailure { .. } => Input::FailureNoted { seq },
             Command::Tick { task, done } => {
                 self.watch.ticks(&self.file, task, *done)?;

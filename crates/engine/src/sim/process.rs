@@ -345,7 +345,7 @@ fn last_words(choices: &[PersonChoice]) -> Vec<PersonChoice> {
 
 fn is_rare(command: &Command) -> bool {
     match command {
-        Command::TickFixes { .. } | Command::NoteFailure { .. } => true,
+        Command::TickFixes { .. } | Command::NoteFailure { .. } | Command::AskPerson(_) => true,
         Command::Tick { done, .. } => !*done,
         _ => false,
     }
@@ -367,6 +367,7 @@ fn edits(command: &Command) -> bool {
         | Command::Verify { .. }
         | Command::ReadBudget { .. }
         | Command::ReadOpenFixes { .. }
+        | Command::AskPerson(_)
         | Command::Commit(_)
         | Command::Wait { .. }
         | Command::Finish => false,

@@ -22,10 +22,11 @@ pub(super) fn of(state: &State, input: &Input) -> Option<Transition> {
 
 /// What is owed at the moment.
 fn owed(state: &State) -> &'static str {
-    let task = state.tasks.values().find(|task| task.phase.seq().is_some());
-    match task {
+    let is_asking = |phase: &Phase| matches!(phase, Phase::Asking { .. });
+    match state.owed() {
         Some(task) => phase_name(&task.phase),
         None if state.reading.is_some() => "reading",
+        None if state.tasks.values().any(|task| is_asking(&task.phase)) => "asking",
         None => "open",
     }
 }
@@ -44,6 +45,7 @@ fn phase_name(phase: &Phase) -> &'static str {
         Phase::Superseding { .. } => "superseding",
         Phase::TickingFixes { .. } => "ticking_fixes",
         Phase::Noting { .. } => "noting",
+        Phase::Asking { .. } => "asking",
         Phase::Ticking { done: true, .. } => "ticking",
         Phase::Ticking { done: false, .. } => "unticking",
         Phase::Committing { .. } => "committing",
@@ -69,6 +71,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::OpenFixesRead { .. } => "open_fixes_read",
         Input::FixesTicked { .. } => "fixes_ticked",
         Input::FailureNoted { .. } => "failure_noted",
+        Input::PersonAnswered { .. } => "person_answered",
         Input::Ticked { .. } => "ticked",
         Input::Committed { .. } => "committed",
         Input::Recorded { .. } => "recorded",

@@ -118,6 +118,7 @@ fn config(dice: &mut Dice, plan: &Plan) -> RunConfig {
         spec: "sim".to_owned(),
         recovery: dice.roll(3) > 0,
         keep_going: dice.roll(3) == 2,
+        asks: dice.one_in(2),
         limits: Limits {
             task_iterations: one_of(dice, &[5, 3, 2, 1]),
             global_iterations: one_of(dice, &[100, 40, 12, 4]),

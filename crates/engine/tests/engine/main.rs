@@ -1,6 +1,7 @@
 //! What the engine promises, shown on runs in worlds made of numbers and on single turns.
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
+mod asking;
 mod choices;
 mod ends;
 mod gone;

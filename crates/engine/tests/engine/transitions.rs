@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_engine::sim::Transition;
 
 /// What each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 24] = [
+const ANSWERS: [Transition; 25] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "attempt_ended"),
@@ -22,6 +22,7 @@ const ANSWERS: [Transition; 24] = [
     ("superseding", "open_fixes_read"),
     ("ticking_fixes", "fixes_ticked"),
     ("noting", "failure_noted"),
+    ("asking", "person_answered"),
     ("ticking", "ticked"),
     ("unticking", "ticked"),
     ("committing", "committed"),
@@ -35,7 +36,7 @@ const ANSWERS: [Transition; 24] = [
 
 /// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
 /// have to be told something, and it may turn out to be impossible.
-const OWED: [&str; 17] = [
+const OWED: [&str; 18] = [
     "reading",
     "attempting",
     "judging_claims",
@@ -48,6 +49,7 @@ const OWED: [&str; 17] = [
     "superseding",
     "ticking_fixes",
     "noting",
+    "asking",
     "ticking",
     "unticking",
     "committing",
@@ -59,8 +61,9 @@ const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 /// Of an attempt that is cut short it is told how far it came; all else is halted.
 const NEVER_HALTED: &str = "attempting";
 
-/// For these a file is edited that others save, too; before the first three it is the state.
-const EDITING: [&str; 11] = [
+/// For these a file is edited that others save, too; before the first four it is the state.
+const EDITING: [&str; 12] = [
+    "asking",
     "attempting",
     "verifying",
     "verifying_first",

@@ -197,7 +197,7 @@ fn written_prompt(
         .as_ref()
         .map(|failure| previous(order, failure));
     let prompts = &performer.prompts;
-    match (order.prompt, previous) {
+    let prompt = match (order.prompt, previous) {
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
             let full = prompts.full(&brief, &Occasion::Retry(previous));
@@ -205,6 +205,10 @@ fn written_prompt(
             format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
         }
         (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known)),
+    };
+    match prompts.context(&brief, &order.context) {
+        Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
+        None => prompt,
     }
 }
 
