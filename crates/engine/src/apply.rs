@@ -412,7 +412,11 @@ impl TaskState {
             | AttemptClass::Transient { .. }
             | AttemptClass::Fatal { .. } => {}
         }
-        self.rest();
+        match report.plan.claims.is_empty() {
+            true => self.rest(),
+            // The claims are owed first, also where a person has said what becomes of the task.
+            false => self.phase = Phase::Open,
+        }
     }
 
     /// A fix stands in the file that was made for the last failure.
