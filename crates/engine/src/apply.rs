@@ -319,7 +319,9 @@ impl State {
         if !matches!(report.class, AttemptClass::Transient { .. }) {
             self.waits = 0;
         }
-        self.put_back.extend(report.plan.put_back.iter().cloned());
+        // Where tasks are called after their place, the second time it may have another name.
+        let removed = report.plan.put_back.iter().chain(&report.plan.skipped);
+        self.put_back.extend(removed.cloned());
         self.with(key, |task| task.attempted(charged, report));
     }
 }
