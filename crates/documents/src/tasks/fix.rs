@@ -24,7 +24,9 @@ impl TaskFile {
     ) -> Result<Option<Self>, EditError> {
         let row = self.resolve(task).ok_or(EditError::NoSuchRow)?;
         let parent = self.task(row).ok_or(EditError::NoSuchRow)?;
-        let fix = NewTask::fix(fix, &task.id, &parent, origin);
+        // In a list without ids the task may have another number by now.
+        let parent_id = self.id(row).unwrap_or(&task.id);
+        let fix = NewTask::fix(fix, parent_id, &parent, origin);
         Ok(self.insert(&fix, Place::After(row))?.made())
     }
 
@@ -114,5 +116,25 @@ impl TaskFile {
             }
         }
         ids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_names_its_task_by_the_number_that_it_has_now() {
+        let before = TaskFile::read("- [ ] a\n- [ ] b\n- [ ] c\n");
+        let c = before
+            .rows()
+            .last()
+            .and_then(|row| before.key(row))
+            .unwrap();
+        let now = TaskFile::read("- [x] b\n- [ ] c\n");
+        let fix = TaskId::parse("2.1").unwrap();
+        let origin = FixOrigin::default();
+        let fixed = now.insert_fix(&c, fix, origin).unwrap().unwrap();
+        assert!(fixed.text().contains("\n- [ ] 2.1 [FIX 2] "));
     }
 }

@@ -1,9 +1,12 @@
 //! What people do to the file or to the clock while something is owed.
 
-use regreen_engine::{Command, FixBudget, Input, decide};
-use regreen_model::{AttemptClass, AttemptReport, Event, RunConfig, TaskId, Timestamp};
+use regreen_engine::{Command, FixBudget, Input, Resumption, decide};
+use regreen_model::{
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, PlanChanges, RunConfig, TaskId,
+    Timestamp,
+};
 
-use crate::script::{Run, failed, picked, task};
+use crate::script::{Run, choice, failed, picked, task};
 
 /// A run that heals, in which task 1.1 has failed.
 fn with_a_failure() -> Run {
@@ -49,6 +52,44 @@ fn a_task_that_was_removed_before_its_fix_was_inserted_is_left() {
     assert_eq!(run.events(), ["task_gone", "plan_asked"]);
     run.resume(vec![]);
     assert!(run.is_reading_the_plan());
+}
+
+/// The agent ticked another row, then its attempt was cut off; meanwhile a person said this of
+/// its task.
+fn resumed_with_a_claim(what: ChoiceKind) -> Run {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    let claim = Claim {
+        task: task("1.2"),
+        verify: vec![],
+    };
+    let left = AttemptReport {
+        class: AttemptClass::Interrupted,
+        plan: PlanChanges {
+            claims: vec![claim],
+            ..PlanChanges::default()
+        },
+        ..AttemptReport::default()
+    };
+    run.tell(&Input::Resume(Resumption {
+        choices: vec![choice(1, "1.1", what)],
+        interrupted: Some(Box::new(left)),
+        ..Resumption::default()
+    }));
+    run
+}
+
+#[test]
+fn claims_are_judged_and_then_what_a_person_said_holds() {
+    for what in ChoiceKind::ALL {
+        let mut run = resumed_with_a_claim(what);
+        let Command::JudgeClaims { claims, .. } = run.command() else {
+            panic!("{what}: {:?}", run.command())
+        };
+        assert_eq!(claims.len(), 1, "{what}");
+        run.claims_judged(vec![]);
+        assert!(run.is_reading_the_plan(), "{what}: {:?}", run.events());
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regreen_documents::TaskFile;
 use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PlanChanges, TaskKey, Verdict};
 
-use crate::sim::name::{name_of, names};
+use crate::sim::name::name_of;
 use crate::sim::world::Held;
 
 /// Why a box may be ticked, by the names of tasks.
@@ -122,8 +122,9 @@ impl Evidence {
         let (old, new): (BTreeSet<_>, BTreeSet<_>) =
             (ticked(before).collect(), ticked(after).collect());
         self.word.extend(new.difference(&old).cloned());
-        for name in names(after).filter(|name| !new.contains(name)) {
-            self.word.remove(&name);
+        for name in old.difference(&new) {
+            self.word.remove(name);
+            self.proved.remove(name);
         }
     }
 
