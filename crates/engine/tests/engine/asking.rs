@@ -145,6 +145,7 @@ fn what_a_person_adds_is_told_to_the_agent_from_then_on() {
     run.tell(&Input::BudgetRead {
         seq: run.state.next_seq - 1,
         budget: FixBudget {
+            last_error: String::new(),
             depth: 0,
             fixes: 0,
             root_fixes: 0,
@@ -181,6 +182,7 @@ fn a_fix_is_made_if_a_person_wants_one_as_far_as_the_budget_goes() {
     run.tell(&Input::BudgetRead {
         seq: run.state.next_seq - 1,
         budget: FixBudget {
+            last_error: String::new(),
             depth: 0,
             fixes: 3,
             root_fixes: 3,
@@ -200,6 +202,7 @@ fn whoever_edits_a_fix_may_edit_the_task_that_it_repairs() {
     run.tell(&Input::BudgetRead {
         seq,
         budget: FixBudget {
+            last_error: String::new(),
             depth: 0,
             fixes: 0,
             root_fixes: 0,
