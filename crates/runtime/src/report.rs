@@ -14,6 +14,10 @@ use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
 use crate::heard::Heard;
 
+/// Of an attempt that ended with a request for other rows in the plan.
+const ASKED_FOR_ROWS: &str =
+    "Task did not complete: the agent asked for other rows in the plan instead";
+
 pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
     let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
     Ending {
@@ -59,8 +63,9 @@ pub(crate) fn report(
         None => (None, None),
     };
     let signalled = signal(message, id, task.is_verify).is_some();
-    let class = class(program, ended, heard.trouble.as_ref(), now);
     let reports_failure = has_failure_block(message, id);
+    let asked_for_rows = request.is_some() || bad_request.is_some();
+    let class = class(program, ended, heard.trouble.as_ref(), now);
     let has_passed = signalled && !reports_failure && !ending.timed_out;
     let diagnosis = (!has_passed).then(|| diagnosed(&heard, ending)).flatten();
     AttemptReport {
@@ -68,6 +73,7 @@ pub(crate) fn report(
             (AttemptClass::Ordinary, Some(why)) => why,
             (AttemptClass::Interrupted, _) => why_cut_off(ended).to_owned(),
             _ if signalled => String::new(),
+            _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
             _ => said.error,
         },
         class,
@@ -269,6 +275,7 @@ mod tests {
             timeout_ms: 2000,
             idle_timeout_ms: None,
             put_back: BTreeSet::new(),
+            context: Vec::new(),
         }
     }
 

@@ -15,6 +15,7 @@ use super::known_key::{
     TOTAL_TASKS, as_count,
 };
 use super::task_result::TaskResult;
+use crate::tasks::{RowId, TaskFile};
 
 /// Where a run stands. What regreen does not know stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -256,6 +257,19 @@ impl State {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
             let error = PlainLine::flatten(error, ERROR_CHARS);
             FixRecord::add(entry, fix.as_str(), error.as_str());
+        }
+    }
+
+    /// A person has tasks tried again: what these rows have used of their budgets counts no
+    /// more.
+    pub fn forgive_all(&mut self, file: &TaskFile, tasks: &[RowId]) {
+        let map = self.fix_task_map();
+        for row in tasks {
+            let made = file.fixes_made(*row, &map);
+            let id = file.key(*row).map(|key| key.id);
+            if let Some(id) = id.filter(|id| made > 0 || self.modifications(id) > 0) {
+                self.forgive(&id, made);
+            }
         }
     }
 
