@@ -74,7 +74,7 @@ fn a_missing_package_may_hide_an_outage() {
 
 #[test]
 fn errors_logged_before_an_assertion_do_not_explain_it() {
-    let text = "F\n=================================== FAILURES ===================================\n>       assert ok\nE       AssertionError: expected 200 got 500\nERROR    root:a.py:3 retrying: Connection refused\nFAILED a.py::test_a - AssertionError: expected 200 got 500\n1 failed in 0.06s\n";
+    let text = "F\n=================================== FAILURES ===================================\n>       assert ok\nE       AssertionError: expected 201 got 404\nERROR    root:a.py:3 retrying: Connection refused\nFAILED a.py::test_a - AssertionError: expected 201 got 404\n1 failed in 0.06s\n";
     check(text, 1, FailureKind::TestFailure, 4);
 }
 
