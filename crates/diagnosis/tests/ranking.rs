@@ -55,6 +55,14 @@ fn the_first_compile_error_beats_those_that_follow() {
 }
 
 #[test]
+fn a_line_that_announces_another_is_not_the_cause() {
+    let text = "go: errors parsing go.mod:\ngo.mod requires go >= 1.99 (running go 1.22.1; GOTOOLCHAIN=local)\n";
+    check(text, 1, FailureKind::WrongToolVersion, 2);
+    let text = "error: Your local changes to the following files would be overwritten by checkout:\n\ta\nPlease commit your changes or stash them before you switch branches.\nAborting\n";
+    check(text, 1, FailureKind::GitDirtyTree, 1);
+}
+
+#[test]
 fn a_warning_that_looks_like_an_error_is_not_the_cause() {
     let text = "warning: no such file or directory: old.cfg (ignored for now)\nTraceback (most recent call last):\n  File \"a.py\", line 2, in <module>\nZeroDivisionError: division by zero\n";
     check(text, 1, FailureKind::RuntimeException, 4);

@@ -5,6 +5,7 @@ use regreen_model::{
 };
 
 use super::candidate::Candidate;
+use super::last_line::last_telling_line;
 use crate::decoration::message_of;
 use crate::fingerprint::fingerprint;
 use crate::provider::installation;
@@ -91,20 +92,12 @@ impl Diagnosis {
         }
     }
 
-    /// With the last line of the output, for lack of a better one.
+    /// With the last line of the output that tells something, for lack of a better one.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
-        let text = evidence.output.end();
-        let last = text.lines().rev().flat_map(|line| line.rsplit('\r'));
-        let last = last.map(str::trim).find(|line| !line.is_empty());
-        let lines_after = text
-            .lines()
-            .rev()
-            .take_while(|line| line.trim().is_empty())
-            .count();
-        let number = evidence.output.lines.saturating_sub(lines_after as u64);
+        let last = last_telling_line(evidence);
         Self {
-            blocker: last.map(shortened),
-            line: last.map(|_| number),
+            blocker: last.map(|(_, text)| shortened(text)),
+            line: last.map(|(number, _)| number),
             ..Self::new(kind, rule)
         }
     }
