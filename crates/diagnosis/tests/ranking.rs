@@ -87,6 +87,12 @@ fn errors_logged_before_an_assertion_do_not_explain_it() {
 }
 
 #[test]
+fn what_a_tested_program_printed_does_not_explain_its_test() {
+    let text = "F\n=================================== FAILURES ===================================\n>       assert total == 1\nE       assert 0 == 1\n----------------------------- Captured stdout call -----------------------------\nerror: disk full\n=========================== short test summary info ============================\nFAILED a.py::test_a - assert 0 == 1\n1 failed in 0.06s\n";
+    check(text, 1, FailureKind::TestFailure, 4);
+}
+
+#[test]
 fn a_masked_exit_code_hides_no_failed_test() {
     assert_eq!(
         failure("1 failed, 3 passed in 0.1s\n", 0).category,

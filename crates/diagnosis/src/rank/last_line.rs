@@ -10,7 +10,7 @@ use regreen_model::Evidence;
 static EMPTY_TALK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
-        | ^\s*[\^~|─═=*.\#-]+\s*$
+        | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
         | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
         | for\s(?:more|further)\s(?:information|details|help)
         | full\slog|complete\slog|^node\.js\sv\d",
