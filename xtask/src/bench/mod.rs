@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measurements, of what is built for release.
 
+mod diagnosis;
 mod run_loop;
 
 use std::process::ExitCode;
@@ -14,6 +15,10 @@ pub(crate) enum Bench {
     ///
     /// Prints a table of medians and fails if a promised time is not kept.
     Documents,
+    /// How fast `regreen explain` reads a log, beside grep and ripgrep.
+    ///
+    /// Prints speed, memory and the time for a small log, and fails if a promise is not kept.
+    Diagnosis(diagnosis::Arguments),
     /// What `regreen run` costs beside a shell loop that starts the same programs.
     ///
     /// Prints processor time, syncs, memory and start-up, and fails if a promise is not kept.
@@ -26,6 +31,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
             let arguments = ["bench", "--quiet", "--package", "xtask"];
             repository::run_cargo(&[&arguments[..], &["--bench", "documents"]].concat())
         }
+        Bench::Diagnosis(arguments) => diagnosis::run(arguments),
         Bench::Loop(arguments) => run_loop::run(arguments),
     }
 }
