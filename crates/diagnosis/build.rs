@@ -239,7 +239,11 @@ impl Ordinary {
     /// the rarest that it has.
     fn all_needs(&self, named: &[String], pattern: &str, is_prose: bool) -> Vec<String> {
         let mut needs: Vec<String> = named.iter().map(|need| need.to_lowercase()).collect();
-        let at_least = if is_prose { SHORTEST_IN_PROSE } else { SHORTEST };
+        let at_least = if is_prose {
+            SHORTEST_IN_PROSE
+        } else {
+            SHORTEST
+        };
         let texts = regex_syntax::parse(pattern).map(|hir| shortest_texts(&hir));
         for text in texts.unwrap_or_default() {
             let whole = as_text(&text);

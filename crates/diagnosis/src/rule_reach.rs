@@ -28,9 +28,18 @@ fn no_rule_is_blind_to_what_its_pattern_matches() {
     let blind: Vec<String> = RuleBook::ours()
         .rules
         .iter()
-        .flat_map(|rule| unseen(rule).into_iter().map(|text| format!("{}: {text:?}", rule.name)))
+        .flat_map(|rule| {
+            unseen(rule)
+                .into_iter()
+                .map(|text| format!("{}: {text:?}", rule.name))
+        })
         .collect();
-    assert!(blind.is_empty(), "{} texts\n{}", blind.len(), blind.join("\n"));
+    assert!(
+        blind.is_empty(),
+        "{} texts\n{}",
+        blind.len(),
+        blind.join("\n")
+    );
 }
 
 #[test]

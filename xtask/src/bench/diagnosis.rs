@@ -80,7 +80,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Whether all that is promised is kept.
 fn compare(arguments: &Arguments, program: &Path) -> Result<bool, LoopError> {
     let folder = tempfile::tempdir().doing("make a folder")?;
-    let large = mixed_log(&folder.path().join("large.log"), arguments.megabytes * 1_000_000)?;
+    let large = mixed_log(
+        &folder.path().join("large.log"),
+        arguments.megabytes * 1_000_000,
+    )?;
     let small = mixed_log(&folder.path().join("small.log"), SMALL_LOG)?;
     let mut of_large = explain(program, &large);
     let read = least(&mut of_large, arguments.rounds)?;
@@ -98,7 +101,12 @@ fn compare(arguments: &Arguments, program: &Path) -> Result<bool, LoopError> {
     let speed = speed(&read, arguments.megabytes);
     let kept = [
         row("MB per second, at least", speed, SPEED, speed >= SPEED),
-        row("MB of memory at most", read.memory, MEMORY, read.memory <= MEMORY),
+        row(
+            "MB of memory at most",
+            read.memory,
+            MEMORY,
+            read.memory <= MEMORY,
+        ),
         row(
             "ms for a log of 100 KB, by the clock",
             millis(answer.wall),
@@ -135,7 +143,9 @@ fn least(command: &mut Command, rounds: usize) -> Result<Costs, LoopError> {
 
 fn explain(program: &Path, log: &Path) -> Command {
     let mut command = Command::new(program);
-    command.args(["explain", "--json", "--exit-code", "1"]).arg(log);
+    command
+        .args(["explain", "--json", "--exit-code", "1"])
+        .arg(log);
     command
 }
 

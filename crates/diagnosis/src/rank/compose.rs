@@ -10,7 +10,7 @@ use crate::decoration::message_of;
 use crate::fingerprint::fingerprint;
 use crate::provider::installation;
 use crate::rule::{MATCHED, Rule};
-use crate::suggestions::suggestions_for;
+use crate::suggestions::{of_rest, suggestions_for};
 use crate::template::fill;
 
 /// The longest blocker that is still a line a person would quote.
@@ -36,6 +36,8 @@ pub(crate) struct Diagnosis {
     pub(crate) repair: Option<RepairAction>,
     pub(crate) suggest: Vec<String>,
     pub(crate) completed_steps: Vec<String>,
+    /// Steps that are said to be open.
+    pub(crate) open_steps: Vec<String>,
     pub(crate) files: Vec<String>,
     pub(crate) rule: String,
     pub(crate) confidence: u8,
@@ -54,6 +56,7 @@ impl Diagnosis {
             repair: None,
             suggest: Vec::new(),
             completed_steps: Vec::new(),
+            open_steps: Vec::new(),
             files: Vec::new(),
             rule: rule.to_owned(),
             confidence: 0,
@@ -118,6 +121,9 @@ impl Diagnosis {
         let mut suggested_actions = self.suggest;
         if suggested_actions.is_empty() {
             suggested_actions = suggestions_for(self.kind, self.repair.as_ref());
+            if category == FailureCategory::Partial {
+                suggested_actions.extend(of_rest(&self.open_steps, self.blocker.as_deref()));
+            }
         }
         let files_modified = if evidence.files_changed.is_empty() {
             self.files

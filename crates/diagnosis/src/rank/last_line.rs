@@ -61,8 +61,17 @@ mod tests {
             "no quorum\ntool: try 'tool --help' for more information\n",
             Some((1, "no quorum")),
         );
-        check("no quorum\n    at async Promise.all (index 0)\n", Some((1, "no quorum")));
-        check("no quorum\nCheck the log at /p/a.log\n", Some((1, "no quorum")));
-        check("See https://x.test for help\n", Some((1, "See https://x.test for help")));
+        check(
+            "no quorum\n    at async Promise.all (index 0)\n",
+            Some((1, "no quorum")),
+        );
+        check(
+            "no quorum\nCheck the log at /p/a.log\n",
+            Some((1, "no quorum")),
+        );
+        check(
+            "See https://x.test for help\n",
+            Some((1, "See https://x.test for help")),
+        );
     }
 }

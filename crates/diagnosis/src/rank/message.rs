@@ -51,6 +51,7 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let diagnosis = reading.as_timeout(diagnosis, evidence);
     Some(Diagnosis {
         completed_steps: reading.message.completed_steps.clone(),
+        open_steps: reading.message.open_steps.clone(),
         files: reading.message.files.clone(),
         ..diagnosis
     })
@@ -147,7 +148,7 @@ impl Reading<'_> {
             },
         };
         Diagnosis {
-            blocker: text,
+            blocker: text.as_deref().map(shortened),
             line: Some(line),
             ..diagnosis
         }
@@ -237,9 +238,10 @@ impl Reading<'_> {
         if best.kind != FailureKind::ImpossibleTask || !self.has_done_work() {
             return best;
         }
-        let rest = self.found.iter().filter(|c| {
-            c.kind == FailureKind::IncompleteWork && c.score >= SURE && self.counts(c)
-        });
+        let rest = self
+            .found
+            .iter()
+            .filter(|c| c.kind == FailureKind::IncompleteWork && c.score >= SURE && self.counts(c));
         rest.max_by_key(|c| c.score).unwrap_or(best)
     }
 
