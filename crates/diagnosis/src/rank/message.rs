@@ -125,6 +125,7 @@ impl Reading<'_> {
             })
             .or_else(|| self.of_tool())
             .or_else(|| self.of_words())
+            .or_else(|| self.of_open_steps())
             .or_else(|| self.of_tone())
             .or_else(|| self.unexplained(evidence))
     }
@@ -263,6 +264,17 @@ impl Reading<'_> {
             kind: FailureKind::IncompleteWork,
             retry_mode: None,
             ..diagnosis
+        })
+    }
+
+    /// Some steps are marked as done and others as not.
+    fn of_open_steps(&self) -> Option<Diagnosis> {
+        let open = self.message.open_steps.first()?;
+        let some_done = !self.message.completed_steps.is_empty();
+        some_done.then(|| Diagnosis {
+            blocker: Some(shortened(open)),
+            confidence: 60,
+            ..Diagnosis::new(FailureKind::IncompleteWork, "agent_messages/open-steps")
         })
     }
 
