@@ -8,7 +8,10 @@
 
 mod bench;
 mod fuzz_documents;
+mod product;
 mod repository;
+mod simulate;
+mod sweep;
 mod test;
 
 use std::process::ExitCode;
@@ -36,10 +39,20 @@ enum Command {
     /// Every difference must have an explanation that holds; anything else is shown as
     /// small as it can be made, and fails the command.
     FuzzDocuments(fuzz_documents::Arguments),
+    /// Simulates runs, and checks after every step what must hold whatever happens.
+    ///
+    /// What does not hold is shown as small as it can be made, with a journal for
+    /// `regreen replay`, and fails the command.
+    Simulate(simulate::Arguments),
     /// Measures, in a release build.
     Bench {
         #[command(subcommand)]
         what: bench::Bench,
+    },
+    /// Long versions of tests that CI runs in short.
+    Sweep {
+        #[command(subcommand)]
+        what: sweep::Sweep,
     },
 }
 
@@ -47,7 +60,9 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),
+        Command::Sweep { what } => sweep::run(&what),
     }
 }
 

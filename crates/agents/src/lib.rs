@@ -30,4 +30,4 @@ pub use invocation::{Invocation, PromptOn, StdinPlan};
 pub use prompt_file::PromptFile;
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
 pub use shell::Interpreter;
-pub use template::TemplateError;
+pub use template::{Template, TemplateError};

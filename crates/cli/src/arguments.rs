@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::config::{Config, SchemaOf};
-pub use self::inspect::{Log, OneAttempt, OneTask, Status, Why};
+pub use self::inspect::{Journal, Log, OneAttempt, OneTask, Replay, Status, Why};
 pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See a run in a small project of its own; needs no agent and no network
+    /// See a run that heals, in a small project of its own; needs no agent and no network
     Demo,
     /// Run a task list through an agent, checking every result
     Run(Run),
@@ -45,6 +45,10 @@ pub enum Command {
     Log(Log),
     /// Show what a task and its fixes changed, or one attempt of it
     Diff(OneAttempt),
+    /// Print a run step by step, one line of JSON each, for `regreen replay`
+    Journal(Journal),
+    /// Show a journal as its run was shown
+    Replay(Replay),
     /// Take back in the working tree what a task changed, and open it again; commits stay
     Undo(OneTask),
     /// Leave a task out of coming runs, until `retry` takes that back
@@ -63,6 +67,9 @@ pub enum Command {
     Explain(Explain),
     /// Show every setting, and where its value comes from
     Config(Config),
+    /// Answer the hooks of agents: whether a session may stop
+    #[command(subcommand)]
+    Hook(Hook),
     /// Read and edit task files, for scripts
     #[command(subcommand)]
     Tasks(Tasks),
@@ -126,6 +133,13 @@ pub enum ExplainSource {
 pub struct Init {
     /// The spec's name; its folder will be specs/NAME
     pub name: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Hook {
+    /// For Claude Code's Stop hook: reads its JSON from standard input, and keeps the session
+    /// going while the current spec has open tasks
+    Stop,
 }
 
 #[derive(Debug, Subcommand)]

@@ -24,6 +24,11 @@ pub fn print(text: &str) -> Result<(), Problem> {
 pub fn json(value: &impl Serialize) -> String {
     // Made of names and numbers that all have a form in JSON.
     let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    escaped(&json) + "\n"
+}
+
+/// JSON in which every character that shows nothing is escaped.
+pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for c in json.chars() {
         let is_hidden = (c.is_control() && c != '\n') || is_format_control(c);
@@ -36,14 +41,30 @@ pub fn json(value: &impl Serialize) -> String {
             text.push(c);
         }
     }
-    text.push('\n');
     text
+}
+
+/// Says something to whoever is asked.
+pub fn ask(text: &str) {
+    let mut out = io::stderr().lock();
+    // Whoever cannot read it cannot answer either, and that ends it.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Whether somebody is there who sees a question and can type an answer.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Says something beside the result.
 pub fn note(text: &str) {
-    // If this cannot be printed, it was only a note.
-    let _ = writeln!(io::stderr(), "note: {}", printable(text));
+    say(&format!("note: {text}"));
+}
+
+/// Says something that is no result.
+pub fn say(text: &str) {
+    // If this cannot be printed, there is nobody to hear it.
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Says what went wrong and what to do about it. Files and flags may hold secrets: what
@@ -80,6 +101,11 @@ pub fn render(diagnostic: &dyn Diagnostic, colours: bool) -> String {
 /// Whether results go to a terminal that wants colours.
 pub fn has_colours() -> bool {
     wants_colours(io::stdout().is_terminal())
+}
+
+/// Whether questions go to a terminal that wants colours.
+pub fn asks_in_colours() -> bool {
+    wants_colours(io::stderr().is_terminal())
 }
 
 /// Whether a view that redraws itself can be shown.

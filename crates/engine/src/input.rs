@@ -1,6 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId, TaskKey,
-    Verdict,
+    AttemptReport, CommandSeq, PersonAnswer, PersonChoice, PickedTask, RunConfig, StopSignal,
+    TaskId, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,8 @@ pub enum Input {
         seq: CommandSeq,
         report: Box<AttemptReport>,
     },
-    /// The task is not in the file any more, so there was no attempt.
+    /// The task is not in the file any more, or ticked by a person, so there was no attempt, or
+    /// no fix for it.
     Gone {
         seq: CommandSeq,
     },
@@ -66,6 +67,12 @@ pub enum Input {
     },
     FailureNoted {
         seq: CommandSeq,
+    },
+    PersonAnswered {
+        seq: CommandSeq,
+        answer: PersonAnswer,
+        /// What of it holds beyond the run, as it is stored.
+        choice: Option<PersonChoice>,
     },
     Ticked {
         seq: CommandSeq,
@@ -115,6 +122,7 @@ impl Input {
             | Self::OpenFixesRead { seq, .. }
             | Self::FixesTicked { seq }
             | Self::FailureNoted { seq }
+            | Self::PersonAnswered { seq, .. }
             | Self::Ticked { seq }
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }
@@ -182,6 +190,9 @@ pub struct FixBudget {
     pub fix_ids: Vec<TaskId>,
     /// What its next fix is called.
     pub next_id: TaskId,
+    /// What the last fix of the task was to remove, on one line; empty if it had none.
+    #[serde(default)]
+    pub last_error: String,
 }
 
 /// What came of a request to change the plan.

@@ -9,11 +9,15 @@ mod apply;
 mod command;
 mod decide;
 mod input;
+mod journal_line;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod state;
 
 pub use command::{
-    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Record, StateFile,
+    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Question, Record, StateFile,
 };
 pub use decide::{Decision, decide};
 pub use input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan, Resumption};
+pub use journal_line::JournalLine;
 pub use state::{Phase, State, TaskState};

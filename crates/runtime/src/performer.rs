@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use regreen_agents::{Agent, Prompts};
+use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
 use regreen_store::Store;
@@ -11,6 +12,7 @@ use crate::notices::Notices;
 use crate::past::Past;
 use crate::perform::{self, Attempted};
 use crate::perform_error::PerformError;
+use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
@@ -46,8 +48,9 @@ impl Performer {
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
-        store: &Store,
+        store: &mut Store,
         audience: &mut dyn Audience,
+        person: &mut dyn Person,
     ) -> Option<Input> {
         let seq = issued.seq;
         let past = Past {
@@ -62,7 +65,7 @@ impl Performer {
                 passed_over,
                 originals_first,
             } => {
-                let wanted = perform::Wanted {
+                let wanted = Wanted {
                     include_optional: *include_optional,
                     only: only.as_ref(),
                     passed_over,
@@ -104,10 +107,16 @@ impl Performer {
                     .map(|verdict| Input::Verified { seq, verdict })
             }
             Command::ReadBudget { task } => {
-                perform::read_budget(self, task).map(|budget| Input::BudgetRead { seq, budget })
+                perform::read_budget(self, task).map(|budget| match budget {
+                    Some(budget) => Input::BudgetRead { seq, budget },
+                    None => Input::Gone { seq },
+                })
             }
             Command::InsertFix(order) => {
-                perform::insert_fix(self, order).map(|()| Input::Inserted { seq })
+                perform::insert_fix(self, order).map(|is_there| match is_there {
+                    true => Input::Inserted { seq },
+                    false => Input::Gone { seq },
+                })
             }
             Command::Modify(order) => {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
@@ -119,6 +128,15 @@ impl Performer {
                 .iter()
                 .try_for_each(|fix| self.set_box(fix, true))
                 .map(|()| Input::FixesTicked { seq }),
+            Command::AskPerson(question) => {
+                perform::ask(self, question, store, person).map(|(answer, choice)| {
+                    Input::PersonAnswered {
+                        seq,
+                        answer,
+                        choice,
+                    }
+                })
+            }
             Command::NoteFailure { task } => {
                 perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
             }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use regreen_documents::{Change, EditError, TaskFile};
+use regreen_documents::{EditError, TaskFile};
 use regreen_model::TaskKey;
 use regreen_workspace::{EditFileError, Edited, ReadError, RealDisk, edit_file, read_text};
 
@@ -55,7 +55,7 @@ impl PlanFile {
 
     /// The box of a task is to be so. A task that is gone has none.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<Edited, EditPlanError> {
-        self.edit(|file| with_box(file, task, done))
+        self.edit(|file| file.box_set(task, done))
     }
 
     fn understand(&mut self, text: &str) -> Rc<TaskFile> {
@@ -68,24 +68,4 @@ impl PlanFile {
             }
         }
     }
-}
-
-/// The file with the box of a task so, unless it is so already or there is no such task.
-pub(crate) fn with_box(
-    file: &TaskFile,
-    task: &TaskKey,
-    done: bool,
-) -> Result<Option<TaskFile>, EditError> {
-    let Some(row) = file.resolve(task) else {
-        return Ok(None);
-    };
-    let change = if done {
-        file.tick(row)
-    } else {
-        file.untick(row)
-    };
-    Ok(match change? {
-        Change::AlreadySo => None,
-        Change::Made(file) => Some(file),
-    })
 }

@@ -19,6 +19,10 @@ pub(crate) enum Bench {
     ///
     /// Prints speed, memory and the time for a small log, and fails if a promise is not kept.
     Diagnosis(diagnosis::Arguments),
+    /// Making a fix task and writing it into a file of 1,000 tasks.
+    ///
+    /// Prints the middle and the worst of many rounds and fails if a promise is not kept.
+    Healing,
     /// What `regreen run` costs beside a shell loop that starts the same programs.
     ///
     /// Prints processor time, syncs, memory and start-up, and fails if a promise is not kept.
@@ -27,11 +31,14 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     match bench {
-        Bench::Documents => {
-            let arguments = ["bench", "--quiet", "--package", "xtask"];
-            repository::run_cargo(&[&arguments[..], &["--bench", "documents"]].concat())
-        }
         Bench::Diagnosis(arguments) => diagnosis::run(arguments),
+        Bench::Documents => run_bench("documents"),
+        Bench::Healing => run_bench("healing"),
         Bench::Loop(arguments) => run_loop::run(arguments),
     }
+}
+
+fn run_bench(name: &str) -> ExitCode {
+    let arguments = ["bench", "--quiet", "--package", "xtask", "--bench", name];
+    repository::run_cargo(&arguments)
 }

@@ -5,10 +5,12 @@ mod completions;
 mod config;
 mod demo;
 mod explain;
+mod hook;
 mod init;
 mod inspect;
 mod lint;
 mod man;
+mod replay;
 mod run;
 mod stop;
 mod tasks;
@@ -16,7 +18,7 @@ mod undo;
 
 use regreen_model::ChoiceKind;
 
-use crate::arguments::Command;
+use crate::arguments::{Command, Hook};
 use crate::exit::Exit;
 use crate::problem::Problem;
 
@@ -31,6 +33,8 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Why(arguments) => inspect::why(&arguments),
         Command::Log(arguments) => inspect::log(&arguments),
         Command::Diff(arguments) => inspect::diff(&arguments),
+        Command::Journal(arguments) => inspect::journal(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
         Command::Skip(arguments) => choose::run(&arguments, ChoiceKind::Skip),
         Command::Done(arguments) => choose::run(&arguments, ChoiceKind::Done),
@@ -40,6 +44,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
+        Command::Hook(Hook::Stop) => hook::stop(),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { command } => man::run(&command),

@@ -15,11 +15,11 @@ mod splices;
 
 use std::collections::BTreeSet;
 
-use regreen_model::TaskKey;
+use regreen_model::{PlanChanges, TaskKey};
 
 use self::matching::Matching;
 use self::own_text::tasks_of;
-use crate::TaskFile;
+use crate::{TaskFile, verify_commands};
 
 /// What became of the plan during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,23 +43,35 @@ pub struct PlanReview {
     pub warnings: Vec<String>,
 }
 
+impl PlanReview {
+    /// What a run is told of it.
+    #[must_use]
+    pub fn into_changes(self) -> PlanChanges {
+        let claims = self.claims.into_iter().map(|claim| regreen_model::Claim {
+            verify: claim
+                .verify
+                .as_deref()
+                .map(verify_commands)
+                .unwrap_or_default(),
+            task: claim.key,
+        });
+        PlanChanges {
+            claims: claims.collect(),
+            skipped: self.skipped,
+            put_back: self.vanished,
+            added: self.added,
+            edited: self.edited,
+            warnings: self.warnings,
+        }
+    }
+}
+
 /// A row that the agent ticked without having been asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub key: TaskKey,
     /// The Verify field as it was before, if it has one.
     pub verify: Option<String>,
-}
-
-impl Claim {
-    /// What is said when the claim does not hold.
-    #[must_use]
-    pub fn refused(&self) -> String {
-        let id = &self.key.id;
-        format!(
-            "the agent ticked task {id}, which could not be verified: unticked again; if it is done, run `regreen done {id}`"
-        )
-    }
 }
 
 /// A change that was taken back.

@@ -1,5 +1,6 @@
 //! What to do about one thing that happened: one file per family of transitions.
 
+mod asking;
 mod attempting;
 mod choosing;
 mod ending;
@@ -70,7 +71,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Attempting { attempt, .. }, I::AttemptEnded { report, .. }) => {
             attempting::ended(turn, *attempt, report);
         }
-        (P::Attempting { .. }, I::Gone { .. }) => attempting::gone(turn),
+        (P::Attempting { .. } | P::Budgeting { .. } | P::Inserting { .. }, I::Gone { .. }) => {
+            attempting::gone(turn);
+        }
         (
             P::JudgingClaims { .. },
             I::ClaimsJudged {
@@ -92,10 +95,15 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Noting { message, .. }, I::FailureNoted { .. }) => {
             ending::end_at_limit(turn, message.clone());
         }
+        (P::Asking { .. }, I::PersonAnswered { answer, choice, .. }) => {
+            asking::answered(turn, answer, choice.as_ref());
+        }
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
         (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
-        (P::Waiting { since, .. }, I::Waited { .. }) => waiting::ended(turn, *since),
+        (P::Waiting { since, until, .. }, I::Waited { .. }) => {
+            waiting::ended(turn, *since, *until);
+        }
         _ => {}
     }
 }

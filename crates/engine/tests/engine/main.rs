@@ -1,11 +1,12 @@
 //! What the engine promises, shown on runs in worlds made of numbers and on single turns.
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
+mod asking;
 mod choices;
-mod dice;
 mod ends;
-mod promises;
+mod gone;
+mod misbehaving;
 mod script;
 mod simulation;
 mod state_file;
-mod world;
+mod transitions;

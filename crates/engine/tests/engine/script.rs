@@ -1,8 +1,8 @@
 //! A run that is told what happens, one thing at a time.
 
 use regreen_engine::{
-    AttemptOrder, Command, CommitResult, Decision, Input, NextStep, Plan, Resumption, State,
-    StateFile, decide,
+    AttemptOrder, Command, CommitResult, Decision, FixBudget, Input, NextStep, Plan, Resumption,
+    State, StateFile, decide,
 };
 use regreen_model::{
     AttemptReport, ChoiceKind, Event, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId,
@@ -88,12 +88,20 @@ impl Run {
     }
 
     pub(crate) fn tell(&mut self, input: &Input) {
-        let decision = decide(&self.state, Timestamp::from_millis(1_000), input);
+        self.tell_at(1_000, input);
+    }
+
+    pub(crate) fn tell_at(&mut self, millis: u64, input: &Input) {
+        let decision = decide(&self.state, Timestamp::from_millis(millis), input);
         for event in &decision.events {
             self.state.apply(event);
         }
         self.seq = decision.commands.last().map_or(self.seq, |last| last.seq);
         self.last = decision;
+    }
+
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
     }
 
     pub(crate) fn command(&self) -> &Command {
@@ -108,6 +116,16 @@ impl Run {
             Command::Attempt(order) => order,
             other => panic!("no attempt was asked for: {other:?}"),
         }
+    }
+
+    /// Somebody removed the task.
+    pub(crate) fn gone(&mut self) {
+        self.tell(&Input::Gone { seq: self.seq });
+    }
+
+    pub(crate) fn budget_is(&mut self, budget: FixBudget) {
+        let seq = self.seq;
+        self.tell(&Input::BudgetRead { seq, budget });
     }
 
     pub(crate) fn is_reading_the_plan(&self) -> bool {
@@ -163,6 +181,11 @@ impl Run {
     pub(crate) fn attempt_ends(&mut self, report: AttemptReport) {
         let (seq, report) = (self.seq, Box::new(report));
         self.tell(&Input::AttemptEnded { seq, report });
+    }
+
+    pub(crate) fn attempt_ends_at(&mut self, millis: u64, report: AttemptReport) {
+        let (seq, report) = (self.seq, Box::new(report));
+        self.tell_at(millis, &Input::AttemptEnded { seq, report });
     }
 
     pub(crate) fn verified(&mut self, verdict: Verdict) {

@@ -13,12 +13,12 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, FailureNote, PersonChoice, PromptKind, TaskFailure,
-    TaskKey,
+    AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
+use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
@@ -27,7 +27,6 @@ use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::plan_file::with_box;
 use crate::process::Job;
 use crate::report;
 
@@ -37,7 +36,7 @@ const KNOWN_BYTES: u64 = 4 * 1024;
 /// What came of an attempt.
 pub(crate) enum Attempted {
     Ended(Box<AttemptReport>),
-    /// Somebody removed the task since it was picked.
+    /// Somebody removed or ticked the task since it was picked.
     Gone,
 }
 
@@ -49,10 +48,10 @@ pub(crate) fn attempt(
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
-    let Some(row) = file.resolve(key) else {
+    let Some(row) = file.open_row(key) else {
         return Ok(Attempted::Gone);
     };
-    let before = PlanBefore::of(&file, key, Author::Agent);
+    let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let prompt = written_prompt(performer, order, &file, row);
     if let Err(refused) = keep_prompt(performer, order, &prompt)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
@@ -90,27 +89,24 @@ pub(crate) fn interrupted(
     };
     let name = AttemptName::new(&performer.run, key, attempt);
     let before = match kept_plan(performer, &name) {
-        Some(text) => Rc::new(as_chosen(TaskFile::read(text), new_choices)),
+        Some(text) => Rc::new(TaskFile::read(text).as_chosen(new_choices)),
         // The attempt had not begun.
         None => return Ok(report),
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
+    let before = with_wholes(performer, before, key);
     look_around(performer, &name, key, &before, put_back, report)
 }
 
-/// The plan as if people had said before the attempt what they said after it: what they
-/// ticked is no claim of the agent.
-fn as_chosen(plan: TaskFile, choices: &[&PersonChoice]) -> TaskFile {
-    choices.iter().fold(plan, |plan, choice| {
-        let done = match choice.what {
-            ChoiceKind::Done => true,
-            ChoiceKind::Retry => false,
-            ChoiceKind::Skip => return plan,
-        };
-        // A box that cannot be set is left to the review, which keeps what it replaces.
-        let chosen = with_box(&plan, &choice.task, done).ok().flatten();
-        chosen.unwrap_or(plan)
-    })
+/// Whoever works on a part of a task works on that task, too: what it says stays as it is.
+fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) -> PlanBefore {
+    let wholes = state(performer).wholes(&task.id);
+    let rows = wholes
+        .iter()
+        .flat_map(|id| before.file.rows_with_id(id).take(1));
+    let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
+    before.running.extend(keys);
+    before
 }
 
 fn look_around(
@@ -209,12 +205,13 @@ fn written_prompt(
         max_attempts: order.max_iterations,
     };
     let known = known(performer, order);
+    let details = details(order, &repaired(file, row));
     let previous = order
         .previous
         .as_ref()
-        .map(|failure| previous(order, failure));
+        .map(|failure| previous(order, failure, &details));
     let prompts = &performer.prompts;
-    match (order.prompt, previous) {
+    let prompt = match (order.prompt, previous) {
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
             let full = prompts.full(&brief, &Occasion::Retry(previous));
@@ -222,6 +219,10 @@ fn written_prompt(
             format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
         }
         (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known)),
+    };
+    match prompts.context(&brief, &order.context) {
+        Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
+        None => prompt,
     }
 }
 
@@ -260,20 +261,35 @@ fn occasion<'a>(
     }
 }
 
-fn previous<'a>(order: &AttemptOrder, failure: &'a FailureNote) -> PreviousAttempt<'a> {
-    let (error, details) = failure
-        .error
-        .split_once('\n')
-        .unwrap_or((failure.error.as_str(), ""));
+fn previous<'a>(
+    order: &AttemptOrder,
+    failure: &'a FailureNote,
+    details: &'a str,
+) -> PreviousAttempt<'a> {
     PreviousAttempt {
         number: order.iteration.saturating_sub(1),
-        error,
+        error: failure.error.lines().next().unwrap_or_default(),
         attempted_fix: match failure.attempted_fix.as_str() {
             "" => TaskFailure::NO_ATTEMPTED_FIX,
             fix => fix,
         },
         details,
     }
+}
+
+/// What was done about the failure since, and all that was known of it.
+fn details(order: &AttemptOrder, repaired: &str) -> String {
+    let failure = order.previous.as_ref();
+    let rest = failure.and_then(|failure| failure.error.split_once('\n'));
+    format!("{repaired}{}", rest.map_or("", |(_, rest)| rest))
+}
+
+/// The fixes of a task that are done.
+fn repaired(file: &TaskFile, row: RowId) -> String {
+    let done = file.fixes(row).filter(|fix| file.is_done(*fix));
+    let keys = done.filter_map(|fix| file.key(fix));
+    keys.map(|key| format!("Done since then: {} {}\n", key.id, key.title))
+        .collect()
 }
 
 fn run_agent(
