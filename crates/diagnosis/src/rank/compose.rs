@@ -10,7 +10,7 @@ use crate::decoration::message_of;
 use crate::fingerprint::fingerprint;
 use crate::provider::installation;
 use crate::rule::{MATCHED, Rule};
-use crate::suggestions::{of_rest, suggestions_for};
+use crate::suggestions::{REST, of_rest, suggestions_for};
 use crate::template::fill;
 
 /// The longest blocker that is still a line a person would quote.
@@ -122,6 +122,7 @@ impl Diagnosis {
         if suggested_actions.is_empty() {
             suggested_actions = suggestions_for(self.kind, self.repair.as_ref());
             if category == FailureCategory::Partial {
+                suggested_actions.retain(|action| action != REST);
                 suggested_actions.extend(of_rest(&self.open_steps, self.blocker.as_deref()));
             }
         }
