@@ -1,7 +1,7 @@
 // What a pattern can match, as short as possible. Included by the build script, which makes
 // sure that a rule is tried on every line it can match, and by the test of that.
 
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 
 /// A piece of a text: fixed, or any character of a class.
 #[derive(Clone, Debug)]
@@ -47,10 +47,10 @@ fn member(class: &Class) -> Piece {
     let Class::Unicode(class) = class else {
         return Piece::Any('x');
     };
-    let first = class.iter().next().map_or('x', |range| range.start());
+    let first = class.iter().next().map_or('x', ClassUnicodeRange::start);
     let small: Vec<char> = first.to_lowercase().collect();
     let is_same = |c: char| small == c.to_lowercase().collect::<Vec<_>>() || "ſ\u{212a}".contains(c);
-    let few = class.iter().map(|range| range.len()).sum::<usize>() <= 3;
+    let few = class.iter().map(ClassUnicodeRange::len).sum::<usize>() <= 3;
     if few && class.iter().all(|range| (range.start()..=range.end()).all(is_same)) {
         return Piece::Fixed(small.into_iter().collect());
     }
