@@ -43,13 +43,20 @@ fn journal(file: &Path, text: &str) -> Result<Vec<JournalLine>, Problem> {
     let lines = (1..).zip(text.lines());
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let steps = lines.map(|(number, line)| {
-        serde_json::from_str(line).map_err(|error| bad(number, error.to_string()))
+        serde_json::from_str(line).map_err(|error| bad(number, said(&error)))
     });
     let steps: Vec<JournalLine> = steps.collect::<Result<_, _>>()?;
     match steps.is_empty() {
         true => Err(bad(1, "there is nothing in it".to_owned())),
         false => Ok(steps),
     }
+}
+
+/// What is wrong with a line. To the parser each of them is the first.
+fn said(error: &serde_json::Error) -> String {
+    let why = error.to_string();
+    let without_place = why.rsplit_once(" at line ").map(|(why, _)| why.to_owned());
+    without_place.unwrap_or(why)
 }
 
 fn reporter(json: bool) -> Box<dyn Reporter> {

@@ -63,10 +63,21 @@ impl TaskFile {
                 ChoiceKind::Retry => false,
                 ChoiceKind::Skip => return plan,
             };
-            // A box that cannot be set is left to the review, which keeps what it replaces.
-            let chosen = plan.box_set(&choice.task, done).ok().flatten();
-            chosen.unwrap_or(plan)
+            // Whoever opens a task opens the groups around it.
+            let around = plan.groups_around(&choice.task);
+            let around = around.into_iter().filter(|_| !done);
+            let keys = std::iter::once(choice.task.clone()).chain(around);
+            keys.fold(plan, |plan, key| {
+                // A box that cannot be set is left to the review, which keeps what it replaces.
+                let chosen = plan.box_set(&key, done).ok().flatten();
+                chosen.unwrap_or(plan)
+            })
         })
+    }
+
+    fn groups_around(&self, task: &TaskKey) -> Vec<TaskKey> {
+        let above = std::iter::successors(self.resolve(task), |row| self.parent(*row));
+        above.skip(1).filter_map(|row| self.key(row)).collect()
     }
 
     /// A task, its root and their fixes: what is worked on while it is.
