@@ -6,6 +6,7 @@
     reason = "a build script reads files and talks to cargo"
 )]
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -15,6 +16,7 @@ use regreen_model::{FailureKind, RepairAction, RetryMode, Source};
 use serde::Deserialize;
 
 include!("src/ascii_classes.rs");
+include!("src/pattern_texts.rs");
 
 /// One file of rules.
 #[derive(Deserialize)]
@@ -164,7 +166,7 @@ fn write_rule(
         out,
         "  kind: {}, needs: &{:?}, raw: {},",
         option(rule.kind.map(|k| format!("FailureKind::{k:?}"))),
-        ordinary.with_keys(&rule.needs),
+        ordinary.with_keys(&ordinary.all_needs(&rule.needs, &pattern(&rule.pattern), prose)),
         rule.raw
     )?;
     writeln!(
@@ -211,6 +213,10 @@ fn write_rule(
     )
 }
 
+/// Shorter texts would stop the search in logs all the time; messages are short.
+const SHORTEST: usize = 4;
+const SHORTEST_IN_PROSE: usize = 2;
+
 /// What logs are full of: a text is searched for by those four of its characters that are
 /// the rarest there.
 struct Ordinary {
@@ -227,6 +233,34 @@ impl Ordinary {
                 .or_default() += 1;
         }
         Ok(Self { counts })
+    }
+
+    /// The texts that a rule names, and for each branch of its pattern that has none of them
+    /// the rarest that it has.
+    fn all_needs(&self, named: &[String], pattern: &str, is_prose: bool) -> Vec<String> {
+        let mut needs: Vec<String> = named.iter().map(|need| need.to_lowercase()).collect();
+        let at_least = if is_prose {
+            SHORTEST_IN_PROSE
+        } else {
+            SHORTEST
+        };
+        let texts = regex_syntax::parse(pattern).map(|hir| shortest_texts(&hir));
+        for text in texts.unwrap_or_default() {
+            let whole = as_text(&text);
+            if needs.iter().any(|need| whole.contains(need)) {
+                continue;
+            }
+            let runs = telling_runs(&text, at_least).into_iter();
+            needs.extend(runs.min_by_key(|run| (self.rarity(run), Reverse(run.len()))));
+        }
+        needs
+    }
+
+    /// How often ordinary logs have the rarest part of a text.
+    fn rarity(&self, text: &str) -> u32 {
+        let parts = text.as_bytes().windows(4);
+        let counts = parts.map(|part| self.counts.get(part).copied().unwrap_or(0));
+        counts.min().unwrap_or(u32::MAX)
     }
 
     /// The texts in lower case, each with the place of its key.

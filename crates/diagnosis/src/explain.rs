@@ -8,6 +8,9 @@ use crate::one_line::one_line;
 use crate::rank;
 use crate::report::Report;
 
+/// Fields of a failure that no log can tell.
+const OF_RUNS: [&str; 2] = ["tool_usage", "last_successful_tool"];
+
 /// What `explain` answers: a failure, or that there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
@@ -53,13 +56,18 @@ impl Explanation {
         }
     }
 
-    /// One object with every field, whether it failed or not.
+    /// One object with every field, whether it failed or not. What only a run knows, the
+    /// agent's use of tools, is none of them.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let Some(failure) = &self.failure else {
             return Value::Object(no_failure());
         };
-        serde_json::to_value(failure).unwrap_or(Value::Null)
+        let mut fields = serde_json::to_value(failure).unwrap_or(Value::Null);
+        if let Value::Object(fields) = &mut fields {
+            fields.retain(|name, _| !OF_RUNS.contains(&name.as_str()));
+        }
+        fields
     }
 
     /// The report for people, then the quoted line in its context and why it was chosen.
@@ -113,8 +121,6 @@ fn no_failure() -> Map<String, Value> {
         "retry_mode": "never",
         "completed_steps": [],
         "files_modified": [],
-        "tool_usage": {},
-        "last_successful_tool": null,
         "suggested_actions": [],
         "repair": null,
         "rule": null,
@@ -175,6 +181,25 @@ mod tests {
         assert_eq!(
             keys(&explained("error: x\n", 1)),
             keys(&explained("fine\n", 0))
+        );
+        assert_eq!(
+            keys(&explained("fine\n", 0)),
+            [
+                "category",
+                "kind",
+                "message",
+                "blocked_on",
+                "line",
+                "retryable",
+                "retry_mode",
+                "completed_steps",
+                "files_modified",
+                "suggested_actions",
+                "repair",
+                "rule",
+                "confidence",
+                "fingerprint"
+            ]
         );
         assert_eq!(explained("fine\n", 0).to_text(), "It did not fail.\n");
     }

@@ -18,6 +18,11 @@ impl LazyRegex {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn as_str(&self) -> &'static str {
+        self.pattern
+    }
+
     pub(crate) fn get(&self) -> Option<&Regex> {
         self.regex
             .get_or_init(|| Regex::new(self.pattern).ok())

@@ -30,6 +30,8 @@ mod role;
 mod rule;
 mod rule_book;
 #[cfg(test)]
+mod rule_reach;
+#[cfg(test)]
 mod rule_tests;
 mod scan;
 mod score;

@@ -13,6 +13,7 @@ const MAX_ITEM: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) completed_steps: Vec<String>,
+    pub(crate) open_steps: Vec<String>,
     pub(crate) files: Vec<String>,
     /// The `Error:` line of a failure block, 1-based, and what it says.
     pub(crate) failure_line: Option<u64>,
@@ -43,6 +44,9 @@ const LONG: usize = 12;
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:[-*•]\s+)?(?:[✓✔✅☑]\u{fe0f}?|\[[xX]\])\s*(?P<step>\S.*)$").ok()
 });
+static OPEN_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:[-*•]\s+)?(?:[✗✘✖❌☐]\u{fe0f}?|\[ \])\s*(?P<step>\S.*)$").ok()
+});
 static FILES_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:[-*]\s+)?\**files?(?: (?:modified|changed|created|touched))?\**:\**\s*(?P<files>\S.*)$").ok()
 });
@@ -58,7 +62,8 @@ impl Message {
     pub(crate) fn read(text: &str) -> Self {
         let (failure_line, failure_text) = failure(text).unzip();
         Self {
-            completed_steps: completed_steps(text),
+            completed_steps: steps(text, &STEP),
+            open_steps: steps(text, &OPEN_STEP),
             files: files(text),
             failure_line,
             failure_text,
@@ -100,8 +105,8 @@ fn doubt(text: &str) -> Option<Line> {
     })
 }
 
-fn completed_steps(text: &str) -> Vec<String> {
-    let Some(step) = STEP.as_ref() else {
+fn steps(text: &str, mark: &LazyLock<Option<Regex>>) -> Vec<String> {
+    let Some(step) = mark.as_ref() else {
         return Vec::new();
     };
     let steps = own_lines(text).filter_map(|line| step.captures(line));
@@ -168,6 +173,7 @@ mod tests {
         let message =
             Message::read("Did this:\n- ✓ Parser added\n  ✅ Tests\n- [x] Docs\n- [ ] Release\n");
         assert_eq!(message.completed_steps, ["Parser added", "Tests", "Docs"]);
+        assert_eq!(message.open_steps, ["Release"]);
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub(crate) enum Role {
     Success,
     /// That nothing at all was done.
     Nothing,
+    /// What follows is what a tested program printed, not what the test runner says.
+    Aside,
+    /// The runner speaks again.
+    Resume,
     /// Looks like an error and is none: no other rule may speak about this line.
     Harmless,
 }
@@ -37,6 +41,8 @@ impl Role {
             | Self::Unit
             | Self::Success
             | Self::Nothing
+            | Self::Aside
+            | Self::Resume
             | Self::Harmless => false,
         }
     }

@@ -55,6 +55,8 @@ pub struct Scanner {
     bytes: u64,
     head: Vec<u8>,
     found: Shortlist,
+    /// Whether a test report is showing what the tested program printed.
+    is_aside: bool,
 }
 
 impl Scanner {
@@ -70,6 +72,7 @@ impl Scanner {
             bytes: 0,
             head: Vec::new(),
             found: Shortlist::new(RuleBook::ours().rules.len()),
+            is_aside: false,
         }
     }
 
@@ -162,6 +165,15 @@ impl Scanner {
         for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
             for (n, captures) in self.matching(shown, &candidates, look) {
                 let rule = &self.book.rules[n];
+                match rule.role {
+                    Role::Aside => self.is_aside = true,
+                    Role::Resume => self.is_aside = false,
+                    role if self.is_aside && role.is_blame() => continue,
+                    _ => {}
+                }
+                if matches!(rule.role, Role::Aside | Role::Resume) {
+                    continue;
+                }
                 let near = look();
                 let finding = Finding {
                     rule: rule.name.to_owned(),

@@ -16,6 +16,23 @@ pub(crate) fn suggestions_for(kind: FailureKind, repair: Option<&RepairAction>) 
     said
 }
 
+/// Said of unfinished work where nothing more is known.
+pub(crate) const REST: &str = "Complete remaining work";
+
+/// What is left after part of the work: the steps that are named as open, and the blocker.
+pub(crate) fn of_rest(open_steps: &[String], blocker: Option<&str>) -> Vec<String> {
+    let rest = match open_steps {
+        [] => REST.to_owned(),
+        steps => format!("{REST}: {}", steps.join("; ")),
+    };
+    let fix = blocker.map(|blocker| format!("Fix blocker: {blocker}"));
+    let adjust = "Adjust approach: try another way around the blocker".to_owned();
+    [Some(rest), fix, Some(adjust)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
 fn of_repair(repair: &RepairAction) -> Vec<String> {
     let args = repair.arguments().join(" ");
     let said = match repair {
@@ -56,7 +73,7 @@ fn of_category(category: FailureCategory) -> &'static [&'static str] {
             "Break into simpler, well-defined tasks",
             "Provide specific success criteria",
         ],
-        FailureCategory::Partial => &["Complete remaining work", "Fix the blocker, then retry"],
+        FailureCategory::Partial => &[REST],
     }
 }
 

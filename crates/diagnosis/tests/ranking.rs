@@ -55,6 +55,14 @@ fn the_first_compile_error_beats_those_that_follow() {
 }
 
 #[test]
+fn a_line_that_announces_another_is_not_the_cause() {
+    let text = "go: errors parsing go.mod:\ngo.mod requires go >= 1.99 (running go 1.22.1; GOTOOLCHAIN=local)\n";
+    check(text, 1, FailureKind::WrongToolVersion, 2);
+    let text = "error: Your local changes to the following files would be overwritten by checkout:\n\ta\nPlease commit your changes or stash them before you switch branches.\nAborting\n";
+    check(text, 1, FailureKind::GitDirtyTree, 1);
+}
+
+#[test]
 fn a_warning_that_looks_like_an_error_is_not_the_cause() {
     let text = "warning: no such file or directory: old.cfg (ignored for now)\nTraceback (most recent call last):\n  File \"a.py\", line 2, in <module>\nZeroDivisionError: division by zero\n";
     check(text, 1, FailureKind::RuntimeException, 4);
@@ -74,7 +82,13 @@ fn a_missing_package_may_hide_an_outage() {
 
 #[test]
 fn errors_logged_before_an_assertion_do_not_explain_it() {
-    let text = "F\n=================================== FAILURES ===================================\n>       assert ok\nE       AssertionError: expected 200 got 500\nERROR    root:a.py:3 retrying: Connection refused\nFAILED a.py::test_a - AssertionError: expected 200 got 500\n1 failed in 0.06s\n";
+    let text = "F\n=================================== FAILURES ===================================\n>       assert ok\nE       AssertionError: expected 201 got 404\nERROR    root:a.py:3 retrying: Connection refused\nFAILED a.py::test_a - AssertionError: expected 201 got 404\n1 failed in 0.06s\n";
+    check(text, 1, FailureKind::TestFailure, 4);
+}
+
+#[test]
+fn what_a_tested_program_printed_does_not_explain_its_test() {
+    let text = "F\n=================================== FAILURES ===================================\n>       assert total == 1\nE       assert 0 == 1\n----------------------------- Captured stdout call -----------------------------\nerror: disk full\n=========================== short test summary info ============================\nFAILED a.py::test_a - assert 0 == 1\n1 failed in 0.06s\n";
     check(text, 1, FailureKind::TestFailure, 4);
 }
 

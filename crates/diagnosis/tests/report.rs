@@ -62,6 +62,97 @@ fn a_report_has_the_standard_format() {
     assert_eq!(Report::new(failure()).render(), PARTIAL);
 }
 
+/// The examples that people know, without the metadata at their end.
+const EXAMPLES: [&str; 4] = [
+    "Child agent failed: Child timed out after 300s\n\nCategory: timeout\nDuration: 300.0s\nRetryable: Yes\n\nWork completed before failure:\n  ✓ Created 2 files\n  ✓ Modified 1 file\n\nFiles modified: src/config.py, tests/test_config.py\n\nBlocked on: Time limit insufficient\n\nSuggested recovery actions:\n  • Retry with timeout=600s\n  • Break task into smaller subtasks\n",
+    "Child agent failed: Cannot find 'the auth file' mentioned in prompt\n\nCategory: missing_context\nDuration: 15.3s\nRetryable: No\n\nWork completed before failure:\n  None\n\nFiles modified: none\n\nBlocked on: Unknown file reference\n\nSuggested recovery actions:\n  • Include specific file paths in prompt\n  • Provide full context (child has no access to parent history)\n",
+    "Child agent failed: ModuleNotFoundError: No module named 'pytest'\n\nCategory: tool_error\nDuration: 8.7s\nRetryable: Yes\n\nWork completed before failure:\n  None\n\nFiles modified: none\n\nBlocked on: ModuleNotFoundError: No module named 'pytest'\n\nSuggested recovery actions:\n  • Install missing dependencies\n  • Run: pip install pytest\n  • Verify installation: pytest --version\n",
+    "Child agent failed: Cannot both 'preserve all code' and 'delete entire module'\n\nCategory: invalid_task\nDuration: 12.1s\nRetryable: No\n\nWork completed before failure:\n  None\n\nFiles modified: none\n\nBlocked on: Contradictory requirements in prompt\n\nSuggested recovery actions:\n  • Clarify task requirements\n  • Remove contradictory instructions\n  • Provide clear, specific goals\n",
+];
+
+#[test]
+fn every_example_is_rendered_as_it_was_read() {
+    for example in EXAMPLES {
+        let report = Report::parse(example).unwrap();
+        assert!(report.render().starts_with(example), "{}", report.render());
+        let json = serde_json::to_string(report.failure()).unwrap();
+        let read: ChildFailure = serde_json::from_str(&json).unwrap();
+        assert_eq!(&read, report.failure());
+    }
+}
+
+/// The suggestions of a diagnosed text.
+fn suggested(text: &str, source: Source) -> Vec<String> {
+    let evidence = Evidence {
+        source,
+        ending: Ending {
+            exit_code: Some(1),
+            ..Ending::default()
+        },
+        output: regreen_diagnosis::scan(text.as_bytes(), source),
+        ..Evidence::default()
+    };
+    rank(&evidence).map_or_else(Vec::new, |failure| failure.suggested_actions)
+}
+
+#[test]
+fn what_is_suggested_is_specific() {
+    assert_eq!(
+        suggested(
+            "ModuleNotFoundError: No module named 'pytest'\n",
+            Source::Command
+        ),
+        [
+            "Install missing dependencies",
+            "Run: pip install pytest",
+            "Verify installation: pytest --version"
+        ]
+    );
+    assert_eq!(
+        suggested(
+            "Cannot both 'preserve all code' and 'delete entire module'",
+            Source::Agent
+        ),
+        [
+            "Clarify task requirements",
+            "Remove contradictory instructions",
+            "Provide clear, specific goals"
+        ]
+    );
+    assert_eq!(
+        suggested(
+            "Cannot find 'the auth file' mentioned in prompt",
+            Source::Agent
+        ),
+        [
+            "Include specific file paths in prompt",
+            "Provide full context (child has no access to parent history)"
+        ]
+    );
+    let missing = suggested("bash: line 1: jq: command not found\n", Source::Command);
+    assert_eq!(missing[0], "Verify command exists: which jq");
+    let partial = suggested(
+        "- [x] Cache added\n- [ ] Load test\n\nThe load test could not be run.",
+        Source::Agent,
+    );
+    assert!(
+        partial.contains(&"Complete remaining work: Load test".to_owned()),
+        "{partial:?}"
+    );
+    assert!(
+        partial
+            .iter()
+            .any(|action| action.starts_with("Fix blocker: ")),
+        "{partial:?}"
+    );
+    assert!(
+        partial
+            .iter()
+            .any(|action| action.starts_with("Adjust approach: ")),
+        "{partial:?}"
+    );
+}
+
 #[test]
 fn a_report_reads_back_as_what_it_was() {
     let report = Report::parse(PARTIAL).unwrap();

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measurements, of what is built for release.
 
+mod diagnosis;
 mod run_loop;
 
 use std::process::ExitCode;
@@ -14,6 +15,10 @@ pub(crate) enum Bench {
     ///
     /// Prints a table of medians and fails if a promised time is not kept.
     Documents,
+    /// How fast `regreen explain` reads a log, beside grep and ripgrep.
+    ///
+    /// Prints speed, memory and the time for a small log, and fails if a promise is not kept.
+    Diagnosis(diagnosis::Arguments),
     /// Making a fix task and writing it into a file of 1,000 tasks.
     ///
     /// Prints the middle and the worst of many rounds and fails if a promise is not kept.
@@ -26,6 +31,7 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     match bench {
+        Bench::Diagnosis(arguments) => diagnosis::run(arguments),
         Bench::Documents => run_bench("documents"),
         Bench::Healing => run_bench("healing"),
         Bench::Loop(arguments) => run_loop::run(arguments),

@@ -5,11 +5,12 @@ use regreen_model::{
 };
 
 use super::candidate::Candidate;
+use super::last_line::last_telling_line;
 use crate::decoration::message_of;
 use crate::fingerprint::fingerprint;
 use crate::provider::installation;
 use crate::rule::{MATCHED, Rule};
-use crate::suggestions::suggestions_for;
+use crate::suggestions::{REST, of_rest, suggestions_for};
 use crate::template::fill;
 
 /// The longest blocker that is still a line a person would quote.
@@ -35,6 +36,8 @@ pub(crate) struct Diagnosis {
     pub(crate) repair: Option<RepairAction>,
     pub(crate) suggest: Vec<String>,
     pub(crate) completed_steps: Vec<String>,
+    /// Steps that are said to be open.
+    pub(crate) open_steps: Vec<String>,
     pub(crate) files: Vec<String>,
     pub(crate) rule: String,
     pub(crate) confidence: u8,
@@ -53,6 +56,7 @@ impl Diagnosis {
             repair: None,
             suggest: Vec::new(),
             completed_steps: Vec::new(),
+            open_steps: Vec::new(),
             files: Vec::new(),
             rule: rule.to_owned(),
             confidence: 0,
@@ -91,20 +95,12 @@ impl Diagnosis {
         }
     }
 
-    /// With the last line of the output, for lack of a better one.
+    /// With the last line of the output that tells something, for lack of a better one.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
-        let text = evidence.output.end();
-        let last = text.lines().rev().flat_map(|line| line.rsplit('\r'));
-        let last = last.map(str::trim).find(|line| !line.is_empty());
-        let lines_after = text
-            .lines()
-            .rev()
-            .take_while(|line| line.trim().is_empty())
-            .count();
-        let number = evidence.output.lines.saturating_sub(lines_after as u64);
+        let last = last_telling_line(evidence);
         Self {
-            blocker: last.map(shortened),
-            line: last.map(|_| number),
+            blocker: last.map(|(_, text)| shortened(text)),
+            line: last.map(|(number, _)| number),
             ..Self::new(kind, rule)
         }
     }
@@ -125,6 +121,10 @@ impl Diagnosis {
         let mut suggested_actions = self.suggest;
         if suggested_actions.is_empty() {
             suggested_actions = suggestions_for(self.kind, self.repair.as_ref());
+            if category == FailureCategory::Partial {
+                suggested_actions.retain(|action| action != REST);
+                suggested_actions.extend(of_rest(&self.open_steps, self.blocker.as_deref()));
+            }
         }
         let files_modified = if evidence.files_changed.is_empty() {
             self.files

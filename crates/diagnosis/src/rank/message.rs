@@ -51,6 +51,7 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let diagnosis = reading.as_timeout(diagnosis, evidence);
     Some(Diagnosis {
         completed_steps: reading.message.completed_steps.clone(),
+        open_steps: reading.message.open_steps.clone(),
         files: reading.message.files.clone(),
         ..diagnosis
     })
@@ -124,30 +125,41 @@ impl Reading<'_> {
             })
             .or_else(|| self.of_tool())
             .or_else(|| self.of_words())
+            .or_else(|| self.of_open_steps())
             .or_else(|| self.of_tone())
             .or_else(|| self.unexplained(evidence))
     }
 
-    /// The agent says that it failed, and why: that line is judged, no other.
+    /// The agent says that it failed, and why: that line is judged, no other. What is said
+    /// there is a tool's line more often than not, and read as one.
     fn of_block(&self, line: u64) -> Diagnosis {
+        let text = self.message.failure_text.clone();
+        let as_output = scan(
+            text.as_deref().unwrap_or_default().as_bytes(),
+            Source::Command,
+        );
+        let quoted = candidates(&as_output.findings);
         let on_line = self.found.iter().filter(|c| c.finding.line == line);
-        let best = on_line.max_by_key(|c| c.score);
-        let quoted = Diagnosis {
-            blocker: self.message.failure_text.clone(),
-            line: Some(line),
-            confidence: 60,
-            ..Diagnosis::new(FailureKind::IncompleteWork, "agent_messages/failure-block")
-        };
-        match best {
-            Some(best) => Diagnosis {
-                blocker: quoted.blocker,
-                ..Diagnosis::of(best)
-            },
-            None if self.has_done_work() => quoted,
+        let best = on_line.chain(&quoted).max_by_key(|c| c.score);
+        let diagnosis = match best {
+            Some(best) => Diagnosis::of(best),
             None => Diagnosis {
-                kind: FailureKind::RuntimeException,
-                ..quoted
+                confidence: 60,
+                ..Diagnosis::new(self.unknown_kind(), "agent_messages/failure-block")
             },
+        };
+        Diagnosis {
+            blocker: text.as_deref().map(shortened),
+            line: Some(line),
+            ..diagnosis
+        }
+    }
+
+    fn unknown_kind(&self) -> FailureKind {
+        if self.has_done_work() {
+            FailureKind::IncompleteWork
+        } else {
+            FailureKind::RuntimeException
         }
     }
 
@@ -205,6 +217,7 @@ impl Reading<'_> {
             .iter()
             .filter(|c| c.rule.name.starts_with(MESSAGES) && self.counts(c));
         let best = own.max_by_key(|c| (c.score, Reverse(c.finding.line)))?;
+        let best = self.rest_of_work(best);
         let mut diagnosis = Diagnosis::of(best);
         let leaves_work = best.kind.category() == FailureCategory::Partial;
         if leaves_work
@@ -218,6 +231,19 @@ impl Reading<'_> {
             diagnosis.repair = of_tool.repair;
         }
         Some(diagnosis)
+    }
+
+    /// After finished work a step that only a person can do is the rest of it, where the
+    /// message speaks of a rest.
+    fn rest_of_work<'c>(&'c self, best: &'c Candidate<'c>) -> &'c Candidate<'c> {
+        if best.kind != FailureKind::ImpossibleTask || !self.has_done_work() {
+            return best;
+        }
+        let rest = self
+            .found
+            .iter()
+            .filter(|c| c.kind == FailureKind::IncompleteWork && c.score >= SURE && self.counts(c));
+        rest.max_by_key(|c| c.score).unwrap_or(best)
     }
 
     /// Weak words count only if they fit what was done: trouble after work, doubts without.
@@ -238,6 +264,17 @@ impl Reading<'_> {
             kind: FailureKind::IncompleteWork,
             retry_mode: None,
             ..diagnosis
+        })
+    }
+
+    /// Some steps are marked as done and others as not.
+    fn of_open_steps(&self) -> Option<Diagnosis> {
+        let open = self.message.open_steps.first()?;
+        let some_done = !self.message.completed_steps.is_empty();
+        some_done.then(|| Diagnosis {
+            blocker: Some(shortened(open)),
+            confidence: 60,
+            ..Diagnosis::new(FailureKind::IncompleteWork, "agent_messages/open-steps")
         })
     }
 

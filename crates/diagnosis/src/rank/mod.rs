@@ -18,6 +18,7 @@ mod cause;
 mod compose;
 mod ending;
 mod frame;
+mod last_line;
 mod message;
 mod script;
 mod signs;

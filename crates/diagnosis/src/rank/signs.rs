@@ -31,7 +31,12 @@ impl Signs {
                 Role::Unit => signs.units = signs.units.max(finding.count),
                 Role::Success => signs.success = signs.success.max(Some(finding.line)),
                 Role::Nothing => signs.nothing_done = true,
-                Role::Cause | Role::Symptom | Role::Frame | Role::Harmless => {}
+                Role::Cause
+                | Role::Symptom
+                | Role::Frame
+                | Role::Aside
+                | Role::Resume
+                | Role::Harmless => {}
             }
         }
         signs.tests_passed = counts.passed();

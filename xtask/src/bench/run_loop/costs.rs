@@ -13,16 +13,16 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// What a process and everything it waited for cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
+pub(in crate::bench) struct Costs {
     tasks: usize,
-    cpu: Duration,
-    wall: Duration,
+    pub(in crate::bench) cpu: Duration,
+    pub(in crate::bench) wall: Duration,
     /// The most memory of the process itself, in MB.
-    pub(super) memory: f64,
+    pub(in crate::bench) memory: f64,
 }
 
 impl Costs {
-    pub(super) fn least(all: Vec<Self>) -> Self {
+    pub(in crate::bench) fn least(all: Vec<Self>) -> Self {
         let nothing = Self {
             tasks: 1,
             cpu: Duration::ZERO,
@@ -35,7 +35,7 @@ impl Costs {
     }
 
     /// What is left of it without what is to be had for `bare`.
-    pub(super) fn less(self, bare: &Self) -> Self {
+    pub(in crate::bench) fn less(self, bare: &Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(bare.cpu),
             ..self
@@ -43,16 +43,16 @@ impl Costs {
     }
 
     /// Milliseconds of processor time per task.
-    pub(super) fn cpu_each(&self) -> f64 {
+    pub(in crate::bench) fn cpu_each(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e3 / self.tasks as f64
     }
 
-    pub(super) fn wall_each(&self) -> f64 {
+    pub(in crate::bench) fn wall_each(&self) -> f64 {
         self.wall.as_secs_f64() * 1e3 / self.tasks as f64
     }
 }
 
-pub(super) fn measure(command: &mut Command, tasks: usize) -> Result<Costs, LoopError> {
+pub(in crate::bench) fn measure(command: &mut Command, tasks: usize) -> Result<Costs, LoopError> {
     command.stdout(Stdio::null()).stdin(Stdio::null());
     let (started, before) = (Instant::now(), cpu_of_children()?);
     let mut child = command.spawn().doing("start a program")?;

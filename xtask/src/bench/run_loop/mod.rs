@@ -6,7 +6,7 @@
 //! rounds the smallest counts; all are printed.
 
 mod bars;
-mod costs;
+pub(super) mod costs;
 mod project;
 mod syncs;
 
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 /// Why nothing could be measured.
 #[derive(Debug, thiserror::Error)]
-enum LoopError {
+pub(super) enum LoopError {
     #[error("{doing}: {source}")]
     Io {
         doing: &'static str,
@@ -50,7 +50,7 @@ enum LoopError {
     Failed(String),
 }
 
-trait Doing<T> {
+pub(super) trait Doing<T> {
     fn doing(self, doing: &'static str) -> Result<T, LoopError>;
 }
 

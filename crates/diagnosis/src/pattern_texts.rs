@@ -1,0 +1,99 @@
+// What a pattern can match, as short as possible. Included by the build script, which makes
+// sure that a rule is tried on every line it can match, and by the test of that.
+
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
+
+/// A piece of a text: fixed, or any character of a class.
+#[derive(Clone, Debug)]
+enum Piece {
+    Fixed(String),
+    Any(char),
+}
+
+/// Shortest texts that a pattern matches, so many that every branch is taken once.
+fn shortest_texts(hir: &Hir) -> Vec<Vec<Piece>> {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => vec![Vec::new()],
+        HirKind::Literal(literal) => {
+            vec![vec![Piece::Fixed(
+                String::from_utf8_lossy(&literal.0).to_lowercase(),
+            )]]
+        }
+        HirKind::Class(class) => vec![vec![member(class)]],
+        HirKind::Capture(capture) => shortest_texts(&capture.sub),
+        HirKind::Alternation(branches) => branches.iter().flat_map(shortest_texts).collect(),
+        HirKind::Repetition(repetition) => {
+            let times = usize::try_from(repetition.min).unwrap_or(0);
+            let texts = shortest_texts(&repetition.sub).into_iter();
+            // What may be missing is there in other lines.
+            let missing = (times == 0).then(Vec::new);
+            let there = texts.map(|text| vec![text; times.max(1)].concat());
+            missing.into_iter().chain(there).collect()
+        }
+        HirKind::Concat(parts) => one_after_another(parts),
+    }
+}
+
+/// Every branch of every part once, not all of them with all others.
+fn one_after_another(parts: &[Hir]) -> Vec<Vec<Piece>> {
+    let parts: Vec<Vec<Vec<Piece>>> = parts.iter().map(shortest_texts).collect();
+    let most = parts.iter().map(Vec::len).max().unwrap_or(0);
+    let nth = |n: usize| parts.iter().flat_map(move |texts| texts[n % texts.len()].clone());
+    (0..most).map(|n| nth(n).collect()).collect()
+}
+
+/// A letter that no rule looks for, if the class has it; a letter in either case is fixed.
+fn member(class: &Class) -> Piece {
+    let Class::Unicode(class) = class else {
+        return Piece::Any('x');
+    };
+    let first = class.iter().next().map_or('x', ClassUnicodeRange::start);
+    let small: Vec<char> = first.to_lowercase().collect();
+    let is_same = |c: char| small == c.to_lowercase().collect::<Vec<_>>() || "ſ\u{212a}".contains(c);
+    let few = class.iter().map(ClassUnicodeRange::len).sum::<usize>() <= 3;
+    if few && class.iter().all(|range| (range.start()..=range.end()).all(is_same)) {
+        return Piece::Fixed(small.into_iter().collect());
+    }
+    let has = |c: &char| class.iter().any(|range| (range.start()..=range.end()).contains(c));
+    Piece::Any(['x', 'X', '7', ' '].into_iter().find(has).unwrap_or(first))
+}
+
+fn as_text(pieces: &[Piece]) -> String {
+    let text = |piece: &Piece| match piece {
+        Piece::Fixed(text) => text.clone(),
+        Piece::Any(c) => c.to_lowercase().to_string(),
+    };
+    pieces.iter().map(text).collect()
+}
+
+/// The parts of a text that are in every line like it.
+fn fixed_runs(pieces: &[Piece]) -> Vec<String> {
+    let mut runs = vec![String::new()];
+    for piece in pieces {
+        match piece {
+            Piece::Fixed(text) => {
+                if let Some(run) = runs.last_mut() {
+                    run.push_str(text);
+                }
+            }
+            Piece::Any(_) => runs.push(String::new()),
+        }
+    }
+    runs
+}
+
+/// Words that logs are full of: a rule that has nothing else to go by says itself what it
+/// needs.
+const EVERYWHERE: [&str; 14] = [
+    "error", "errors", "failed", "fail", "fatal", "test", "tests", "passed", "warning", "info",
+    "line", "note", "file", "from",
+];
+
+/// The runs that a line can be found by.
+fn telling_runs(pieces: &[Piece], at_least: usize) -> Vec<String> {
+    let is_telling = |run: &String| {
+        let word = run.trim_matches([' ', ':', '[', ']']);
+        run.len() >= at_least && !word.is_empty() && !EVERYWHERE.contains(&word)
+    };
+    fixed_runs(pieces).into_iter().filter(is_telling).collect()
+}
