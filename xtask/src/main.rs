@@ -6,6 +6,7 @@
     reason = "a tool for the terminal of whoever works on this repository"
 )]
 
+mod agents_e2e;
 mod bench;
 mod fuzz_documents;
 mod repository;
@@ -36,6 +37,12 @@ enum Command {
     /// Every difference must have an explanation that holds; anything else is shown as
     /// small as it can be made, and fails the command.
     FuzzDocuments(fuzz_documents::Arguments),
+    /// Runs the real agents against a scripted model on this machine.
+    ///
+    /// Installs their programs at known versions into the build folder, which needs a
+    /// network; no agent reaches one. Prints what came of every cell and fails if one is not
+    /// as it should be.
+    AgentsE2e(agents_e2e::Arguments),
     /// Measures, in a release build.
     Bench {
         #[command(subcommand)]
@@ -47,6 +54,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
+        Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
         Command::Bench { what } => bench::run(&what),
     }
 }

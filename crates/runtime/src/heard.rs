@@ -5,7 +5,7 @@ use regreen_model::{AgentEvent, ApiTrouble, Ending, Usage};
 use regreen_supervisor::{Handle, Stream};
 
 use crate::audience::Audience;
-use crate::lines::Lines;
+use regreen_agents::Lines;
 use crate::log_file::LogFile;
 use crate::process::Sink;
 
