@@ -1,6 +1,6 @@
 //! opencode: `opencode run --format json`.
 
-use regreen_model::{AgentEvent, Ending, ResetTime, Usage};
+use regreen_model::{AgentEvent, Ending, ResetTime, TroubleClass, Usage};
 use serde_json::Value;
 
 use crate::abilities::Abilities;
@@ -253,5 +253,7 @@ fn logged(line: &[u8]) -> Option<AgentEvent> {
         message: why.trim().trim_matches('"'),
         ..ApiError::default()
     };
-    Some(AgentEvent::Trouble(passing(error)))
+    // What it does not try again comes as an event of its own.
+    let trouble = Some(passing(error)).filter(|found| found.class == TroubleClass::Transient);
+    trouble.map(AgentEvent::Trouble)
 }

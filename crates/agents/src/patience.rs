@@ -1,4 +1,4 @@
-use regreen_model::{AgentEvent, ApiTrouble, ResetTime, TroubleClass};
+use regreen_model::{AgentEvent, ApiTrouble, FailureKind, ResetTime, TroubleClass};
 
 /// So often in a row an agent may try to reach its service before we wait in its place:
 /// our waits are stored, shown and can be cut short.
@@ -38,7 +38,8 @@ impl Patience {
         let is_long = match trouble.resets {
             Some(ResetTime::After(millis)) => millis > SHORT_WAIT_MS,
             Some(ResetTime::At(_)) => true,
-            None => false,
+            // A limit whose end nobody tells may last for hours, in which nothing is said.
+            None => trouble.kind == FailureKind::RateLimited,
         };
         trouble.class != TroubleClass::Transient || is_long || self.retries >= RETRIES
     }
@@ -46,14 +47,16 @@ impl Patience {
 
 #[cfg(test)]
 mod tests {
-    use regreen_model::FailureKind;
-
     use super::*;
 
     fn trouble(class: TroubleClass, resets: Option<ResetTime>) -> AgentEvent {
+        of_kind(class, FailureKind::ServiceUnavailable, resets)
+    }
+
+    fn of_kind(class: TroubleClass, kind: FailureKind, resets: Option<ResetTime>) -> AgentEvent {
         AgentEvent::Trouble(ApiTrouble {
             class,
-            kind: FailureKind::RateLimited,
+            kind,
             message: String::new(),
             status: None,
             resets,
@@ -70,7 +73,10 @@ mod tests {
             permission: true
         }));
         assert!(!ends(trouble(TroubleClass::Transient, None)));
+        let limit = |resets| of_kind(TroubleClass::Transient, FailureKind::RateLimited, resets);
+        assert!(ends(limit(None)));
         let short = Some(ResetTime::After(2000));
+        assert!(!ends(limit(short)));
         assert!(!ends(trouble(TroubleClass::Transient, short)));
         for long in [ResetTime::After(3_600_000), ResetTime::At(1)] {
             assert!(ends(trouble(TroubleClass::Transient, Some(long))));

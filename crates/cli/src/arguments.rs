@@ -63,6 +63,11 @@ pub enum Command {
     Explain(Explain),
     /// Show every setting, and where its value comes from
     Config(Config),
+    /// Show which agents are installed, and how each would be called
+    Agents {
+        #[command(flatten)]
+        settings: SettingFlags,
+    },
     /// Read and edit task files, for scripts
     #[command(subcommand)]
     Tasks(Tasks),

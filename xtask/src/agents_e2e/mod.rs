@@ -4,6 +4,7 @@ mod case;
 mod cell;
 mod dialect;
 mod install;
+mod leftovers;
 mod model_server;
 mod recording;
 mod reply;

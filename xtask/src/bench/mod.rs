@@ -10,6 +10,10 @@ use crate::repository;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
+    /// Decoding what agents print.
+    ///
+    /// Prints speed and time per event, and fails if a promised speed is not kept.
+    Agents,
     /// Reading and editing task files of up to 100,000 tasks.
     ///
     /// Prints a table of medians and fails if a promised time is not kept.
@@ -22,10 +26,12 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     match bench {
-        Bench::Documents => {
-            let arguments = ["bench", "--quiet", "--package", "xtask"];
-            repository::run_cargo(&[&arguments[..], &["--bench", "documents"]].concat())
-        }
+        Bench::Agents => bench("agents"),
+        Bench::Documents => bench("documents"),
         Bench::Loop(arguments) => run_loop::run(arguments),
     }
+}
+
+fn bench(name: &str) -> ExitCode {
+    repository::run_cargo(&["bench", "--quiet", "--package", "xtask", "--bench", name])
 }

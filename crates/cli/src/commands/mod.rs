@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod agents;
 mod choose;
 mod completions;
 mod config;
@@ -40,6 +41,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
+        Command::Agents { settings } => agents::run(&settings),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { command } => man::run(&command),
