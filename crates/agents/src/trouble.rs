@@ -220,10 +220,12 @@ fn status_in(message: &str) -> Option<u16> {
 }
 
 fn message(error: ApiError<'_>, kind: FailureKind) -> String {
-    let text = [error.message, error.word]
-        .into_iter()
-        .find(|text| !text.trim().is_empty());
-    PlainLine::flatten(text.unwrap_or_else(|| kind.meaning()), ERROR_CHARS).to_string()
+    let text = match (error.message.trim(), error.word.trim()) {
+        ("", "") => kind.meaning().to_owned(),
+        ("", word) => format!("{} ({word})", kind.meaning()),
+        (message, _) => message.to_owned(),
+    };
+    PlainLine::flatten(&text, ERROR_CHARS).to_string()
 }
 
 #[cfg(test)]

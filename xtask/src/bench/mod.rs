@@ -26,12 +26,12 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     match bench {
-        Bench::Agents => bench("agents"),
-        Bench::Documents => bench("documents"),
+        Bench::Agents => measure("agents"),
+        Bench::Documents => measure("documents"),
         Bench::Loop(arguments) => run_loop::run(arguments),
     }
 }
 
-fn bench(name: &str) -> ExitCode {
+fn measure(name: &str) -> ExitCode {
     repository::run_cargo(&["bench", "--quiet", "--package", "xtask", "--bench", name])
 }

@@ -8,7 +8,7 @@ use regreen_supervisor::{Chunk, Keepers, Marker, Spec, Stdin, Stream, TimeLimits
 use super::base;
 use crate::problem::Problem;
 
-const LONGEST: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(1);
 const MOST_BYTES: usize = 1024;
 const SHOWN_CHARS: usize = 60;
