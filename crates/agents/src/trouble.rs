@@ -223,9 +223,17 @@ fn message(error: ApiError<'_>, kind: FailureKind) -> String {
     let text = match (error.message.trim(), error.word.trim()) {
         ("", "") => kind.meaning().to_owned(),
         ("", word) => format!("{} ({word})", kind.meaning()),
-        (message, _) => message.to_owned(),
+        (message, _) => said_in(message).unwrap_or(message).to_owned(),
     };
     PlainLine::flatten(&text, ERROR_CHARS).to_string()
+}
+
+/// What the service itself said, where its whole answer is quoted.
+fn said_in(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("{\"error\"")?;
+    let (_, said) = rest.split_once("\"message\":\"")?;
+    let (said, _) = said.split_once('"')?;
+    (!said.is_empty() && !said.ends_with('\\')).then_some(said)
 }
 
 #[cfg(test)]

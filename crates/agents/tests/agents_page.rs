@@ -11,7 +11,7 @@ use std::fs;
 use regreen_agents::{Abilities, Agent, Known};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
-const BEGIN: &str = "agents_page -->\n";
+const BEGIN: &str = "page_of_agents -->\n";
 const END: &str = "<!-- end -->";
 
 fn matrix() -> String {

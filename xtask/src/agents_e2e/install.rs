@@ -81,9 +81,11 @@ pub(crate) fn install(build: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(&bin)?;
     for cli in Cli::ALL {
         let link = bin.join(cli.name());
-        let _ = fs::remove_file(&link);
         let program = folder.join("node_modules").join(cli.program());
-        std::os::unix::fs::symlink(program, link)?;
+        if fs::read_link(&link).ok().as_ref() != Some(&program) {
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(program, link)?;
+        }
     }
     Ok(bin)
 }
