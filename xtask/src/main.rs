@@ -9,7 +9,9 @@
 mod agents_e2e;
 mod bench;
 mod fuzz_documents;
+mod product;
 mod repository;
+mod sweep;
 mod test;
 
 use std::process::ExitCode;
@@ -48,6 +50,11 @@ enum Command {
         #[command(subcommand)]
         what: bench::Bench,
     },
+    /// Long versions of tests that CI runs in short.
+    Sweep {
+        #[command(subcommand)]
+        what: sweep::Sweep,
+    },
 }
 
 fn main() -> ExitCode {
@@ -56,6 +63,7 @@ fn main() -> ExitCode {
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
         Command::Bench { what } => bench::run(&what),
+        Command::Sweep { what } => sweep::run(&what),
     }
 }
 

@@ -19,7 +19,12 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 
 /// Calls cargo, and ends as it ends.
 pub(crate) fn run_cargo(arguments: &[&str]) -> ExitCode {
-    match cargo(arguments).status() {
+    finish(cargo(arguments))
+}
+
+/// Runs a call of cargo to its end, and ends as it ends.
+pub(crate) fn finish(mut cargo: Command) -> ExitCode {
+    match cargo.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {

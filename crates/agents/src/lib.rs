@@ -50,4 +50,4 @@ pub use patience::Patience;
 pub use prompt_file::PromptFile;
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
 pub use shell::Interpreter;
-pub use template::TemplateError;
+pub use template::{Template, TemplateError};

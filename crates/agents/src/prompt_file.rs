@@ -17,10 +17,12 @@ pub enum PromptFile {
     NoOp,
     /// The task gets nowhere in its time.
     Split,
+    /// A person has something to say about the task.
+    Context,
 }
 
 impl PromptFile {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Executor,
         Self::VerifyRow,
         Self::Fix,
@@ -29,6 +31,7 @@ impl PromptFile {
         Self::Interrupted,
         Self::NoOp,
         Self::Split,
+        Self::Context,
     ];
 
     /// Its name in a folder of prompts.
@@ -43,6 +46,7 @@ impl PromptFile {
             Self::Interrupted => "interrupted.md",
             Self::NoOp => "noop.md",
             Self::Split => "split.md",
+            Self::Context => "context.md",
         }
     }
 
@@ -75,6 +79,7 @@ impl PromptFile {
                 "details",
             ],
             Self::Interrupted => &["task_id", "attempt", "known"],
+            Self::Context => &["task_id", "context"],
         }
     }
 
@@ -88,6 +93,7 @@ impl PromptFile {
             Self::Interrupted => include_str!("../prompts/interrupted.md"),
             Self::NoOp => include_str!("../prompts/noop.md"),
             Self::Split => include_str!("../prompts/split.md"),
+            Self::Context => include_str!("../prompts/context.md"),
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::{Occasion, PreviousAttempt, PromptFile, RootContext, TaskBrief, Templ
 const ERROR_BUDGET: usize = 4 * 1024;
 const DETAILS_BUDGET: usize = 12 * 1024;
 
+/// How much of what a person said.
+const CONTEXT_BUDGET: usize = 8 * 1024;
+
 const TITLE_CHARS: usize = 300;
 
 /// The texts of one run. Read once; a folder of prompts may replace any of them.
@@ -72,6 +75,20 @@ impl Prompts {
             Occasion::Split => (PromptFile::Split, vec![id]),
         };
         Some(self.fill(file, &values))
+    }
+
+    /// What a person had to say about the task, oldest first; `None` if nothing.
+    #[must_use]
+    pub fn context(&self, brief: &TaskBrief<'_>, said: &[String]) -> Option<String> {
+        let said: Vec<String> = said
+            .iter()
+            .map(|text| untrusted(text, CONTEXT_BUDGET))
+            .collect();
+        let values = [
+            ("task_id", brief.id.to_string()),
+            ("context", said.join("\n\n")),
+        ];
+        (!said.is_empty()).then(|| self.fill(PromptFile::Context, &values))
     }
 
     fn executor(&self, brief: &TaskBrief<'_>) -> String {

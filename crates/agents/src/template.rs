@@ -2,7 +2,7 @@ use thiserror::Error;
 
 /// A text with named places, `{{like_this}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template {
+pub struct Template {
     pieces: Vec<Piece>,
 }
 
@@ -25,7 +25,10 @@ pub enum TemplateError {
 
 impl Template {
     /// Reads a template that may use the slots `known`. Braces that name no slot are text.
-    pub(crate) fn parse(text: &str, known: &[&str]) -> Result<Self, TemplateError> {
+    ///
+    /// # Errors
+    /// If it uses another one.
+    pub fn parse(text: &str, known: &[&str]) -> Result<Self, TemplateError> {
         let mut pieces = Vec::new();
         let mut from = 0;
         while let Some((open, name)) = next_slot(text, from) {
@@ -46,7 +49,8 @@ impl Template {
 
     /// The text with its places filled. What is filled in is not looked at again, so nobody
     /// can smuggle a slot in.
-    pub(crate) fn fill(&self, values: &[(&str, String)]) -> String {
+    #[must_use]
+    pub fn fill(&self, values: &[(&str, String)]) -> String {
         let value = |name: &str| values.iter().find(|(slot, _)| *slot == name);
         self.pieces
             .iter()

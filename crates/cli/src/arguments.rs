@@ -33,7 +33,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See a run in a small project of its own; needs no agent and no network
+    /// See a run that heals, in a small project of its own; needs no agent and no network
     Demo,
     /// Run a task list through an agent, checking every result
     Run(Run),
@@ -68,6 +68,9 @@ pub enum Command {
         #[command(flatten)]
         settings: SettingFlags,
     },
+    /// Answer the hooks of agents: whether a session may stop
+    #[command(subcommand)]
+    Hook(Hook),
     /// Read and edit task files, for scripts
     #[command(subcommand)]
     Tasks(Tasks),
@@ -131,6 +134,13 @@ pub enum ExplainSource {
 pub struct Init {
     /// The spec's name; its folder will be specs/NAME
     pub name: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Hook {
+    /// For Claude Code's Stop hook: reads its JSON from standard input, and keeps the session
+    /// going while the current spec has open tasks
+    Stop,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use regreen_model::{RunOutcome, StopSignal};
+use regreen_model::RunOutcome;
 
 /// Every way for regreen to end. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,17 +51,9 @@ impl Exit {
     /// How regreen ends after a run.
     #[must_use]
     pub fn of(outcome: &RunOutcome) -> Self {
-        match outcome {
-            RunOutcome::AllGreen | RunOutcome::OnlyDone => Self::AllGreen,
-            RunOutcome::Skipped | RunOutcome::Limit { .. } => Self::NotGreen,
-            RunOutcome::NeedsPerson { .. } => Self::AskPerson,
-            RunOutcome::TryLater { .. } => Self::TryLater,
-            RunOutcome::SetUp { .. } => Self::SetUp,
-            RunOutcome::Stopped { signal } => match signal {
-                StopSignal::Interrupt => Self::Interrupted,
-                StopSignal::Terminate => Self::Terminated,
-            },
-        }
+        let code = outcome.exit_code();
+        let found = Self::ALL.into_iter().find(|exit| exit.code() == code);
+        found.unwrap_or(Self::NotGreen)
     }
 
     fn meaning(self) -> &'static str {

@@ -111,6 +111,8 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::SupersedeAsked { task, .. }
         | Event::FixesSuperseded { task, .. }
         | Event::HistoryAsked { task, .. }
+        | Event::PersonAsked { task, .. }
+        | Event::PersonAnswered { task, .. }
         | Event::TaskParked { task, .. }
         | Event::TickAsked { task, .. }
         | Event::CommitAsked { task, .. }

@@ -40,10 +40,27 @@ pub fn json(value: &impl Serialize) -> String {
     text
 }
 
+/// Says something to whoever is asked.
+pub fn ask(text: &str) {
+    let mut out = io::stderr().lock();
+    // Whoever cannot read it cannot answer either, and that ends it.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Whether somebody is there who sees a question and can type an answer.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Says something beside the result.
 pub fn note(text: &str) {
-    // If this cannot be printed, it was only a note.
-    let _ = writeln!(io::stderr(), "note: {}", printable(text));
+    say(&format!("note: {text}"));
+}
+
+/// Says something that is no result.
+pub fn say(text: &str) {
+    // If this cannot be printed, there is nobody to hear it.
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Says what went wrong and what to do about it. Files and flags may hold secrets: what
@@ -80,6 +97,11 @@ pub fn render(diagnostic: &dyn Diagnostic, colours: bool) -> String {
 /// Whether results go to a terminal that wants colours.
 pub fn has_colours() -> bool {
     wants_colours(io::stdout().is_terminal())
+}
+
+/// Whether questions go to a terminal that wants colours.
+pub fn asks_in_colours() -> bool {
+    wants_colours(io::stderr().is_terminal())
 }
 
 /// Whether a view that redraws itself can be shown.

@@ -44,22 +44,13 @@ pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
 /// What these tasks have used of their fix budgets counts no more. Where nothing was used,
 /// nothing is written; a file that is past reading is left to the next run.
 pub fn forgive(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
-    let forgiven = |state: &mut State| {
-        let map = state.fix_task_map();
-        for row in tasks {
-            let made = file.fixes_made(*row, &map);
-            let id = file.key(*row).map(|key| key.id);
-            if let Some(id) = id.filter(|id| made > 0 || state.modifications(id) > 0) {
-                state.forgive(&id, made);
-            }
-        }
-    };
     let mut new = State::from_tasks(file);
-    let (before, ()) = (new.to_text(), forgiven(&mut new));
+    let before = new.to_text();
+    new.forgive_all(file, tasks);
     let edited = edit_file(&RealDisk, path, |text| {
         let read = State::read(text).ok();
         let after = read.map(|(mut state, _)| {
-            forgiven(&mut state);
+            state.forgive_all(file, tasks);
             state.to_text()
         });
         Ok::<_, EditError>(after.filter(|after| after != text))

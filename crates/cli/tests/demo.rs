@@ -111,6 +111,7 @@ fn timeless(text: &str) -> String {
         (r"\b\d{8}-\d{6}\b", "[RUN]"),
         (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
         (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
+        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
     ]
     .into_iter()
     .fold(text.to_owned(), |text, (from, to)| {
@@ -150,16 +151,17 @@ fn same(actual: &str, expected: impl snapbox::IntoData) {
 }
 
 #[test]
-fn a_newcomer_sees_a_task_pass_one_fail_its_verify_and_pass_and_one_unverified() {
+fn a_newcomer_sees_one_task_pass_one_healed_and_one_healed_by_a_fix_of_a_fix() {
     let newcomer = Newcomer::new();
     let before = newcomer.own_files();
     let seen = newcomer.sees().ends_well();
     same(
         &seen.plain,
         str![[r#"
-regreen runs a list of tasks through a coding agent and checks every result itself.
-Here is a small project to see it with. A script stands in for the agent: no agent and no
-network is needed, and nothing outside of this folder is touched:
+regreen gives a list of tasks to a coding agent, checks every result itself, and has what
+fails repaired until all is green. Here is a small project to see it with. A script stands
+in for the agent, and two of its tasks go wrong on purpose. No agent and no network is
+needed, and nothing outside of this folder is touched:
 
   [DEMO]
 
@@ -174,71 +176,157 @@ Its tasks, in specs/hello/tasks.md:
 
   - [ ] 1.2 Greet people by name
     - **Do**: `sh hello.sh Ann` prints: Hello, Ann!
-    - **Verify**: `sh check-name.sh`
+    - **Verify**: `sh check.sh`
     - **Commit**: `feat: greet people by name`
 
-  - [ ] 1.3 Describe it
-    - **Do**: Write `README.md`, for people who have never seen it
-    - **Verify**: it is easy to understand
-    - **Commit**: `docs: describe it`
+  - [ ] 1.3 Greet the whole team
+    - **Do**: Write `all.sh`. It greets everybody who is named in `team/names.txt`
+    - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
+    - **Commit**: `feat: greet the whole team`
 
-The script is agent.sh. As agents do, it gets a prompt, changes files, and says
-TASK_COMPLETE when it believes that it is done. This gives it one task after the other:
-
-  regreen run hello --agent 'command:sh agent.sh'
+$ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
 
 run [RUN]: spec hello, agent command:sh agent.sh
 1.1 Greet the world: attempt 1 of 5
 1.1: verifying: sh hello.sh | grep -qx 'Hello, world!'
 1.1 Greet the world: done after [TIME], commit [HASH]
 1.2 Greet people by name: attempt 1 of 5
-1.2: verifying: sh check-name.sh
-1.2: Verify is red, it runs once more: Verify failed: sh check-name.sh ended with exit code 1
-1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: Verify failed: sh check-name.sh ended with exit code 1
-1.2 Greet people by name: attempt 2 of 5
-1.2: verifying: sh check-name.sh
+1.2: verifying: sh check.sh
+1.2: Verify is red, it runs once more: Verify failed: sh check.sh ended with exit code 1
+1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: Verify failed: sh check.sh ended with exit code 1
+1.2: 1.2.1 is written into the plan, to repair it
+1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: attempt 1 of 5
+1.2.1: verifying: sh check.sh
+1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: done after [TIME], commit [HASH]
+1.2: verifying: sh check.sh
 1.2 Greet people by name: done after [TIME], commit [HASH]
-1.3 Describe it: attempt 1 of 5
-1.3 Describe it: done after [TIME], commit [HASH], unverified
+1.3 Greet the whole team: attempt 1 of 5
+1.3 Greet the whole team: attempt 1 of 5 failed after [TIME]: team/names.txt does not exist
+1.3: 1.3.1 is written into the plan, to repair it
+1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5
+1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5 failed after [TIME]: no folder team: a file has that name
+1.3.1: 1.3.1.1 is written into the plan, to repair it
+1.3.1.1 Fix: no folder team: a file has that name: attempt 1 of 5
+1.3.1.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
+1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: sh all.sh | grep -qx 'Hello, Bob!' ended with exit code 1
+1.3.1.1 Fix: no folder team: a file has that name: done after [TIME], commit [HASH]
+1.3.1 Fix: team/names.txt does not exist: attempt 2 of 5
+1.3.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
+1.3.1 Fix: team/names.txt does not exist: done after [TIME], commit [HASH]
+1.3 Greet the whole team: attempt 2 of 5
+1.3: verifying: sh all.sh | grep -qx 'Hello, Bob!'
+1.3 Greet the whole team: done after [TIME], commit [HASH]
 run [RUN] ended after [TIME]: all tasks are done (exit code 0)
 
 ALL_TASKS_COMPLETE
 Originals:       3 of 3 done
-Attempts:        4 (limit 100)
+Fixes:           3 done of 3 made
+Attempts:        8 (limit 100)
 Time: [TIME]
-Unverified:      1.3
-Next:            `regreen diff 1.3` shows what nothing has verified
 
 What happened
 -------------
 1.1  The agent said that it was done. That alone counts for nothing: regreen ran the task's
      Verify, which was green. Only then was the task ticked, and the change committed.
-1.2  The agent said that it was done, and it was not: Verify was red, and still red when it
-     ran once more. So the task was tried again, with Verify's words in the prompt. The
-     agent read them, found its mistake, and the second attempt passed.
-1.3  Its Verify is a sentence, not a command, so there was nothing to run. The result is
-     accepted, but marked "unverified" wherever it is shown: a person should look at it.
+1.2  The agent said that it was done, but Verify was red. So regreen wrote task 1.2.1 into
+     the list, to repair it. The agent did that, and now Verify of 1.2 was green.
+1.3  The agent said what kept it from doing it, and got task 1.3.1 to repair that. That
+     failed too, and got 1.3.1.1. Then 1.3.1 was tried again, and then 1.3: both passed.
+
+$ regreen status
+
+spec hello (specs/hello/tasks.md): 3 of 3 originals done, 3 of 3 fixes
+run [RUN], agent command:sh agent.sh: ended, all green
+attempts 8 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Greet the world                                             1 attempt, commit [HASH]
+[x] 1.2 Greet people by name                                        1 attempt, commit [HASH]
+  [x] 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1  1 attempt, commit [HASH]
+[x] 1.3 Greet the whole team                                        2 attempts, commit [HASH]
+  [x] 1.3.1 Fix: team/names.txt does not exist                      2 attempts, commit [HASH]
+    [x] 1.3.1.1 Fix: no folder team: a file has that name           1 attempt, commit [HASH]
+
+$ regreen why 1.2
+
+1.2 Greet people by name (done)
+  fix 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1 (done): `regreen why 1.2.1`
+
+run [RUN], agent command:sh agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.2 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file: `regreen diff 1.2 1`
+      hello.sh +1
+    Verify: red: `sh check.sh` ended with exit code 1
+      | expected 'Hello, Ann!', got 'Hello, world!'
+    Verify once more: red again
+    fix 1.2.1 was made for it: `regreen why 1.2.1`
+
+  fixed perhaps, so Verify runs before the agent
+    Verify: green
+    commit [HASH]
+  done
+
+What regreen wrote into specs/hello/tasks.md (- before, + now)
+--------------------------------------------------------------
+  - - [ ] 1.1 Greet the world
+  + - [x] 1.1 Greet the world
+    ...
+  - - [ ] 1.2 Greet people by name
+  + - [x] 1.2 Greet people by name
+    ...
+  + - [x] 1.2.1 [FIX 1.2] Fix: Verify failed: sh check.sh ended with exit code 1
+  +   - **Do**: Address the error: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  +     1. Analyze the failure: No fix attempted
+  +     2. Review related code in Files list
+  +     3. Implement fix for: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
+  +   - **Verify**: `sh check.sh`
+  +   - **Commit**: `fix(hello): address error from task 1.2`
+  +
+  - - [ ] 1.3 Greet the whole team
+  + - [x] 1.3 Greet the whole team
+    ...
+  +
+  + - [x] 1.3.1 [FIX 1.3] Fix: team/names.txt does not exist
+  +   - **Do**: Address the error: team/names.txt does not exist
+  +     1. Analyze the failure: wrote all.sh, which needs it
+  +     2. Review related code in Files list
+  +     3. Implement fix for: team/names.txt does not exist
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "team/names.txt does not exist" no longer occurs
+  +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
+  +   - **Commit**: `fix(hello): address error from task 1.3`
+  +
+  + - [x] 1.3.1.1 [FIX 1.3.1] Fix: no folder team: a file has that name
+  +   - **Do**: Address the error: no folder team: a file has that name
+  +     1. Analyze the failure: looked into it: it has the names
+  +     2. Review related code in Files list
+  +     3. Implement fix for: no folder team: a file has that name
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "no folder team: a file has that name" no longer occurs
+  +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
+  +   - **Commit**: `fix(hello): address error from task 1.3.1`
 
 Where to look now
 -----------------
   cd [DEMO]
-The story of task 1.2:
-  [REGREEN] why 1.2
-What the agent said in its second attempt:
-  [REGREEN] log 1.2 2
-What its first attempt had changed:
-  [REGREEN] diff 1.2 1
+How 1.3.1 failed, and passed:
+  [REGREEN] why 1.3.1
+What the agent was told when it was to repair 1.2:
+  cat .regreen/runs/*/1.2.1/1.prompt.md
+What was changed to get 1.3 done:
+  [REGREEN] diff 1.3
 What was committed:
   git log --oneline
-The tasks, now ticked:
-  cat specs/hello/tasks.md
-Every prompt, and all that was printed:
-  ls .regreen/runs/*/1.2
+What is done, and how often it had to be repaired:
+  cat specs/hello/.progress.md
 The folder stays until you remove it:
   rm -rf [DEMO]
 
 A list of your own is made in your project with `regreen init NAME`, and run with
-`regreen run NAME`.
+`regreen run NAME --recovery-mode`.
 
 "#]],
     );
@@ -261,13 +349,12 @@ fn readme_excerpt() -> String {
 }
 
 #[test]
-fn the_agent_was_told_how_it_had_failed_and_read_it() {
+fn who_repairs_a_task_is_told_how_it_had_failed() {
     let newcomer = Newcomer::new();
     let seen = newcomer.sees().ends_well();
-    let failure = "expected 'Hello, Ann!', got 'Hello, world!'\n";
-    let quoted = format!("What else is known:\n\n```text\n{failure}```\n");
+    let failure = "expected 'Hello, Ann!', got 'Hello, world!'";
     assert!(!seen.kept("1.2/1.prompt.md").contains(failure));
-    assert!(seen.kept("1.2/2.prompt.md").contains(&quoted));
+    assert!(seen.kept("1.2.1/1.prompt.md").contains(failure));
     same(
         &seen.kept("1.2/1.log"),
         str![[r#"
@@ -279,20 +366,29 @@ TASK_COMPLETE
     same(
         &seen.kept("1.2/1.verify.log"),
         str![[r#"
-$ sh check-name.sh
+$ sh check.sh
 expected 'Hello, Ann!', got 'Hello, world!'
 [exit code 1]
 
 "#]],
     );
     same(
-        &seen.kept("1.2/2.log"),
+        &seen.kept("1.3.1/1.log"),
         str![[r#"
-The prompt tells me why the last attempt failed: expected 'Hello, Ann!', got 'Hello, world!'
-I had forgotten to print the name. Now hello.sh does.
-TASK_COMPLETE
+Task 1.3.1: FAILED
+- Error: no folder team: a file has that name
+- Attempted fix: looked into it: it has the names
 
 "#]],
+    );
+    // After the fix its task was green without the agent.
+    assert!(
+        !seen
+            .folder
+            .join(".regreen/runs")
+            .read_dir()
+            .unwrap()
+            .any(|run| { run.unwrap().path().join("1.2/2.log").exists() })
     );
 }
 
@@ -305,7 +401,7 @@ fn the_run_leaves_ticks_commits_and_a_progress_file() {
             .filter(|line| line.starts_with("- [x]"))
             .count()
     };
-    assert_eq!(boxes(&seen.text("specs/hello/tasks.md")), 3);
+    assert_eq!(boxes(&seen.text("specs/hello/tasks.md")), 6);
     let hash = Regex::new("- [0-9a-f]{7}\n").unwrap();
     let progress = seen.text("specs/hello/.progress.md");
     same(
@@ -313,8 +409,16 @@ fn the_run_leaves_ticks_commits_and_a_progress_file() {
         str![[r#"
 ## Completed Tasks
 - [x] 1.1 Greet the world - [HASH]
+- [x] 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1 - [HASH]
 - [x] 1.2 Greet people by name - [HASH]
-- [x] 1.3 Describe it - [HASH]
+- [x] 1.3.1.1 Fix: no folder team: a file has that name - [HASH]
+- [x] 1.3.1 Fix: team/names.txt does not exist - [HASH]
+- [x] 1.3 Greet the whole team - [HASH]
+
+## Fix Task History
+- Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
+- Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: PASS
+- Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
 
 "#]],
     );
@@ -326,8 +430,11 @@ fn the_run_leaves_ticks_commits_and_a_progress_file() {
     same(
         &String::from_utf8(git.stdout).unwrap(),
         str![[r#"
-regreen demo <demo@example.invalid> docs: describe it
+regreen demo <demo@example.invalid> feat: greet the whole team
+regreen demo <demo@example.invalid> fix(hello): address error from task 1.3
+regreen demo <demo@example.invalid> fix(hello): address error from task 1.3.1
 regreen demo <demo@example.invalid> feat: greet people by name
+regreen demo <demo@example.invalid> fix(hello): address error from task 1.2
 regreen demo <demo@example.invalid> feat: greet the world
 regreen demo <demo@example.invalid> Three tasks for an agent
 
@@ -340,12 +447,12 @@ regreen demo <demo@example.invalid> Three tasks for an agent
 fn a_second_one_stands_beside_the_first() {
     let newcomer = Newcomer::new();
     let first = newcomer.sees().ends_well();
-    let before = first.kept("1.2/2.log");
+    let before = first.kept("1.3/2.log");
     let second = newcomer.sees().ends_well();
     assert_eq!(first.plain, second.plain);
     assert_ne!(first.folder, second.folder);
     assert_eq!(fs::read_dir(newcomer.path("tmp")).unwrap().count(), 2);
-    assert_eq!(first.kept("1.2/2.log"), before);
+    assert_eq!(first.kept("1.3/2.log"), before);
 }
 
 #[test]
@@ -353,7 +460,7 @@ fn without_git_it_shows_what_there_is_to_show() {
     let newcomer = Newcomer::new();
     let bin = newcomer.path("bin");
     fs::create_dir(&bin).unwrap();
-    for program in ["sh", "cat", "grep"] {
+    for program in ["sh", "cat", "grep", "mkdir", "mv"] {
         symlink(which(program), bin.join(program)).unwrap();
     }
     // By the name of regreen, too.
@@ -369,50 +476,137 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1: verifying: sh hello.sh | grep -qx 'Hello, world!'
 1.1 Greet the world: done after [TIME]
 1.2 Greet people by name: attempt 1 of 5
-1.2: verifying: sh check-name.sh
-1.2: Verify is red, it runs once more: Verify failed: sh check-name.sh ended with exit code 1
-1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: Verify failed: sh check-name.sh ended with exit code 1
-1.2 Greet people by name: attempt 2 of 5
-1.2: verifying: sh check-name.sh
+1.2: verifying: sh check.sh
+1.2: Verify is red, it runs once more: Verify failed: sh check.sh ended with exit code 1
+1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: Verify failed: sh check.sh ended with exit code 1
+1.2: 1.2.1 is written into the plan, to repair it
+1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: attempt 1 of 5
+1.2.1: verifying: sh check.sh
+1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: done after [TIME]
+1.2: verifying: sh check.sh
 1.2 Greet people by name: done after [TIME]
-1.3 Describe it: attempt 1 of 5
-1.3 Describe it: done after [TIME], unverified
+1.3 Greet the whole team: attempt 1 of 5
+1.3 Greet the whole team: attempt 1 of 5 failed after [TIME]: team/names.txt does not exist
+1.3: 1.3.1 is written into the plan, to repair it
+1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5
+1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5 failed after [TIME]: no folder team: a file has that name
+1.3.1: 1.3.1.1 is written into the plan, to repair it
+1.3.1.1 Fix: no folder team: a file has that name: attempt 1 of 5
+1.3.1.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
+1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: sh all.sh | grep -qx 'Hello, Bob!' ended with exit code 1
+1.3.1.1 Fix: no folder team: a file has that name: done after [TIME]
+1.3.1 Fix: team/names.txt does not exist: attempt 2 of 5
+1.3.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
+1.3.1 Fix: team/names.txt does not exist: done after [TIME]
+1.3 Greet the whole team: attempt 2 of 5
+1.3: verifying: sh all.sh | grep -qx 'Hello, Bob!'
+1.3 Greet the whole team: done after [TIME]
 run [RUN] ended after [TIME]: all tasks are done (exit code 0)
 
 ALL_TASKS_COMPLETE
 Originals:       3 of 3 done
-Attempts:        4 (limit 100)
+Fixes:           3 done of 3 made
+Attempts:        8 (limit 100)
 Time: [TIME]
-Unverified:      1.3
 Warnings:        1
-Next:            `regreen diff 1.3` shows what nothing has verified
 
 What happened
 -------------
 1.1  The agent said that it was done. That alone counts for nothing: regreen ran the task's
      Verify, which was green. Only then was the task ticked.
-1.2  The agent said that it was done, and it was not: Verify was red, and still red when it
-     ran once more. So the task was tried again, with Verify's words in the prompt. The
-     agent read them, found its mistake, and the second attempt passed.
-1.3  Its Verify is a sentence, not a command, so there was nothing to run. The result is
-     accepted, but marked "unverified" wherever it is shown: a person should look at it.
+1.2  The agent said that it was done, but Verify was red. So regreen wrote task 1.2.1 into
+     the list, to repair it. The agent did that, and now Verify of 1.2 was green.
+1.3  The agent said what kept it from doing it, and got task 1.3.1 to repair that. That
+     failed too, and got 1.3.1.1. Then 1.3.1 was tried again, and then 1.3: both passed.
+
+$ regreen status
+
+spec hello (specs/hello/tasks.md): 3 of 3 originals done, 3 of 3 fixes
+run [RUN], agent command:sh agent.sh: ended, all green
+attempts 8 of 100, waited 0s of 6h 00m
+
+[x] 1.1 Greet the world                                             1 attempt
+[x] 1.2 Greet people by name                                        1 attempt
+  [x] 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1  1 attempt
+[x] 1.3 Greet the whole team                                        2 attempts
+  [x] 1.3.1 Fix: team/names.txt does not exist                      2 attempts
+    [x] 1.3.1.1 Fix: no folder team: a file has that name           1 attempt
+
+$ regreen why 1.2
+
+1.2 Greet people by name (done)
+  fix 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1 (done): `regreen why 1.2.1`
+
+run [RUN], agent command:sh agent.sh
+
+  attempt 1, [MOMENT]: `regreen log 1.2 1`
+    exit code 0 after [TIME], claimed completion
+    changed 1 file
+    Verify: red: `sh check.sh` ended with exit code 1
+      | expected 'Hello, Ann!', got 'Hello, world!'
+    Verify once more: red again
+    fix 1.2.1 was made for it: `regreen why 1.2.1`
+
+  fixed perhaps, so Verify runs before the agent
+    Verify: green
+  done
+
+What regreen wrote into specs/hello/tasks.md (- before, + now)
+--------------------------------------------------------------
+  - - [ ] 1.1 Greet the world
+  + - [x] 1.1 Greet the world
+    ...
+  - - [ ] 1.2 Greet people by name
+  + - [x] 1.2 Greet people by name
+    ...
+  + - [x] 1.2.1 [FIX 1.2] Fix: Verify failed: sh check.sh ended with exit code 1
+  +   - **Do**: Address the error: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  +     1. Analyze the failure: No fix attempted
+  +     2. Review related code in Files list
+  +     3. Implement fix for: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
+  +   - **Verify**: `sh check.sh`
+  +   - **Commit**: `fix(hello): address error from task 1.2`
+  +
+  - - [ ] 1.3 Greet the whole team
+  + - [x] 1.3 Greet the whole team
+    ...
+  +
+  + - [x] 1.3.1 [FIX 1.3] Fix: team/names.txt does not exist
+  +   - **Do**: Address the error: team/names.txt does not exist
+  +     1. Analyze the failure: wrote all.sh, which needs it
+  +     2. Review related code in Files list
+  +     3. Implement fix for: team/names.txt does not exist
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "team/names.txt does not exist" no longer occurs
+  +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
+  +   - **Commit**: `fix(hello): address error from task 1.3`
+  +
+  + - [x] 1.3.1.1 [FIX 1.3.1] Fix: no folder team: a file has that name
+  +   - **Do**: Address the error: no folder team: a file has that name
+  +     1. Analyze the failure: looked into it: it has the names
+  +     2. Review related code in Files list
+  +     3. Implement fix for: no folder team: a file has that name
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "no folder team: a file has that name" no longer occurs
+  +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
+  +   - **Commit**: `fix(hello): address error from task 1.3.1`
 
 Where to look now
 -----------------
   cd [DEMO]
-The story of task 1.2:
-  regreen why 1.2
-What the agent said in its second attempt:
-  regreen log 1.2 2
-The tasks, now ticked:
-  cat specs/hello/tasks.md
-Every prompt, and all that was printed:
-  ls .regreen/runs/*/1.2
+How 1.3.1 failed, and passed:
+  regreen why 1.3.1
+What the agent was told when it was to repair 1.2:
+  cat .regreen/runs/*/1.2.1/1.prompt.md
+What is done, and how often it had to be repaired:
+  cat specs/hello/.progress.md
 The folder stays until you remove it:
   rm -rf [DEMO]
 
 A list of your own is made in your project with `regreen init NAME`, and run with
-`regreen run NAME`.
+`regreen run NAME --recovery-mode`.
 
 "#]],
     );
@@ -466,7 +660,7 @@ fn every_command_that_it_names_can_be_pasted() {
     let newcomer = Newcomer::new();
     let seen = newcomer.sees().ends_well();
     let commands = pasted(&seen);
-    assert_eq!(commands.len(), 8);
+    assert_eq!(commands.len(), 7);
     let script = format!("set -e\n{}\n", commands.join("\n"));
     let output = Command::new("sh")
         .args(["-c", &script])

@@ -1,4 +1,4 @@
-//! docs/running.md and docs/inspecting.md: what the pages show is what happens.
+//! docs/running.md, docs/inspecting.md and docs/healing.md: what the pages show is what happens.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -52,6 +52,7 @@ fn outputs(commands: &[&str], home: &Path) -> Vec<String> {
         ])
         .current_dir(home)
         .env("HOME", home)
+        .env("TMPDIR", home)
         .env("PATH", format!("{bin}:{path}"))
         .env_remove("XDG_CONFIG_HOME")
         .output()
@@ -66,6 +67,7 @@ fn plain(text: &str) -> String {
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
         (r"(?m)(\bcommit |^)[0-9a-f]{7}\b", "$1[HASH]"),
+        (r"(?m)^(- \[x\] .*) - [0-9a-f]{7}$", "$1 - [HASH]"),
         (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
         (
@@ -91,6 +93,11 @@ fn every_example_of_running_is_tried() {
 #[test]
 fn every_example_of_inspecting_is_tried() {
     try_examples("inspecting.md");
+}
+
+#[test]
+fn every_example_of_healing_is_tried() {
+    try_examples("healing.md");
 }
 
 #[track_caller]

@@ -119,7 +119,7 @@ fn looking_starts_no_program() {
     for program in PROGRAMS {
         trap(&test, &format!("bin/{program}"));
     }
-    let looks: [&[&str]; 16] = [
+    let looks: [&[&str]; 17] = [
         &["lint", "demo"],
         &["tasks", "list", TASKS],
         &["tasks", "tick", TASKS, "1.1"],
@@ -136,6 +136,7 @@ fn looking_starts_no_program() {
         &["init", "another"],
         &["completions", "bash"],
         &["man", "run"],
+        &["hook", "stop"],
     ];
     for look in looks {
         test.run_with(&[("PATH", "bin")], look).exits(0);

@@ -1,8 +1,8 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, PersonChoice, PickedTask, PromptKind,
-    RunConfig, TaskId, TaskKey, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
+    PickedTask, PromptKind, RunConfig, TaskId, TaskKey, Verdict,
 };
 
 use crate::state::{Phase, State, TaskState};
@@ -115,8 +115,9 @@ impl State {
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
-            Event::PlanModified { task, .. } | Event::ModificationRefused { task, .. } => {
-                self.with(task, |task| task.phase = Phase::Open);
+            Event::PlanModified { task, added } => self.with(task, |task| task.got_rows(added)),
+            Event::ModificationRefused { task, why } => {
+                self.with(task, |task| task.got_no_rows(why));
             }
             Event::SupersedeAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Superseding { seq: *seq }, |_| {});
@@ -140,6 +141,19 @@ impl State {
                     message: message.clone(),
                 };
                 self.enter(task, *seq, phase, |_| {});
+            }
+            Event::PersonAsked { seq, task, why } => {
+                let phase = Phase::Asking {
+                    seq: *seq,
+                    why: why.clone(),
+                };
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::PersonAnswered { task, answer } => {
+                if *answer == PersonAnswer::Edit {
+                    self.mark_edited(task);
+                }
+                self.with(task, |task| task.answered(answer));
             }
             Event::TaskParked { task, .. } => {
                 self.parked.insert(task.clone());
@@ -255,8 +269,17 @@ impl State {
         });
     }
 
-    /// What was frozen when a task was first picked stays once it was tried; a closed task
-    /// that is picked again was reopened by a person and starts afresh.
+    /// Whoever edits a fix may edit what it repairs as well.
+    fn mark_edited(&mut self, task: &TaskKey) {
+        let root = self.tasks.get(task).map(|task| task.picked.root.clone());
+        for task in self.tasks.values_mut() {
+            task.edited |= Some(&task.picked.root) == root.as_ref();
+        }
+    }
+
+    /// What was frozen when a task was first picked stays once it was tried, unless a person
+    /// has edited it; a closed task that is picked again was reopened by a person and starts
+    /// afresh.
     fn pick(&mut self, picked: &PickedTask) {
         self.reading = None;
         self.total_tasks = picked.total;
@@ -268,7 +291,7 @@ impl State {
         if task.phase == Phase::Closed {
             task.start_afresh();
         }
-        if task.report.is_none() {
+        if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
         }
         task.picked.index = picked.index;
@@ -330,10 +353,13 @@ impl TaskState {
         }
     }
 
-    /// The next prompt tells what went wrong last, whoever asked for it.
+    /// The next prompt tells what went wrong last, and what a person had to say about it.
     fn try_again(&mut self) {
-        let failure = self.failure.take();
+        // What went wrong before it was done is no news.
+        let failure = self.failure.take().filter(|_| self.result != Some(true));
+        let context = std::mem::take(&mut self.context);
         self.start_afresh();
+        self.context = context;
         if failure.is_some() {
             self.prompt = PromptKind::Retry;
             self.failure = failure;
@@ -345,6 +371,16 @@ impl TaskState {
         if !self.phase.outlasts(what) {
             self.rest();
         }
+    }
+
+    /// Whoever stops leaves the question as it is.
+    fn answered(&mut self, answer: &PersonAnswer) {
+        match answer {
+            PersonAnswer::Stop => return,
+            PersonAnswer::Context { text } => self.context.push(text.clone()),
+            PersonAnswer::Edit | PersonAnswer::Fix | PersonAnswer::Skip => {}
+        }
+        self.rest();
     }
 
     /// The box that an agent ticked is by now as a person wants it.
@@ -378,6 +414,34 @@ impl TaskState {
             | AttemptClass::Fatal { .. } => {}
         }
         self.rest();
+    }
+
+    /// Whoever asked for other rows is told at the next attempt that they are there.
+    fn got_rows(&mut self, added: &[TaskKey]) {
+        self.phase = Phase::Open;
+        if self.report.as_ref().is_some_and(|report| report.signalled) {
+            return;
+        }
+        let rows: Vec<String> = added.iter().map(ToString::to_string).collect();
+        let rows = rows.join(", ");
+        self.prompt = PromptKind::Retry;
+        self.failure = Some(FailureNote {
+            error: format!(
+                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now, and those before this task are done. Do what is left of it"
+            ),
+            attempted_fix: String::new(),
+        });
+    }
+
+    /// Whoever asked for other rows instead of finishing is told why there are none.
+    fn got_no_rows(&mut self, why: &str) {
+        self.phase = Phase::Open;
+        if let Some(report) = &mut self.report
+            && !report.signalled
+            && !report.reports_failure
+        {
+            report.error = format!("{}: {why}", report.error);
+        }
     }
 
     /// A fix stands in the file that was made for the last failure.

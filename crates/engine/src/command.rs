@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    Claim, CommandSeq, FailureNote, ModificationRequest, PickedTask, PromptKind, TaskId, TaskKey,
-    Timestamp, VerifyCommand,
+    AnswerKind, Claim, CommandSeq, FailureNote, ModificationRequest, PickedTask, PromptKind,
+    TaskId, TaskKey, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,8 @@ pub enum Command {
     NoteFailure {
         task: TaskKey,
     },
+    /// What is to become of the task?
+    AskPerson(Box<Question>),
     /// The box is to be so.
     Tick {
         task: TaskKey,
@@ -99,6 +101,27 @@ pub struct AttemptOrder {
     pub idle_timeout_ms: Option<u64>,
     /// Rows that were put back once already.
     pub put_back: BTreeSet<TaskKey>,
+    /// What the person who runs regreen has to say about the task, oldest first.
+    #[serde(default)]
+    pub context: Vec<String>,
+}
+
+/// What a person has to know of a task to say what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub task: TaskKey,
+    /// Why it is not for regreen to decide.
+    pub why: String,
+    /// How it failed, and in which attempt.
+    pub failure: Option<FailureNote>,
+    pub failed_attempt: Option<u32>,
+    /// Attempts that were charged to it, and how many it may have.
+    pub iterations: u32,
+    pub max_iterations: u32,
+    /// Fixes that were made for it in this run.
+    pub fixes: Vec<TaskId>,
+    /// What can be answered.
+    pub choices: Vec<AnswerKind>,
 }
 
 /// A task that repairs another one.

@@ -1,6 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId, TaskKey,
-    Verdict,
+    AttemptReport, CommandSeq, PersonAnswer, PersonChoice, PickedTask, RunConfig, StopSignal,
+    TaskId, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,12 @@ pub enum Input {
     FailureNoted {
         seq: CommandSeq,
     },
+    PersonAnswered {
+        seq: CommandSeq,
+        answer: PersonAnswer,
+        /// What of it holds beyond the run, as it is stored.
+        choice: Option<PersonChoice>,
+    },
     Ticked {
         seq: CommandSeq,
     },
@@ -115,6 +121,7 @@ impl Input {
             | Self::OpenFixesRead { seq, .. }
             | Self::FixesTicked { seq }
             | Self::FailureNoted { seq }
+            | Self::PersonAnswered { seq, .. }
             | Self::Ticked { seq }
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }
@@ -182,6 +189,9 @@ pub struct FixBudget {
     pub fix_ids: Vec<TaskId>,
     /// What its next fix is called.
     pub next_id: TaskId,
+    /// What the last fix of the task was to remove, on one line; empty if it had none.
+    #[serde(default)]
+    pub last_error: String,
 }
 
 /// What came of a request to change the plan.

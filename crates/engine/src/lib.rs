@@ -12,7 +12,7 @@ mod input;
 mod state;
 
 pub use command::{
-    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Record, StateFile,
+    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Question, Record, StateFile,
 };
 pub use decide::{Decision, decide};
 pub use input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan, Resumption};

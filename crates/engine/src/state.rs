@@ -92,6 +92,12 @@ pub struct TaskState {
     /// The last attempt was asked to split the task.
     #[serde(default)]
     pub asked_to_split: bool,
+    /// What the person who runs regreen had to say about it, oldest first.
+    #[serde(default)]
+    pub context: Vec<String>,
+    /// A person may have edited it since it was picked: it is read again.
+    #[serde(default)]
+    pub edited: bool,
 }
 
 fn one() -> u32 {
@@ -146,6 +152,11 @@ pub enum Phase {
         seq: CommandSeq,
         message: String,
     },
+    /// For a person.
+    Asking {
+        seq: CommandSeq,
+        why: String,
+    },
     /// For its box to be so.
     Ticking {
         seq: CommandSeq,
@@ -180,6 +191,7 @@ impl Phase {
             | Self::Superseding { seq }
             | Self::TickingFixes { seq, .. }
             | Self::Noting { seq, .. }
+            | Self::Asking { seq, .. }
             | Self::Ticking { seq, .. }
             | Self::Committing { seq }
             | Self::Recording { seq }
@@ -206,6 +218,7 @@ impl Phase {
             | Self::Inserting { .. }
             | Self::Modifying { .. }
             | Self::Noting { .. }
+            | Self::Asking { .. }
             | Self::Waiting { .. }
             | Self::Closed => false,
         }
@@ -219,6 +232,15 @@ impl State {
         self.tasks
             .values()
             .find(|task| task.phase.seq() == Some(seq))
+    }
+
+    /// The task of which something is owed that regreen itself can do. Questions are open
+    /// until their tasks are next.
+    pub(crate) fn owed(&self) -> Option<&TaskState> {
+        self.tasks.values().find(|task| match task.phase {
+            Phase::Asking { .. } => false,
+            _ => task.phase.seq().is_some(),
+        })
     }
 
     /// The state with one of its tasks: all that a decision about it needs.
@@ -288,6 +310,8 @@ impl TaskState {
             only_red: false,
             time_factor: one(),
             asked_to_split: false,
+            context: Vec::new(),
+            edited: false,
         }
     }
 

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Mark, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome, StopSignal,
-    TaskId, TaskKey, Timestamp,
+    AttemptReport, Mark, PersonAnswer, PersonChoice, PickedTask, PromptKind, RunConfig, RunOutcome,
+    StopSignal, TaskId, TaskKey, Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -141,6 +141,17 @@ pub enum Event {
         seq: CommandSeq,
         task: TaskKey,
         message: String,
+    },
+    /// Only a person can say what becomes of the task. The question stays open until it is
+    /// answered, or somebody says it in another way.
+    PersonAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+        why: String,
+    },
+    PersonAnswered {
+        task: TaskKey,
+        answer: PersonAnswer,
     },
     /// It waits for a person; the others go on.
     TaskParked {

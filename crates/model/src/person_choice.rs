@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ChoiceKind, TaskKey};
 
-/// What a person said of a task outside a run. It counts from the next time the run, or
-/// another one, is started.
+/// What a person said of a task outside a run, or when one asked. It counts in the run that
+/// asked, and from the next time that a run is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonChoice {
     /// A later choice has a higher number.

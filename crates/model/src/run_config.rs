@@ -27,6 +27,12 @@ pub struct RunConfig {
     /// A task that waits for a person does not hold up the others.
     #[serde(default)]
     pub keep_going: bool,
+    /// Somebody is there who can be asked.
+    #[serde(default)]
+    pub asks: bool,
+    /// What the spec has to be called in commands; `None` where it is found by itself.
+    #[serde(default)]
+    pub spec_argument: Option<String>,
     /// Checks the whole workspace where a task has no Verify of its own.
     pub gate: Option<String>,
 }
@@ -47,6 +53,8 @@ impl Default for RunConfig {
             only: None,
             recovery: false,
             keep_going: false,
+            asks: false,
+            spec_argument: None,
             gate: None,
         }
     }

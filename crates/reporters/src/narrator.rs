@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonChoice, PlainLine,
-    PromptKind, RunOutcome, StopSignal, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
+    PlainLine, PromptKind, RunOutcome, StopSignal, TaskKey, Timestamp, Verdict,
 };
 
 use crate::line::Line;
@@ -32,6 +32,8 @@ pub(crate) struct Narrator {
     first: bool,
     /// The run goes on, so that what people said is new to it.
     goes_on: bool,
+    /// A person has just answered: what they chose by that is told.
+    answered: bool,
 }
 
 impl Narrator {
@@ -43,10 +45,12 @@ impl Narrator {
     pub(crate) fn tell(&mut self, now: Timestamp, event: &Event) -> Vec<Line> {
         self.tally.apply(event);
         self.note(now, event);
-        match event {
+        let lines = match event {
             Event::AttemptEnded { task, report, .. } => attempt_end(task, report),
             event => self.line(now, event).into_iter().collect(),
-        }
+        };
+        self.answered = matches!(event, Event::PersonAnswered { .. });
+        lines
     }
 
     /// Remembers when things began.
@@ -91,7 +95,7 @@ impl Narrator {
             // What else was said before a run began is in the file.
             Event::Chosen { choice } => {
                 let is_news = self.goes_on || choice.what == ChoiceKind::Skip;
-                is_news.then(|| chosen(choice))
+                (is_news && !self.answered).then(|| chosen(choice))
             }
             Event::FixInserted { task, fix } => Some(Line::happened(
                 Tone::Plain,
@@ -113,9 +117,14 @@ impl Narrator {
                     ids(fixes)
                 ),
             )),
-            Event::TaskParked { task, why } => Some(Line::happened(
+            Event::PersonAsked { task, why, .. } => Some(Line::happened(
                 Tone::Warning,
-                format!("{}: put aside: {}", task.id, shown::message(why)),
+                format!("{}: a person must decide: {}", task.id, reason(why)),
+            )),
+            Event::PersonAnswered { task, answer } => Some(answered(task, answer)),
+            Event::TaskParked { task, .. } => Some(Line::happened(
+                Tone::Warning,
+                format!("{}: put aside, the others go on", task.id),
             )),
             Event::TaskGone { task } => Some(Line::happened(
                 Tone::Warning,
@@ -307,6 +316,18 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<Line> {
 fn ids(tasks: &[TaskKey]) -> String {
     let ids: Vec<String> = tasks.iter().map(|task| task.id.to_string()).collect();
     ids.join(", ")
+}
+
+/// What a person said when the run asked.
+fn answered(task: &TaskKey, answer: &PersonAnswer) -> Line {
+    let what = match answer {
+        PersonAnswer::Edit => "edited, so it is tried as if for the first time".to_owned(),
+        PersonAnswer::Context { text } => format!("tried again, with this: {}", reason(text)),
+        PersonAnswer::Fix => "a fix is to be made for it".to_owned(),
+        PersonAnswer::Skip => "to be skipped".to_owned(),
+        PersonAnswer::Stop => "not decided yet".to_owned(),
+    };
+    Line::happened(Tone::Plain, format!("{}: a person said: {what}", task.id))
 }
 
 /// What a person said while the run was not going on.

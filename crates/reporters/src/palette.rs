@@ -22,6 +22,12 @@ pub(crate) enum Tone {
 }
 
 impl Palette {
+    /// What is to be seen first.
+    #[must_use]
+    pub fn emphasised(self, text: &str) -> String {
+        self.paint(Tone::Heading, text)
+    }
+
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         let style = match self {
             Self::Plain => Style::new(),

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::history::Historian;
 use crate::journal::{Journal, JournalError};
 use crate::performer::Performer;
+use crate::person::Person;
 
 /// Turns the wheel: what happened is decided upon, stored, shown, and then done.
 pub(crate) struct Driver<'a> {
@@ -14,6 +15,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) state: State,
     pub(crate) performer: Performer,
     pub(crate) audience: &'a mut dyn Audience,
+    pub(crate) person: &'a mut dyn Person,
 }
 
 impl Driver<'_> {
@@ -25,8 +27,10 @@ impl Driver<'_> {
             if issued.command == Command::Finish {
                 break;
             }
-            let store = &self.journal.store;
-            let answer = self.performer.perform(&issued, store, self.audience);
+            let store = &mut self.journal.store;
+            let answer = self
+                .performer
+                .perform(&issued, store, self.audience, self.person);
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };

@@ -1,5 +1,6 @@
 //! One file per command that takes more than a line.
 
+mod ask;
 mod attempt;
 mod claims;
 mod commit;
@@ -12,6 +13,7 @@ mod replaced_plan;
 mod save_state;
 mod verify;
 
+pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;

@@ -35,8 +35,8 @@ impl PerformError {
     pub(crate) fn broken(error: &dyn Error) -> Self {
         let causes = std::iter::successors(Some(error), |error| (*error).source());
         let mut words: Vec<String> = causes.map(ToString::to_string).collect();
-        // What is transparent says the same twice.
-        words.dedup();
+        // What is transparent, or quotes its cause, says the same twice.
+        words.dedup_by(|cause, said| said.ends_with(cause.as_str()));
         Self::Broken(words.join(": "))
     }
 }

@@ -11,6 +11,7 @@ use crate::notices::Notices;
 use crate::past::Past;
 use crate::perform::{self, Attempted};
 use crate::perform_error::PerformError;
+use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
@@ -46,8 +47,9 @@ impl Performer {
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
-        store: &Store,
+        store: &mut Store,
         audience: &mut dyn Audience,
+        person: &mut dyn Person,
     ) -> Option<Input> {
         let seq = issued.seq;
         let past = Past {
@@ -119,6 +121,15 @@ impl Performer {
                 .iter()
                 .try_for_each(|fix| self.set_box(fix, true))
                 .map(|()| Input::FixesTicked { seq }),
+            Command::AskPerson(question) => {
+                perform::ask(self, question, store, person).map(|(answer, choice)| {
+                    Input::PersonAnswered {
+                        seq,
+                        answer,
+                        choice,
+                    }
+                })
+            }
             Command::NoteFailure { task } => {
                 perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
             }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use regreen_documents::{Change, EditError, TaskFile};
+use regreen_documents::{EditError, TaskFile};
 use regreen_model::TaskKey;
 use regreen_workspace::{EditFileError, Edited, ReadError, RealDisk, edit_file, read_text};
 
@@ -79,13 +79,5 @@ pub(crate) fn with_box(
     let Some(row) = file.resolve(task) else {
         return Ok(None);
     };
-    let change = if done {
-        file.tick(row)
-    } else {
-        file.untick(row)
-    };
-    Ok(match change? {
-        Change::AlreadySo => None,
-        Change::Made(file) => Some(file),
-    })
+    Ok(file.set_box(row, done)?.made())
 }

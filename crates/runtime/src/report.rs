@@ -14,6 +14,10 @@ use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
 use crate::heard::{Heard, Question};
 
+/// Of an attempt that ended with a request for other rows in the plan.
+const ASKED_FOR_ROWS: &str =
+    "Task did not complete: the agent asked for other rows in the plan instead";
+
 pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
     let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
     Ending {
@@ -59,6 +63,8 @@ pub(crate) fn report(
         None => (None, None),
     };
     let signalled = signal(message, id, task.is_verify).is_some();
+    let reports_failure = has_failure_block(message, id);
+    let asked_for_rows = request.is_some() || bad_request.is_some();
     let class = class(program, ended, &heard, now);
     let unfinished = heard.finished.is_none();
     AttemptReport {
@@ -67,12 +73,13 @@ pub(crate) fn report(
             (AttemptClass::Ordinary, None) if unfinished => why_unfinished(ending, &heard),
             (AttemptClass::Interrupted, _) => why_cut_off(ended).to_owned(),
             _ if signalled => String::new(),
+            _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
             _ => said.error,
         },
         class,
         ending,
         signalled: signalled && !unfinished,
-        reports_failure: has_failure_block(message, id),
+        reports_failure,
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
         session: heard.session,
@@ -277,6 +284,7 @@ mod tests {
             timeout_ms: 2000,
             idle_timeout_ms: None,
             put_back: BTreeSet::new(),
+            context: Vec::new(),
         }
     }
 

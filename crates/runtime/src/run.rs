@@ -23,6 +23,7 @@ use crate::outline::outline;
 use crate::perform;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
+use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
@@ -110,7 +111,11 @@ impl From<PerformError> for RunError {
 /// # Errors
 /// If it cannot be begun, or what happens cannot be stored any more. Everything stored
 /// before is kept, and the next run goes on from there.
-pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, RunError> {
+pub fn run(
+    setup: RunSetup,
+    audience: &mut dyn Audience,
+    person: &mut dyn Person,
+) -> Result<Finished, RunError> {
     let places = setup.places.clone();
     let _lock = take_tree(&places, Purpose::Run)?;
     end_strays(&marker_prefix(&places.root), STRAY_GRACE);
@@ -118,11 +123,16 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
     // Before anything is stored: what cannot be read cannot be run.
     plan.read()?;
     let store = open_checked(&places)?;
-    let (journal, state) = reopen_or_begin(store, &places)?;
+    let Opened {
+        journal,
+        state,
+        untold,
+    } = reopen_or_begin(store, &places)?;
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
     let choices = last_words(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run)?;
+    performer.notices.add_all(untold);
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
     audience.outline(&outline(&*performer.plan.read()?));
@@ -131,6 +141,7 @@ pub fn run(setup: RunSetup, audience: &mut dyn Audience) -> Result<Finished, Run
         state,
         performer,
         audience,
+        person,
     };
     let outcome = driver.drive(&first)?;
     finish(driver, outcome)
@@ -187,14 +198,32 @@ fn open_checked(places: &Places) -> Result<Store, RunError> {
     Ok(store)
 }
 
+/// The run that is to be driven.
+struct Opened {
+    journal: Journal,
+    state: State,
+    /// How the one before ended, if it was killed before anybody was told.
+    untold: Option<String>,
+}
+
 /// Goes on with the run that has not ended, else begins one. A run that was killed between
 /// its end and saying so has ended.
-fn reopen_or_begin(mut store: Store, places: &Places) -> Result<(Journal, State), RunError> {
+fn reopen_or_begin(mut store: Store, places: &Places) -> Result<Opened, RunError> {
+    let mut untold = None;
     if let Some(run) = store.unfinished_run(&places.spec_key())? {
         let (mut journal, state) = Journal::reopened(store, run)?;
         match &state.outcome {
-            Some(outcome) if !outcome.is_pause() => journal.end(outcome)?,
-            _ => return Ok((journal, state)),
+            Some(outcome) if !outcome.is_pause() => {
+                journal.end(outcome)?;
+                untold = Some(said_late(&journal.run, outcome));
+            }
+            _ => {
+                return Ok(Opened {
+                    journal,
+                    state,
+                    untold,
+                });
+            }
         }
         store = journal.store;
     }
@@ -203,7 +232,25 @@ fn reopen_or_begin(mut store: Store, places: &Places) -> Result<(Journal, State)
         started_ms: clock::stored_ms(clock::now()),
     };
     let run = store.begin_run(&new)?;
-    Ok((Journal::begun(store, run), State::default()))
+    Ok(Opened {
+        journal: Journal::begun(store, run),
+        state: State::default(),
+        untold,
+    })
+}
+
+fn said_late(run: &RunId, outcome: &RunOutcome) -> String {
+    let how = match outcome {
+        RunOutcome::AllGreen => "all tasks were done",
+        RunOutcome::OnlyDone => "what was asked for was done",
+        RunOutcome::Skipped => "open tasks were left out",
+        RunOutcome::Limit { message } => message,
+        RunOutcome::NeedsPerson { why }
+        | RunOutcome::TryLater { why }
+        | RunOutcome::SetUp { why } => why,
+        RunOutcome::Stopped { .. } => "it was stopped",
+    };
+    format!("run {run} had ended when regreen was killed, before it could say so: {how}")
 }
 
 /// Whether the run before this one ended at a limit.
@@ -327,3 +374,6 @@ fn marker_prefix(root: &Path) -> String {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
     format!("tree-{hash:016x}:")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -27,6 +27,8 @@ struct Shared {
 struct Wish {
     asked: Option<StopSignal>,
     running: Option<Handle>,
+    /// Ring by being closed.
+    bells: Vec<PipeWriter>,
 }
 
 /// A process that is ended when somebody asks to stop, for as long as this lives.
@@ -64,6 +66,7 @@ impl Stop {
         if let Some(running) = &wish.running {
             running.end(EndReason::Cancelled);
         }
+        wish.bells.clear();
         drop(wish);
         self.shared.changed.notify_all();
     }
@@ -71,6 +74,20 @@ impl Stop {
     #[must_use]
     pub fn asked(&self) -> Option<StopSignal> {
         self.wish().asked
+    }
+
+    /// Something to poll beside whatever is waited for: it can be read as soon as somebody
+    /// has asked to stop.
+    ///
+    /// # Errors
+    /// If the system has no pipe to give.
+    pub fn bell(&self) -> io::Result<PipeReader> {
+        let (bell, rope) = io::pipe()?;
+        let mut wish = self.wish();
+        if wish.asked.is_none() {
+            wish.bells.push(rope);
+        }
+        Ok(bell)
     }
 
     /// Ends this process when somebody asks to stop, or now if somebody has.
@@ -120,7 +137,19 @@ fn meaning(signal: i32) -> StopSignal {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
+
+    #[test]
+    fn a_bell_rings_when_somebody_asks_to_stop_and_for_whoever_comes_later() {
+        let stop = Stop::default();
+        let mut early = stop.bell().unwrap();
+        stop.ask(StopSignal::Interrupt);
+        assert_eq!(early.read(&mut [0]).unwrap(), 0);
+        let mut late = stop.bell().unwrap();
+        assert_eq!(late.read(&mut [0]).unwrap(), 0);
+    }
 
     #[test]
     fn a_wait_ends_when_somebody_asks_to_stop() {

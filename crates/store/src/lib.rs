@@ -23,7 +23,6 @@ mod run;
 mod run_id;
 mod runs;
 mod schema;
-mod set_aside;
 mod snapshot;
 mod step;
 mod steps;
@@ -42,7 +41,6 @@ pub use recording::{ExportError, ImportError, Recording, RecordingError, Recordi
 pub use run::{NewRun, Run, RunEnd};
 pub use run_id::RunId;
 pub use runs::RunError;
-pub use set_aside::set_aside;
 pub use snapshot::{Snapshot, SnapshotError};
 pub use step::{CommandSeq, IssuedCommand, Step, StepNo, StoredEvent};
 pub use steps::Steps;

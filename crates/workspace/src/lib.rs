@@ -35,4 +35,4 @@ pub use hashes::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;
 pub use rel_path::{NoRelPath, RelPath};
 pub use root::workspace_root;
-pub use spec::{Spec, SpecError, find_spec, specs};
+pub use spec::{Spec, SpecError, current_spec_folder, find_spec, specs};

@@ -100,6 +100,15 @@ pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
     specs
 }
 
+/// The folder of the spec that is the current one, whatever is in it.
+#[must_use]
+pub fn current_spec_folder(disk: &dyn Disk, root: &Path) -> Option<PathBuf> {
+    let current = current(disk, root).filter(|current| !leads_out(root, current))?;
+    let places = [root.join(SPECS).join(&current), root.join(&current)];
+    let is_folder = |path: &PathBuf| kind(disk, path) == Some(FileKind::Folder);
+    places.into_iter().find(is_folder)
+}
+
 fn current(disk: &dyn Disk, root: &Path) -> Option<String> {
     let text = read_text(disk, &root.join(SPECS).join(CURRENT)).ok()?.text;
     let name = text.trim();

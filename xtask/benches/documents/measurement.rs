@@ -5,7 +5,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
-use regreen_documents::{Change, Place, RowId, TaskFile};
+use regreen_documents::{Place, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -79,11 +79,8 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 
 /// Sets the row's box the other way.
 fn toggle(file: &TaskFile, row: RowId) -> Option<TaskFile> {
-    let change = match file.task(row)?.done {
-        true => file.untick(row),
-        false => file.tick(row),
-    };
-    made(change.ok()?)
+    let change = file.set_box(row, !file.task(row)?.done);
+    change.ok()?.made()
 }
 
 fn insert_fix(file: &TaskFile, row: RowId) -> Option<TaskFile> {
@@ -97,14 +94,7 @@ fn insert_fix(file: &TaskFile, row: RowId) -> Option<TaskFile> {
         ..FixOrigin::default()
     };
     let fix = NewTask::fix(id, task.id.as_ref()?, &task, origin);
-    made(file.insert(&fix, Place::After(row)).ok()?)
-}
-
-fn made(change: Change) -> Option<TaskFile> {
-    match change {
-        Change::Made(file) => Some(file),
-        Change::AlreadySo => None,
-    }
+    file.insert(&fix, Place::After(row)).ok()?.made()
 }
 
 impl fmt::Display for Measurement {

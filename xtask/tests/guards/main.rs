@@ -16,5 +16,6 @@ mod machine_paths;
 mod manifest;
 mod outside_world;
 mod pure_crates;
+mod requirements_page;
 mod security_page;
 mod tree;

@@ -7,8 +7,12 @@ use toml::{Table, Value};
 use crate::tree;
 
 /// All places that start a program, and whose.
-const STARTERS: [(&str, &str); 4] = [
+const STARTERS: [(&str, &str); 5] = [
     ("crates/cli/src/commands/run/on_end.rs", "the user's own"),
+    (
+        "crates/cli/src/commands/run/person/editor.rs",
+        "the user's own editor",
+    ),
     ("crates/supervisor/src/keeper.rs", "agents, Verify, hooks"),
     (
         "crates/supervisor/src/keeper_link.rs",

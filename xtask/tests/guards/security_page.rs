@@ -10,9 +10,9 @@ const LIMIT: &str = "Limit: ";
 
 /// A test as the page names it: `crate::test`.
 #[derive(Debug, PartialEq, Eq)]
-struct Named<'p> {
-    folder: &'p str,
-    test: &'p str,
+pub(crate) struct Named<'p> {
+    pub(crate) folder: &'p str,
+    pub(crate) test: &'p str,
 }
 
 /// The statements below the first heading of a section, each on one line, and all that is
@@ -34,7 +34,7 @@ fn statements(page: &str) -> (Vec<String>, Vec<String>) {
     (statements, strays)
 }
 
-fn named(statement: &str) -> Vec<Named<'_>> {
+pub(crate) fn named(statement: &str) -> Vec<Named<'_>> {
     let is_name = |text: &str| {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         !text.is_empty() && text.chars().all(is_plain)
@@ -48,7 +48,7 @@ fn named(statement: &str) -> Vec<Named<'_>> {
 }
 
 /// Whether a source has the test: a function of that name, marked as one right above, and run.
-fn has_test(source: &str, test: &str) -> bool {
+pub(crate) fn has_test(source: &str, test: &str) -> bool {
     let head = format!("fn {test}(");
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
     let is_it = |(at, line): (usize, &&str)| {
@@ -61,7 +61,7 @@ fn has_test(source: &str, test: &str) -> bool {
     lines.iter().enumerate().any(is_it)
 }
 
-fn sources_of(folder: &str) -> Vec<PathBuf> {
+pub(crate) fn sources_of(folder: &str) -> Vec<PathBuf> {
     let top = match folder {
         "xtask" => PathBuf::from("xtask"),
         folder => PathBuf::from("crates").join(folder),

@@ -16,7 +16,8 @@ pub struct Run {
     /// Say what would be run, and run nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Never ask: where a person must decide, stop with exit code 3
+    /// Never ask: where a person must decide, stop with exit code 3. So it is also without a
+    /// terminal, and with --json
     #[arg(long)]
     pub no_input: bool,
     /// One JSON event per line, for scripts
@@ -32,8 +33,8 @@ pub struct Run {
     /// So many fix tasks for one task at most; stays so for the spec [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_fix_tasks: Option<u32>,
-    /// Where a person must decide, go on with the other tasks, and stop with exit code 3 at
-    /// the end
+    /// Where a person must decide, do not ask: go on with the other tasks, and stop with exit
+    /// code 3 at the end
     #[arg(long)]
     pub keep_going: bool,
     #[command(flatten)]

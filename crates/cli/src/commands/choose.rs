@@ -1,8 +1,11 @@
 //! `regreen skip`, `done` and `retry`: what a person decides about a task outside a run.
 
-use regreen_documents::{Change, RowId, TaskFile};
+use std::collections::BTreeSet;
+
+use regreen_documents::{Change, TaskFile};
 use regreen_model::{ChoiceKind, TaskKey};
 use regreen_runtime::{Places, Purpose, now, open_store, stored_ms, take_tree};
+use regreen_store::Store;
 use regreen_workspace::{RealDisk, edit_file};
 
 use crate::arguments::OneTask;
@@ -33,13 +36,24 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
             forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
         }
     }
-    for key in &tasks {
+    journal(&mut store, places, &tasks, what)?;
+    output::print(&told(&subject, &tasks, what))?;
+    Ok(Exit::AllGreen)
+}
+
+/// Later runs go by it.
+pub fn journal(
+    store: &mut Store,
+    places: &Places,
+    tasks: &[TaskKey],
+    what: ChoiceKind,
+) -> Result<(), Problem> {
+    for key in tasks {
         store
             .choose(&places.spec_key(), key, what, stored_ms(now()))
             .map_err(Problem::journal)?;
     }
-    output::print(&told(&subject, &tasks, what))?;
-    Ok(Exit::AllGreen)
+    Ok(())
 }
 
 fn meant(workplace: &Workplace, arguments: &OneTask) -> Result<(Plan, Subject), Problem> {
@@ -86,6 +100,16 @@ fn told(subject: &Subject, tasks: &[TaskKey], what: ChoiceKind) -> String {
     }
 }
 
+/// The task itself with those of the others that are no fixes.
+pub fn reopened(plan: &Plan, subject: &Subject, tasks: &[TaskKey]) -> Vec<TaskKey> {
+    let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != subject.key;
+    let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
+    let mut keys: Vec<TaskKey> = tasks.chain([subject.key.clone()]).collect();
+    let mut seen = BTreeSet::new();
+    keys.retain(|key| seen.insert(key.clone()));
+    keys
+}
+
 /// The boxes of these tasks are to be empty, and with them that of the task itself and those of
 /// the groups around it. Whether any was not.
 pub fn empty_boxes(
@@ -94,9 +118,7 @@ pub fn empty_boxes(
     subject: &Subject,
     tasks: &[TaskKey],
 ) -> Result<bool, Problem> {
-    let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != subject.key;
-    let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
-    let mut keys: Vec<TaskKey> = tasks.chain([subject.key.clone()]).collect();
+    let mut keys = reopened(plan, subject, tasks);
     keys.extend(plan.groups_around(subject));
     set_boxes(places, &keys, false)
 }
@@ -109,8 +131,8 @@ fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Prob
         let edited = edit_file(&RealDisk, path, |text| {
             let file = TaskFile::read(text);
             let row = file.resolve(key);
-            let change = row.map(|row| set_box(&file, row, done)).transpose()?;
-            let made = change.flatten();
+            let change = row.map(|row| file.set_box(row, done)).transpose()?;
+            let made = change.and_then(Change::made);
             changed |= made.is_some();
             Ok(made.map(|file| file.text().to_owned()))
         });
@@ -118,20 +140,4 @@ fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Prob
         super::tasks::report(&edited);
     }
     Ok(changed)
-}
-
-fn set_box(
-    file: &TaskFile,
-    row: RowId,
-    done: bool,
-) -> Result<Option<TaskFile>, regreen_documents::EditError> {
-    let change = if done {
-        file.tick(row)
-    } else {
-        file.untick(row)
-    };
-    Ok(match change? {
-        Change::AlreadySo => None,
-        Change::Made(file) => Some(file),
-    })
 }

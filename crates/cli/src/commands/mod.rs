@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod demo;
 mod explain;
+mod hook;
 mod init;
 mod inspect;
 mod lint;
@@ -17,7 +18,7 @@ mod undo;
 
 use regreen_model::ChoiceKind;
 
-use crate::arguments::Command;
+use crate::arguments::{Command, Hook};
 use crate::exit::Exit;
 use crate::problem::Problem;
 
@@ -42,6 +43,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Agents { settings } => agents::run(&settings),
+        Command::Hook(Hook::Stop) => hook::stop(),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { command } => man::run(&command),

@@ -1,18 +1,19 @@
 //! `regreen undo`: takes back in the working tree what a task changed.
 
-use regreen_model::TaskKey;
-use regreen_runtime::{Purpose, take_tree};
+use regreen_model::{ChoiceKind, TaskKey};
+use regreen_runtime::{Purpose, open_store, take_tree};
 use regreen_workspace::{
     RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, Undone,
 };
 
-use super::choose::empty_boxes;
+use super::choose::{empty_boxes, journal, reopened};
 use super::inspect::{TaskSpans, spec_files};
 use crate::arguments::OneTask;
 use crate::case::Case;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::state_file::forgive;
 
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     // Where there is nothing to take back, nothing is made either.
@@ -24,6 +25,9 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     let tried = case.since_finished(None)?;
     let tried: Vec<TaskKey> = tried.iter().map(|one| one.key.task.clone()).collect();
     let is_opened = empty_boxes(&case.workplace.places, &case.plan, &case.subject, &tried)?;
+    if is_opened || !paths.is_empty() {
+        remember(&case, &tried)?;
+    }
     output::print(&told(&case, &paths, is_opened)?)?;
     for conflict in &kept {
         output::note(&format!("{conflict}: it stays as it is"));
@@ -32,6 +36,14 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
         [] => Exit::AllGreen,
         _ => Exit::AskPerson,
     })
+}
+
+/// What was taken back is tried as if it had never been.
+fn remember(case: &Case, tried: &[TaskKey]) -> Result<(), Problem> {
+    let (places, plan) = (&case.workplace.places, &case.plan);
+    let tasks = reopened(plan, &case.subject, tried);
+    forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+    journal(&mut open_store(places)?, places, &tasks, ChoiceKind::Retry)
 }
 
 fn take_back(case: &Case) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {

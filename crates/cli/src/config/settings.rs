@@ -94,6 +94,8 @@ impl Settings {
             only,
             recovery: false,
             keep_going: false,
+            asks: false,
+            spec_argument: None,
             gate: self.gate.value.command().map(str::to_owned),
         }
     }

@@ -6,7 +6,6 @@
 )]
 
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "scenes look at everything at once")]
 mod support;
 
 #[path = "../run/scene.rs"]
@@ -19,6 +18,7 @@ mod terminal;
 mod at_work;
 mod choices;
 mod diff;
+mod hook;
 mod log;
 mod no_trace;
 mod status;

@@ -68,6 +68,22 @@ attempts 3 of 100, waited 0s of 6h 00m
 }
 
 #[test]
+fn a_task_that_was_taken_back_is_tried_as_if_for_the_first_time() {
+    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `false`\n")
+        .agent("*) echo x >>made; echo TASK_COMPLETE ;;")
+        .has_run(&["--max-task-iterations=2"], 1);
+    assert_eq!(scene.regreen(&["undo", "1.1"]).code, Some(0));
+    let why = scene.look(&["why", "1.1"]).stdout;
+    assert!(
+        why.ends_with("\na person said: try it again as if for the first time\n"),
+        "{why}"
+    );
+    // Once is enough.
+    scene.regreen(&["undo", "1.1"]);
+    assert_eq!(scene.look(&["why", "1.1"]).stdout, why);
+}
+
+#[test]
 fn what_was_undone_can_be_done_and_undone_again() {
     let scene = made();
     scene.regreen(&["undo", "1.1"]);

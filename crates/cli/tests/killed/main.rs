@@ -13,9 +13,11 @@
 
 mod aim;
 mod dice;
+mod lineage;
 mod nest;
 mod outcome;
 mod project;
+mod work;
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -26,7 +28,8 @@ use aim::{Aim, Moment, Targets};
 use dice::Dice;
 use nest::{Process, described, still_alive, wait_until_gone};
 use outcome::Outcome;
-use project::{Kind, Project, Running};
+use project::{Case, Kind, Project, Running};
+use work::Work;
 
 const DEFAULT_RUNS: u64 = 2;
 /// So long may anything outlive a regreen that was killed.
@@ -36,12 +39,22 @@ const STUCK: Duration = Duration::from_secs(120);
 
 #[test]
 fn a_run_in_git_that_is_killed_ends_as_if_it_had_not_been() {
-    sweep(Kind::Git);
+    sweep(Work::Twenty, Kind::Git);
 }
 
 #[test]
 fn a_run_outside_git_that_is_killed_ends_as_if_it_had_not_been() {
-    sweep(Kind::Plain);
+    sweep(Work::Twenty, Kind::Plain);
+}
+
+#[test]
+fn a_run_in_git_that_is_killed_while_it_heals_ends_as_if_it_had_not_been() {
+    sweep(Work::Healing, Kind::Git);
+}
+
+#[test]
+fn a_run_outside_git_that_is_killed_while_it_heals_ends_as_if_it_had_not_been() {
+    sweep(Work::Healing, Kind::Plain);
 }
 
 /// What a kill and what came after it were like.
@@ -62,20 +75,21 @@ struct Tally {
     complaints: Vec<String>,
 }
 
-fn sweep(kind: Kind) {
+fn sweep(work: Work, kind: Kind) {
+    let case = Case { work, kind };
     let (runs, seed) = (asked("RUNS").unwrap_or(DEFAULT_RUNS), seed());
-    let undisturbed = undisturbed(kind, &[]).0;
-    let disk = (runs > DEFAULT_RUNS).then(|| disk_calls(kind)).flatten();
+    let undisturbed = undisturbed(case, &[]).0;
+    let disk = (runs > DEFAULT_RUNS).then(|| disk_calls(case)).flatten();
     let targets = Targets::of(&undisturbed, disk);
-    println!("{kind:?}: {runs} kills, seed {seed}; undisturbed: {targets:?}");
+    println!("{case}: {runs} kills, seed {seed}; undisturbed: {targets:?}");
     let mut dice = Dice::new(seed);
     let mut tally = Tally::default();
     while (tally.killed.len() as u64) < runs {
         let aim = targets.choose(&mut dice);
-        tally.note(kind, aim, kill_and_resume(kind, aim, &undisturbed));
+        tally.note(case, aim, kill_and_resume(case, aim, &undisturbed));
         assert!(tally.too_late <= 10 + runs, "hardly any run can be killed");
     }
-    tally.report(kind);
+    tally.report(case);
     assert!(
         tally.complaints.is_empty(),
         "{}",
@@ -84,7 +98,7 @@ fn sweep(kind: Kind) {
 }
 
 impl Tally {
-    fn note(&mut self, kind: Kind, aim: Aim, came: Option<(Killed, Vec<String>)>) {
+    fn note(&mut self, case: Case, aim: Aim, came: Option<(Killed, Vec<String>)>) {
         let Some((killed, complaints)) = came else {
             self.too_late += 1;
             return;
@@ -94,7 +108,7 @@ impl Tally {
             _ => "ANOTHER END",
         };
         println!(
-            "  {kind:?} {}: {aim}: {} alive, gone after {} ms, {} interrupted, {verdict}",
+            "  {case} {}: {aim}: {} alive, gone after {} ms, {} interrupted, {verdict}",
             self.killed.len() + 1,
             killed.alive,
             killed.gone_after.as_millis(),
@@ -102,15 +116,15 @@ impl Tally {
         );
         self.killed.push(killed);
         let said = complaints.iter();
-        let said = said.map(|complaint| format!("{kind:?}, killed {aim}: {complaint}"));
+        let said = said.map(|complaint| format!("{case}, killed {aim}: {complaint}"));
         self.complaints.extend(said);
     }
 
-    fn report(&self, kind: Kind) {
+    fn report(&self, case: Case) {
         let longest = self.killed.iter().map(|one| one.gone_after).max();
         let cut_off = self.killed.iter().filter(|one| one.interruptions > 0);
         println!(
-            "{kind:?}: {} runs killed, {} attempts cut off, {} complaints; everything gone at \
+            "{case}: {} runs killed, {} attempts cut off, {} complaints; everything gone at \
              most {} ms after the kill; {} more runs were over before theirs",
             self.killed.len(),
             cut_off.count(),
@@ -132,18 +146,19 @@ fn seed() -> u64 {
     asked("SEED").unwrap_or(now.subsec_nanos().into())
 }
 
-fn undisturbed(kind: Kind, tracer: &[String]) -> (Outcome, Project) {
-    let project = Project::new(kind);
+fn undisturbed(case: Case, tracer: &[String]) -> (Outcome, Project) {
+    let project = Project::new(case);
     let run = project.start(tracer);
     let started = run.started;
     let finished = run.finish();
     let outcome = Outcome::of(&project, &finished, started.elapsed());
     assert!(finished.status.success(), "{finished:?}");
+    assert!(outcome.lineage.is_empty(), "{:#?}", outcome.lineage);
     (outcome, project)
 }
 
 /// How often an undisturbed run syncs and renames; `None` where nobody can tell.
-fn disk_calls(kind: Kind) -> Option<(usize, usize)> {
+fn disk_calls(case: Case) -> Option<(usize, usize)> {
     let version = Command::new("strace")
         .arg("-V")
         .stdout(Stdio::null())
@@ -157,7 +172,7 @@ fn disk_calls(kind: Kind) -> Option<(usize, usize)> {
         trace.to_str().unwrap(),
         "--trace=fsync,renameat2",
     ];
-    has_strace.then(|| undisturbed(kind, &tracer.map(str::to_owned)));
+    has_strace.then(|| undisturbed(case, &tracer.map(str::to_owned)));
     let trace = std::fs::read_to_string(trace).ok()?;
     let count = |call: &str| trace.lines().filter(|line| line.starts_with(call)).count();
     Some((count("fsync("), count("renameat2(")))
@@ -165,8 +180,8 @@ fn disk_calls(kind: Kind) -> Option<(usize, usize)> {
 
 /// Kills once and runs to the end, with what there is to complain about; `None` if there was
 /// nothing left to kill.
-fn kill_and_resume(kind: Kind, aim: Aim, undisturbed: &Outcome) -> Option<(Killed, Vec<String>)> {
-    let project = Project::new(kind);
+fn kill_and_resume(case: Case, aim: Aim, undisturbed: &Outcome) -> Option<(Killed, Vec<String>)> {
+    let project = Project::new(case);
     let run = project.start(&tracer(aim.at));
     let (killed_at, alive) = kill(&project, run, aim)?;
     // Where the next run begins at once, its processes have the same mark.

@@ -1,6 +1,6 @@
 //! Where a run led to, as far as it must not depend on whether it was disturbed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use regex::Regex;
 use regreen_store::Store;
 
-use crate::project::{Finished, Project, SPEC, TASKS};
+use crate::lineage;
+use crate::project::{Finished, Project, SPEC};
 
 /// Figures of the summary that an interruption changes.
 const CHANGING: [&str; 2] = ["Attempts:", "Time:"];
@@ -22,6 +23,8 @@ pub(crate) struct Outcome {
     facts: BTreeMap<&'static str, String>,
     happened: String,
     attempts: Vec<Attempt>,
+    /// What is wrong with rows, fixes and their records, whatever they should be.
+    pub(crate) lineage: Vec<String>,
 }
 
 /// An attempt in the history: its task and what came of it.
@@ -34,14 +37,15 @@ struct Attempt {
 impl Outcome {
     pub(crate) fn of(project: &Project, run: &Finished, duration: Duration) -> Self {
         let read = |path: &str| fs::read_to_string(project.path(path)).unwrap_or_default();
+        let (tasks, state) = (read("specs/k/tasks.md"), read("specs/k/.ralph-state.json"));
+        let progress = read("specs/k/.progress.md");
+        let lineage = lineage::complaints(&tasks, &state, &progress);
         let mut facts = BTreeMap::from([
             ("exit code", format!("{:?}", run.status.code())),
             ("stderr", run.stderr.clone()),
-            ("tasks.md", read("specs/k/tasks.md")),
-            (
-                ".progress.md",
-                without_hashes(&read("specs/k/.progress.md")),
-            ),
+            ("tasks.md", tasks),
+            ("state", without_runs(&state)),
+            (".progress.md", without_hashes(&progress)),
             ("summary", summary(&run.stdout)),
             ("files", files(&project.root())),
             ("spec files", listing(&project.path(SPEC))),
@@ -62,6 +66,7 @@ impl Outcome {
             facts,
             happened: project.nest.happened(),
             attempts,
+            lineage,
         }
     }
 
@@ -81,6 +86,7 @@ impl Outcome {
                 .then(|| format!("{what} is\n{found}\nand without a kill it was\n{expected}"))
         });
         let mut complaints: Vec<String> = facts.collect();
+        complaints.extend(self.lineage.iter().cloned());
         complaints.extend(self.work_done_twice(undisturbed));
         complaints.extend(self.odd_history());
         complaints
@@ -88,11 +94,16 @@ impl Outcome {
 
     /// The agent is called once more for the task that was cut off, and for no other.
     fn work_done_twice(&self, undisturbed: &Self) -> Option<String> {
-        let surplus: Vec<String> = (1..=TASKS)
-            .map(|n| format!("ended 1.{n}"))
+        let ended: BTreeSet<&str> = self
+            .happened
+            .lines()
+            .filter(|line| line.starts_with("ended "))
+            .collect();
+        let surplus: Vec<&str> = ended
+            .into_iter()
             .filter(|done| self.times(done) > undisturbed.times(done))
             .collect();
-        let most = |line: &String| self.times(line) - undisturbed.times(line);
+        let most = |line: &&str| self.times(line) - undisturbed.times(line);
         let is_right = surplus.len() <= 1 && surplus.iter().map(most).sum::<usize>() <= 1;
         (!is_right).then(|| format!("worked on more than once: {surplus:?}"))
     }
@@ -126,6 +137,12 @@ impl Outcome {
 fn without_hashes(progress: &str) -> String {
     let hash = Regex::new("(?m) - [0-9a-f]{7,40}$").unwrap();
     hash.replace_all(progress, " - HASH").into_owned()
+}
+
+/// Requests are named after the attempt that made them.
+fn without_runs(state: &str) -> String {
+    let request = Regex::new(r"\d{8}-\d{6}(-\d+)?/\d+").unwrap();
+    request.replace_all(state, "REQUEST").into_owned()
 }
 
 /// From the headline on.

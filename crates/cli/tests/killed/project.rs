@@ -1,6 +1,6 @@
-//! A project with twenty tasks, and regreen at work in it.
+//! A project with something to do, and regreen at work in it.
 
-use std::fmt::Write as _;
+use std::fmt;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,8 +14,8 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use crate::nest::Nest;
+use crate::work::Work;
 
-pub(crate) const TASKS: u32 = 20;
 pub(crate) const SPEC: &str = "specs/k";
 
 /// Whether the project is kept in git.
@@ -25,23 +25,39 @@ pub(crate) enum Kind {
     Plain,
 }
 
+/// What is run, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) work: Work,
+    pub(crate) kind: Kind,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, {:?}", self.work, self.kind)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Project {
+    work: Work,
     folder: TempDir,
     pub(crate) nest: Nest,
 }
 
 impl Project {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(case: Case) -> Self {
         let folder = TempDir::new().unwrap();
+        let Case { work, kind } = case;
         let project = Self {
+            work,
             nest: Nest::new(folder.path().join("nest")),
             folder,
         };
         fs::create_dir_all(project.path(SPEC)).unwrap();
-        fs::write(project.path("specs/k/tasks.md"), plan()).unwrap();
+        fs::write(project.path("specs/k/tasks.md"), work.plan()).unwrap();
         for (name, text) in [
-            ("agent", include_str!("agent.sh")),
+            ("agent", work.agent()),
             ("verify", include_str!("verify.sh")),
         ] {
             write_script(&project.nest.path().join(name), text);
@@ -104,7 +120,7 @@ impl Project {
         let words = [regreen, "run".into(), "--agent".into(), agent];
         let words: Vec<&String> = tracer.iter().chain(&words).collect();
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]);
+        command.args(&words[1..]).args(self.work.flags());
         Running::start(self.in_project(&mut command))
     }
 }
@@ -113,21 +129,6 @@ fn write_script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// Every other task has a commit of its own.
-fn plan() -> String {
-    let mut plan = "# Twenty tasks\n".to_owned();
-    for n in 1..=TASKS {
-        let _ = write!(
-            plan,
-            "\n- [ ] 1.{n} Task number {n}\n  - **Verify**: `\"$NEST/verify\" 1.{n}`\n"
-        );
-        if n % 2 == 1 {
-            let _ = writeln!(plan, "  - **Commit**: `feat: task {n}`");
-        }
-    }
-    plan
 }
 
 /// A run, and what it has printed.

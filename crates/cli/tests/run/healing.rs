@@ -396,20 +396,21 @@ fn the_shell_agent_cannot_repair_so_a_person_decides() {
     assert_eq!(told.code, Some(3));
     told.shows(str![[r#"
 run [RUN] goes on: spec demo, agent shell
-1.1 Fails: attempt 2 of 5
-1.1 Fails: attempt 2 of 5 failed after [TIME]: false printed nothing and ended with exit code 1
-1.1: put aside: task 1.1 needs a decision: the shell agent runs commands and cannot repair them. It failed with: false printed nothing and ended with exit code 1. Repair it and run regreen retry 1.1, or say regreen done 1.1 or regreen skip 1.1; then regreen run goes on
+1.1: a person must decide: the shell agent runs commands and cannot repair them
+1.1: put aside, the others go on
 1.2 Works: attempt 1 of 5
 1.2 Works: done after [TIME], unverified
 run [RUN] ended after [TIME]: a person must decide (exit code 3)
 
 Originals:       1 of 2 done
-Attempts:        3 (limit 100)
+Attempts:        2 (limit 100)
 Time:            [TIME]
 Unverified:      1.2
+Waiting:         1.1
 Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
-Next:            decide, then `regreen run` goes on
+Next:            `regreen retry 1.1` once it is edited or repaired, or `regreen done 1.1`, or `regreen skip 1.1`
+Next:            `regreen run` goes on then; on a terminal it asks
 --- standard error
 A person must decide: these tasks wait for a person: 1.1
 --- exit code 3

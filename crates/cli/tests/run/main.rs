@@ -9,12 +9,19 @@
 #[expect(dead_code, reason = "scenes look at everything at once")]
 mod support;
 
+mod at_terminal;
 mod scene;
 
+mod asking;
 mod commits;
 mod endings;
 mod healing;
+mod healing_dialects;
+mod healing_examples;
+mod healing_people;
 mod limits;
+mod misbehaving;
+mod modification_requests;
 mod plan;
 mod plans_of_all_kinds;
 mod prompts;

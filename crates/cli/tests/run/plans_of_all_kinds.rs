@@ -565,7 +565,7 @@ Attempts:        2 (limit 100)
 Time:            [TIME]
 Unverified:      1, 2
 Warnings:        1
-Next:            `regreen diff 1` shows what nothing has verified
+Next:            `regreen diff 1 --spec docs/todo.md` shows what nothing has verified
 --- exit code 0
 --- docs/todo.md
 - [x] 1. Write it

@@ -51,17 +51,6 @@ pub struct Claim {
     pub verify: Option<String>,
 }
 
-impl Claim {
-    /// What is said when the claim does not hold.
-    #[must_use]
-    pub fn refused(&self) -> String {
-        let id = &self.key.id;
-        format!(
-            "the agent ticked task {id}, which could not be verified: unticked again; if it is done, run `regreen done {id}`"
-        )
-    }
-}
-
 /// A change that was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenBack {

@@ -77,7 +77,13 @@ pub(super) const COUNTS: &[CountKey] = &[
 pub(super) const RECOVERY_MODE: FlagKey = FlagKey {
     name: "recoveryMode",
 };
-pub(super) const FLAGS: &[FlagKey] = &[RECOVERY_MODE];
+/// Somebody is to look at what there is before it goes on.
+pub(super) const AWAITING_APPROVAL: FlagKey = FlagKey {
+    name: "awaitingApproval",
+};
+/// All phases are gone through without asking.
+pub(super) const QUICK_MODE: FlagKey = FlagKey { name: "quickMode" };
+pub(super) const FLAGS: &[FlagKey] = &[RECOVERY_MODE, AWAITING_APPROVAL, QUICK_MODE];
 
 /// Keys whose value is an object, one entry per task id.
 pub(super) const FIX_TASK_MAP: &str = "fixTaskMap";

@@ -3,8 +3,11 @@
 use regreen_model::TaskId;
 use serde_json::{Value, json};
 
-use super::known_key::MODIFICATION_MAP;
+use super::known_key::{FIX_TASK_MAP, MODIFICATION_MAP};
 use super::state_file::State;
+
+/// More than any chain of parts and fixes can be long.
+const LONGEST_LINEAGE: usize = 32;
 
 /// Whose part a task is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,22 +16,25 @@ pub struct ModificationLineage {
     pub root: TaskId,
     /// How many times it was divided on the way here.
     pub depth: u32,
-    /// How many requests that task has had, those of its parts included.
+    /// How many requests that task has had, those of its parts and fixes
+    /// included.
     pub requests: u32,
 }
 
 impl State {
-    /// Whose part a task is; its own if it is nobody's.
+    /// Whose part a task is; its own if it is nobody's. A fix is of the task that it repairs.
     #[must_use]
     pub fn modification_lineage(&self, task: &TaskId) -> ModificationLineage {
         let mut root = task.clone();
         let mut depth = 0;
         // A file that says that a task is its own part must not hold us up.
-        while depth < 8
-            && let Some(whole) = self.whole_of(&root)
-        {
-            root = whole;
-            depth += 1;
+        for _ in 0..LONGEST_LINEAGE {
+            let whole = self.whole_of(&root);
+            depth += u32::from(whole.is_some());
+            let Some(above) = whole.or_else(|| self.repaired_by(&root)) else {
+                break;
+            };
+            root = above;
         }
         let requests = self.modifications(&root);
         ModificationLineage {
@@ -38,12 +44,36 @@ impl State {
         }
     }
 
+    /// The tasks that a task is a part or a fix of, nearest first.
+    #[must_use]
+    pub fn wholes(&self, task: &TaskId) -> Vec<TaskId> {
+        let above = |id: &TaskId| self.whole_of(id).or_else(|| self.repaired_by(id));
+        std::iter::successors(above(task), above)
+            .take(LONGEST_LINEAGE)
+            .collect()
+    }
+
     /// The task that was divided into this one and others.
     fn whole_of(&self, part: &TaskId) -> Option<TaskId> {
-        let wholes = self.entries(MODIFICATION_MAP);
-        wholes
-            .filter(|(_, entry)| ids(entry.get("taskIds")).contains(part))
-            .find_map(|(id, _)| TaskId::parse(id))
+        self.owner(MODIFICATION_MAP, "taskIds", part)
+    }
+
+    /// The task that a fix was made for.
+    fn repaired_by(&self, fix: &TaskId) -> Option<TaskId> {
+        self.owner(FIX_TASK_MAP, "fixTaskIds", fix)
+    }
+
+    /// The task whose entry in a map has this id in its list.
+    fn owner(&self, map: &str, list: &str, id: &TaskId) -> Option<TaskId> {
+        self.entries(map)
+            .filter(|(_, entry)| ids(entry.get(list)).contains(id))
+            .find_map(|(owner, _)| TaskId::parse(owner))
+    }
+
+    /// All rows that came of requests, whoever made them.
+    pub(crate) fn rows_asked_for(&self) -> impl Iterator<Item = TaskId> {
+        let entries = self.entries(MODIFICATION_MAP);
+        entries.flat_map(|(_, entry)| ids(entry.get("taskIds")))
     }
 
     /// Notes that a request was granted, with the rows that come of it. `request` names it:
@@ -113,6 +143,35 @@ mod tests {
             }
         );
         assert_eq!(state.modification_lineage(&id("2.1")).depth, 0);
+    }
+
+    #[test]
+    fn requests_of_fixes_are_charged_to_what_they_repair() {
+        let mut state = State::default();
+        state.record_fix(&id("1.3"), &id("1.3.1"), "x");
+        state.record_fix(&id("1.3.1"), &id("1.3.1.1"), "x");
+        state.record_modification(&id("1.3.1.1"), "run/1", &[id("1.3.2")]);
+        let above = ["1.3.1.1", "1.3.1", "1.3"].map(id);
+        assert_eq!(state.wholes(&id("1.3.2")), above);
+        for (task, depth) in [("1.3", 0), ("1.3.1.1", 0), ("1.3.2", 1)] {
+            assert_eq!(
+                state.modification_lineage(&id(task)),
+                ModificationLineage {
+                    root: id("1.3"),
+                    depth,
+                    requests: 1,
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_goes_round_in_circles_holds_nobody_up() {
+        let mut state = State::default();
+        state.record_fix(&id("1.1"), &id("1.2"), "x");
+        state.record_fix(&id("1.2"), &id("1.1"), "x");
+        assert_eq!(state.modification_lineage(&id("1.1")).depth, 0);
+        assert_eq!(state.wholes(&id("1.1")).len(), LONGEST_LINEAGE);
     }
 
     #[test]

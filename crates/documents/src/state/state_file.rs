@@ -9,11 +9,13 @@ use thiserror::Error;
 use super::fix_record::FixRecord;
 use super::json_style::JsonStyle;
 use super::known_key::{
-    COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, MAPS, MAX_FIX_DEPTH,
-    MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP, PHASE,
-    RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS, TOTAL_TASKS, as_count,
+    AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, MAPS,
+    MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP,
+    PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS,
+    TOTAL_TASKS, as_count,
 };
 use super::task_result::TaskResult;
+use crate::tasks::{RowId, TaskFile};
 
 /// Where a run stands. What regreen does not know stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -225,6 +227,18 @@ impl State {
         self.flag(RECOVERY_MODE)
     }
 
+    /// Whether it waits for somebody to look at what there is.
+    #[must_use]
+    pub fn awaits_approval(&self) -> bool {
+        self.flag(AWAITING_APPROVAL)
+    }
+
+    /// Whether all phases are gone through without asking.
+    #[must_use]
+    pub fn quick_mode(&self) -> bool {
+        self.flag(QUICK_MODE)
+    }
+
     pub fn set_recovery_mode(&mut self, on: bool) {
         self.value.insert(RECOVERY_MODE.name.to_owned(), json!(on));
     }
@@ -243,6 +257,19 @@ impl State {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
             let error = PlainLine::flatten(error, ERROR_CHARS);
             FixRecord::add(entry, fix.as_str(), error.as_str());
+        }
+    }
+
+    /// A person has tasks tried again: what these rows have used of their budgets counts no
+    /// more.
+    pub fn forgive_all(&mut self, file: &TaskFile, tasks: &[RowId]) {
+        let map = self.fix_task_map();
+        for row in tasks {
+            let made = file.fixes_made(*row, &map);
+            let id = file.key(*row).map(|key| key.id);
+            if let Some(id) = id.filter(|id| made > 0 || self.modifications(id) > 0) {
+                self.forgive(&id, made);
+            }
         }
     }
 

@@ -28,11 +28,13 @@ impl TaskFile {
         let own = self.row(row)?.id.as_ref()?;
         let root_id = self.row(root)?.id.as_ref()?;
         let family = self.family(root, below(root_id, map));
-        let total = |count: fn(&str, &BTreeMap<String, FixRecord>) -> u32| {
-            let counts = family.iter().map(|id| count(id, map));
+        let total = |of: fn(&str, &BTreeMap<String, FixRecord>) -> u32| {
+            let counts = family.iter().map(|id| of(id, map));
             counts.fold(0, u32::saturating_add)
         };
-        let all = larger(self.all_fixes(root).count(), total(recorded));
+        let of_namesakes = self.namesakes(root).map(|row| self.all_fixes(row).count());
+        let noted = total(recorded).saturating_sub(count(of_namesakes.sum()));
+        let all = larger(self.all_fixes(root).count(), noted);
         Some(Budget {
             depth: self.row(row)?.depth,
             fixes: self
@@ -47,7 +49,16 @@ impl TaskFile {
     pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
         let id = self.row(row).and_then(|row| row.id.as_ref());
         let recorded = id.map_or(0, |id| recorded(id.as_str(), map));
-        larger(self.fixes(row).count(), recorded)
+        let of_namesakes = self.namesakes(row).map(|row| self.fixes(row).count());
+        let noted = recorded.saturating_sub(count(of_namesakes.sum()));
+        larger(self.fixes(row).count(), noted)
+    }
+
+    /// Other rows of the same id: the map notes their fixes together.
+    fn namesakes(&self, row: RowId) -> impl Iterator<Item = RowId> {
+        let id = self.row(row).and_then(|row| row.id.as_ref());
+        let others = id.into_iter().flat_map(|id| self.rows_with_id(id));
+        others.filter(move |other| *other != row)
     }
 
     /// The ids that fixes of an original may be noted under: those that the map leads to, and
@@ -74,8 +85,12 @@ impl TaskFile {
     }
 }
 
+fn count(rows: usize) -> u32 {
+    u32::try_from(rows).unwrap_or(u32::MAX)
+}
+
 fn larger(rows: usize, recorded: u32) -> u32 {
-    u32::try_from(rows).unwrap_or(u32::MAX).max(recorded)
+    count(rows).max(recorded)
 }
 
 fn recorded(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {

@@ -27,6 +27,15 @@ impl Change {
             Self::Made(edited) => edited,
         }
     }
+
+    /// The edited file, if anything had to change.
+    #[must_use]
+    pub fn made(self) -> Option<TaskFile> {
+        match self {
+            Self::AlreadySo => None,
+            Self::Made(edited) => Some(edited),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -73,7 +82,11 @@ impl TaskFile {
         self.set_box(row, false)
     }
 
-    fn set_box(&self, id: RowId, done: bool) -> Result<Change, EditError> {
+    /// Ticks a row's box, or empties it.
+    ///
+    /// # Errors
+    /// As for [`TaskFile::tick`].
+    pub fn set_box(&self, id: RowId, done: bool) -> Result<Change, EditError> {
         let row = self.row(id).ok_or(EditError::NoSuchRow)?;
         if !row.is_task() {
             return Err(EditError::Checklist);

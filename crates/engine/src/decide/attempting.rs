@@ -81,6 +81,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
             .saturating_mul(u64::from(time_factor)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
+        context: turn.context_of(task),
     }
 }
 
@@ -241,11 +242,14 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
         return;
     };
-    let is_reminded = turn.task().is_some_and(|task| task.reminded);
+    // Whoever was to split the task and did not is not asked for a signal either.
+    let is_last_word = turn
+        .task()
+        .is_some_and(|task| task.reminded || task.asked_to_split);
     let has_failed = report.ending.timed_out
         || report.unfinished
         || report.reports_failure
-        || (is_reminded && !report.signalled);
+        || (is_last_word && !report.signalled);
     if has_failed {
         return failing::fail(turn, &report.error, &report.attempted_fix);
     }

@@ -1,16 +1,24 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
-use regreen_model::{Event, PlainLine, PromptKind, RunOutcome, TaskId};
+use regreen_model::{ERROR_CHARS as KEPT_CHARS, Event, PlainLine, PromptKind, TaskId};
 
 use super::turn::Turn;
-use super::{attempting, ending, failing, picking};
+use super::{asking, attempting, ending, failing, picking};
 use crate::command::{Command, FixOrder};
 use crate::input::FixBudget;
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
-const SHELL: &str = "shell";
+pub(super) const SHELL: &str = "shell";
 const ERROR_CHARS: usize = 200;
+/// What is said of a fix that an earlier run made.
+const EARLIER_FIX: &str =
+    "The same error came back after an earlier fix: find another way than that fix took";
+
+/// Why a task is a person's.
+const STUCK: &str = "it gets nowhere in its time, and was not split";
+const NOT_SPLIT: &str = "it could not be split";
+const SHELL_REPAIRS_NOTHING: &str = "the shell agent runs commands and cannot repair them";
 
 /// What is done about a failed attempt.
 pub(super) fn start(turn: &mut Turn<'_>) {
@@ -23,11 +31,9 @@ pub(super) fn start(turn: &mut Turn<'_>) {
         Some(Timeout::Stuck) if !task.asked_to_split => {
             attempting::start_with(turn, PromptKind::Split);
         }
-        Some(Timeout::Stuck) => ask_person(turn, "it gets nowhere in its time, and was not split"),
-        None if task.asked_to_split => ask_person(turn, "it could not be split"),
-        None if turn.state.config.agent == SHELL => {
-            ask_person(turn, "the shell agent runs commands and cannot repair them");
-        }
+        Some(Timeout::Stuck) => asking::ask(turn, STUCK),
+        None if task.asked_to_split => asking::ask(turn, NOT_SPLIT),
+        None if turn.state.config.agent == SHELL => asking::ask(turn, SHELL_REPAIRS_NOTHING),
         None => ask_budget(turn),
     }
 }
@@ -59,7 +65,7 @@ pub(super) fn plan(turn: &mut Turn<'_>, budget: &FixBudget) {
     match limit(turn, budget) {
         Some(message) => ending::limit(turn, message),
         None => {
-            let again = turn.task().is_some_and(came_back);
+            let again = turn.task().is_some_and(|task| came_back(task, budget));
             insert(turn, &budget.next_id, again);
         }
     }
@@ -91,11 +97,16 @@ fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
     })
 }
 
-/// Whether the error is there again that the last fix was to remove.
-fn came_back(task: &TaskState) -> bool {
-    let now = task.failure.as_ref().map(|failure| blocker(&failure.error));
-    let then = task.fixes.last().map(|(_, error)| blocker(error));
-    now.is_some() && now == then
+/// Whether the error is there again that the last fix was to remove, in this run or before.
+fn came_back(task: &TaskState, budget: &FixBudget) -> bool {
+    let Some(failure) = &task.failure else {
+        return false;
+    };
+    match task.fixes.last() {
+        Some((_, error)) => blocker(&failure.error) == blocker(error),
+        None if budget.last_error.is_empty() => false,
+        None => PlainLine::flatten(&failure.error, KEPT_CHARS).as_str() == budget.last_error,
+    }
 }
 
 /// What of an error tells it from others.
@@ -136,6 +147,7 @@ fn extra_step(task: &TaskState, again: bool) -> String {
         Some((last, _)) if again => {
             format!("The same error came back after {last}: find another way than that fix took")
         }
+        None if again => EARLIER_FIX.to_owned(),
         _ => String::new(),
     }
 }
@@ -149,22 +161,6 @@ pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
         task,
         fix: fix.clone(),
     });
-    picking::go_on(turn);
-}
-
-/// Only a person can say what becomes of the task.
-pub(super) fn ask_person(turn: &mut Turn<'_>, reason: &str) {
-    let Some(task) = turn.task() else { return };
-    let (id, root) = (&task.key().id, task.picked.root.clone());
-    let failure = task.failure.as_ref();
-    let error = PlainLine::first_of(failure.map_or("", |failure| &failure.error), ERROR_CHARS);
-    let why = format!(
-        "task {id} needs a decision: {reason}. It failed with: {error}. Repair it and run `regreen retry {id}`, or say `regreen done {id}` or `regreen skip {id}`; then `regreen run` goes on"
-    );
-    if !turn.state.config.keep_going {
-        return ending::end(turn, RunOutcome::NeedsPerson { why });
-    }
-    turn.emit(Event::TaskParked { task: root, why });
     picking::go_on(turn);
 }
 

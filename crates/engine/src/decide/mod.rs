@@ -1,5 +1,6 @@
 //! What to do about one thing that happened: one file per family of transitions.
 
+mod asking;
 mod attempting;
 mod choosing;
 mod ending;
@@ -91,6 +92,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::TickingFixes { .. }, I::FixesTicked { .. }) => saving::save(turn),
         (P::Noting { message, .. }, I::FailureNoted { .. }) => {
             ending::end_at_limit(turn, message.clone());
+        }
+        (P::Asking { .. }, I::PersonAnswered { answer, choice, .. }) => {
+            asking::answered(turn, answer, choice.as_ref());
         }
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),

@@ -1,6 +1,6 @@
 //! An agent asks for other rows in the plan.
 
-use regreen_model::{Event, ModificationRequest};
+use regreen_model::{Event, Modification, ModificationRequest};
 
 use super::turn::Turn;
 use super::{attempting, picking};
@@ -10,30 +10,44 @@ use crate::input::ModifyResult;
 /// What is said where nobody may change the plan.
 const NOT_HONOURED: &str =
     "the agent asked for other rows in the plan; that is only done in recovery mode";
+/// What is said where nothing else would be run.
+const ONLY_ONE: &str = "the agent asked for rows to be done before its task, but only that task is run: they are not added";
+/// What is said where the agent wants its task divided and calls it done.
+const CALLED_DONE: &str = "the agent asked for rows to be done before its task, but says that it is done: they are not added";
 
 /// Asks for the rows, if the last attempt asked for some; whether it did.
 pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
     let Some(request) = requested(turn) else {
         return false;
     };
-    if !turn.state.config.recovery {
-        turn.emit(Event::Warned {
-            message: NOT_HONOURED.to_owned(),
-        });
-        return false;
-    }
-    ask(turn, request);
-    true
+    let refusal = match turn.state.config.recovery {
+        false => NOT_HONOURED,
+        true if is_called_done(turn) && !is_followup(&request) => CALLED_DONE,
+        true if turn.state.config.only.is_some() && !is_followup(&request) => ONLY_ONE,
+        true => {
+            ask(turn, request);
+            return true;
+        }
+    };
+    turn.emit(Event::Warned {
+        message: refusal.to_owned(),
+    });
+    false
 }
 
-/// A request beside a signal is none: the agent says that it is done.
 fn requested(turn: &Turn<'_>) -> Option<ModificationRequest> {
     let report = turn.task()?.report.as_ref()?;
-    let request = report
-        .modification
-        .as_deref()
-        .filter(|_| !report.signalled)?;
-    Some(request.clone())
+    report.modification.as_deref().cloned()
+}
+
+/// What follows a task can be asked for by whoever has done it.
+fn is_followup(request: &ModificationRequest) -> bool {
+    request.modification == Modification::AddFollowup
+}
+
+fn is_called_done(turn: &Turn<'_>) -> bool {
+    let report = turn.task().and_then(|task| task.report.as_ref());
+    report.is_some_and(|report| report.signalled)
 }
 
 pub(super) fn ask_again(turn: &mut Turn<'_>) {
@@ -64,7 +78,11 @@ pub(super) fn ended(turn: &mut Turn<'_>, result: &ModifyResult) {
         ModifyResult::Done { added } => {
             let added = added.clone();
             turn.emit(Event::PlanModified { task, added });
-            picking::go_on(turn);
+            if is_called_done(turn) {
+                attempting::judge_work(turn);
+            } else {
+                picking::go_on(turn);
+            }
         }
         ModifyResult::Refused { why } => {
             let why = why.clone();

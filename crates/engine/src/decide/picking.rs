@@ -3,7 +3,7 @@
 use regreen_model::{Event, PersonChoice, RunConfig, RunOutcome, Timestamp};
 
 use super::turn::Turn;
-use super::{Decision, attempting, choosing, ending, verifying};
+use super::{Decision, asking, attempting, choosing, ending, verifying};
 use crate::input::{NextStep, Plan};
 use crate::state::{State, TaskState};
 
@@ -53,6 +53,9 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
             turn.emit(Event::TaskPicked {
                 task: picked.clone(),
             });
+            if asking::ask_again(&mut turn) {
+                return turn.decision();
+            }
             if picked.is_group {
                 verifying::start(&mut turn, false);
             } else if turn.task().is_some_and(is_perhaps_healed) {

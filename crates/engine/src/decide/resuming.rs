@@ -12,8 +12,7 @@ use crate::state::{Phase, State};
 /// is recorded as interrupted. Everything else says what is to be true, and can be asked
 /// for as often as need be.
 pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> Decision {
-    let owed = state.tasks.values().find(|task| task.phase.seq().is_some());
-    let mut turn = match owed {
+    let mut turn = match state.owed() {
         Some(task) => Turn::about(state, now, task.key()),
         None => Turn::about_run(state, now),
     };
@@ -44,7 +43,8 @@ fn ask_again(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::Committing { .. } => saving::save(turn),
         Phase::Recording { .. } => saving::record(turn),
         Phase::Waiting { since, until, .. } => wait_on(turn, *since, *until),
-        Phase::Open | Phase::Closed => turn.read_plan(),
+        // Somebody may have decided about the task meanwhile, in the file.
+        Phase::Open | Phase::Asking { .. } | Phase::Closed => turn.read_plan(),
     }
 }
 

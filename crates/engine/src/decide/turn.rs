@@ -163,6 +163,14 @@ impl<'s> Turn<'s> {
         shown.or_else(|| self.before.tasks.get(key))
     }
 
+    /// What a person had to say about a task, and about the one that it repairs in the end.
+    pub(super) fn context_of(&self, task: &TaskState) -> Vec<String> {
+        let is_root = |other: &&TaskState| task.picked.is_fix() && *other.key() == task.picked.root;
+        let root = self.tasks().find(is_root);
+        let said = root.into_iter().chain([task]);
+        said.flat_map(|task| task.context.iter().cloned()).collect()
+    }
+
     /// Originals that were attempted in this run.
     fn tried(&self) -> BTreeSet<TaskKey> {
         let tried = self.tasks().filter(|task| task.attempts > 0);

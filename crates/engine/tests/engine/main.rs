@@ -1,9 +1,11 @@
 //! What the engine promises, shown on runs in worlds made of numbers and on single turns.
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
+mod asking;
 mod choices;
 mod dice;
 mod ends;
+mod misbehaving;
 mod promises;
 mod script;
 mod simulation;

@@ -88,12 +88,20 @@ impl Run {
     }
 
     pub(crate) fn tell(&mut self, input: &Input) {
-        let decision = decide(&self.state, Timestamp::from_millis(1_000), input);
+        self.tell_at(1_000, input);
+    }
+
+    pub(crate) fn tell_at(&mut self, millis: u64, input: &Input) {
+        let decision = decide(&self.state, Timestamp::from_millis(millis), input);
         for event in &decision.events {
             self.state.apply(event);
         }
         self.seq = decision.commands.last().map_or(self.seq, |last| last.seq);
         self.last = decision;
+    }
+
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
     }
 
     pub(crate) fn command(&self) -> &Command {
@@ -163,6 +171,11 @@ impl Run {
     pub(crate) fn attempt_ends(&mut self, report: AttemptReport) {
         let (seq, report) = (self.seq, Box::new(report));
         self.tell(&Input::AttemptEnded { seq, report });
+    }
+
+    pub(crate) fn attempt_ends_at(&mut self, millis: u64, report: AttemptReport) {
+        let (seq, report) = (self.seq, Box::new(report));
+        self.tell_at(millis, &Input::AttemptEnded { seq, report });
     }
 
     pub(crate) fn verified(&mut self, verdict: Verdict) {

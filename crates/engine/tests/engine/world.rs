@@ -11,8 +11,8 @@ use regreen_engine::{
 };
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Claim, Ending, Event, FixOrigin, Modification,
-    ModificationRequest, NewTask, PersonChoice, PickedTask, RunConfig, RunOutcome, StopSignal,
-    Task, TaskKey, TaskKind, Timestamp, Verdict,
+    ModificationRequest, NewTask, PersonAnswer, PersonChoice, PickedTask, RunConfig, RunOutcome,
+    StopSignal, Task, TaskKey, TaskKind, Timestamp, Verdict,
 };
 
 use crate::dice::Dice;
@@ -72,6 +72,7 @@ impl World {
             max_wait_ms: 12_000,
             recovery: world.dice.one_in(2),
             keep_going: world.dice.one_in(3),
+            asks: world.dice.one_in(2),
             ..RunConfig::default()
         };
         let run = format!("run-{seed}");
@@ -179,8 +180,7 @@ impl World {
                 ChoiceKind::Done => self.set_box(&task, true),
                 ChoiceKind::Retry => self.set_box(&task, false),
             }
-            let number = u64::try_from(self.choices.len()).unwrap_or(0) * 3 + 1;
-            self.choices.push(PersonChoice { number, task, what });
+            self.chooses(task, what);
         }
     }
 
@@ -243,6 +243,7 @@ impl World {
                 }
                 Input::FixesTicked { seq }
             }
+            Command::AskPerson(question) => self.person_answers(seq, &question.task),
             Command::NoteFailure { .. } => Input::FailureNoted { seq },
             Command::Tick { task, done } => {
                 self.set_box(task, *done);
@@ -267,6 +268,30 @@ impl World {
         })
     }
 
+    fn person_answers(&mut self, seq: u64, task: &TaskKey) -> Input {
+        let text = "look into src".to_owned();
+        let answer = match self.dice.roll(5) {
+            0 => PersonAnswer::Edit,
+            1 => PersonAnswer::Context { text },
+            2 => PersonAnswer::Fix,
+            3 => PersonAnswer::Skip,
+            _ => PersonAnswer::Stop,
+        };
+        let choice = answer.choice().map(|what| self.chooses(task.clone(), what));
+        Input::PersonAnswered {
+            seq,
+            answer,
+            choice,
+        }
+    }
+
+    fn chooses(&mut self, task: TaskKey, what: ChoiceKind) -> PersonChoice {
+        let number = u64::try_from(self.choices.len()).unwrap_or(0) * 3 + 1;
+        let choice = PersonChoice { number, task, what };
+        self.choices.push(choice.clone());
+        choice
+    }
+
     fn budget(&self, task: &TaskKey) -> FixBudget {
         let file = TaskFile::read(self.tasks.as_str());
         let map = self.memory.fix_task_map();
@@ -288,6 +313,7 @@ impl World {
             root: root.id,
             fix_ids: fixes.map(|key| key.id).collect(),
             next_id,
+            last_error: String::new(),
         }
     }
 

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, Mark, OutlineKind, OutlineRow, PickedTask,
-    PlanChanges, PromptKind, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Mark, OutlineKind, OutlineRow,
+    PersonAnswer, PickedTask, PlanChanges, PromptKind, RunConfig, StopSignal, TaskId, TaskKey,
+    Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -119,6 +120,15 @@ pub(super) enum PublicEvent<'e> {
     FixesSuperseded {
         task: PublicTask,
         fixes: Vec<PublicTask>,
+    },
+    PersonAsked {
+        task: PublicTask,
+        why: &'e str,
+    },
+    PersonAnswered {
+        task: PublicTask,
+        answer: AnswerKind,
+        text: Option<&'e str>,
     },
     TaskParked {
         task: PublicTask,
@@ -279,6 +289,18 @@ impl<'e> PublicEvent<'e> {
             Event::FixesSuperseded { task, fixes, .. } => Self::FixesSuperseded {
                 task: task.into(),
                 fixes: fixes.iter().map(PublicTask::from).collect(),
+            },
+            Event::PersonAsked { task, why, .. } => Self::PersonAsked {
+                task: task.into(),
+                why,
+            },
+            Event::PersonAnswered { task, answer } => Self::PersonAnswered {
+                task: task.into(),
+                answer: answer.kind(),
+                text: match answer {
+                    PersonAnswer::Context { text } => Some(text),
+                    _ => None,
+                },
             },
             Event::TaskParked { task, why } => Self::TaskParked {
                 task: task.into(),

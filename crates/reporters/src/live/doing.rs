@@ -25,6 +25,8 @@ pub(super) enum Doing {
         until: Timestamp,
         why: String,
     },
+    /// A person is asked, and has the terminal.
+    Asking,
     Stopping,
 }
 
@@ -50,6 +52,7 @@ impl Doing {
                 until: *until,
                 why: reason(why),
             },
+            Event::PersonAsked { .. } => Self::Asking,
             Event::StopAsked { .. } => Self::Stopping,
             Event::RunEnded { .. } => Self::Nothing,
             _ => return None,
@@ -64,7 +67,7 @@ impl Doing {
     pub(super) fn words(&self, began: Timestamp, elapsed_ms: u64) -> String {
         let elapsed = Span::whole_seconds(elapsed_ms);
         match self {
-            Self::Nothing => String::new(),
+            Self::Nothing | Self::Asking => String::new(),
             Self::Planning => "reading the plan".to_owned(),
             Self::Attempting { number, limit } => {
                 format!("attempt {number} of {limit} · {elapsed}")

@@ -33,6 +33,7 @@ pub struct Live {
     bar: ProgressBar,
     /// A line was printed, and its end has not been.
     has_open_line: bool,
+    is_suspended: bool,
 }
 
 impl Live {
@@ -51,6 +52,7 @@ impl Live {
             terminal: Box::new(terminal),
             bar,
             has_open_line: false,
+            is_suspended: false,
         }
     }
 
@@ -66,10 +68,23 @@ impl Live {
         }
     }
 
+    /// While a person is asked, nothing is drawn.
+    fn suspend_or_go_on(&mut self) {
+        let is_suspended = locked(&self.scene).is_suspended();
+        if is_suspended {
+            self.bar.disable_steady_tick();
+            self.redraw();
+            self.end_line();
+        } else if self.is_suspended {
+            self.bar.enable_steady_tick(TICK);
+        }
+        self.is_suspended = is_suspended;
+    }
+
     /// Indicatif fills lines up with blanks and leaves it to the terminal to begin a new one.
     /// What is printed afterwards is to be a line also for those who read along.
     fn end_line(&mut self) {
-        let has_view = !locked(&self.scene).is_over();
+        let has_view = !locked(&self.scene).is_hidden();
         if std::mem::take(&mut self.has_open_line) && !has_view {
             let ended = self.terminal.write_line("");
             // A terminal that is gone has no lines to end.
@@ -124,6 +139,9 @@ impl Reporter for Live {
             if line.stage == Stage::Happened {
                 self.print(&line);
             }
+        }
+        if has_begun {
+            self.suspend_or_go_on();
         }
     }
 

@@ -85,13 +85,18 @@ impl Scene {
         self.activity.push_str(&line[..end]);
     }
 
-    /// There is nothing more to be drawn.
-    pub(super) fn is_over(&self) -> bool {
-        self.doing == Doing::Nothing
+    /// There is nothing to be drawn: it is over, or somebody else has the terminal.
+    pub(super) fn is_hidden(&self) -> bool {
+        matches!(self.doing, Doing::Nothing | Doing::Asking)
+    }
+
+    /// Somebody else has the terminal.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.doing == Doing::Asking
     }
 
     pub(super) fn draw(&self, frame: Frame) -> Vec<String> {
-        if self.is_over() || frame.columns < LEAST_COLUMNS {
+        if self.is_hidden() || frame.columns < LEAST_COLUMNS {
             return Vec::new();
         }
         let mut pieces = self.tree(frame);
@@ -129,7 +134,7 @@ impl Scene {
 
     fn current(&self) -> Option<&TaskKey> {
         match self.doing {
-            Doing::Nothing | Doing::Planning => None,
+            Doing::Nothing | Doing::Planning | Doing::Asking => None,
             _ => self.tally.picked.as_ref().map(|picked| &picked.task),
         }
     }

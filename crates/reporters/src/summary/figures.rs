@@ -31,6 +31,8 @@ pub struct Figures {
     pub skipped: Vec<PublicTask>,
     /// The task that failed last and has not passed since.
     pub failed: Option<PublicTask>,
+    /// Tasks that wait for a person.
+    pub waiting: Vec<PublicTask>,
     pub plan_changes: PlanFigures,
     pub warnings: u32,
 }
@@ -108,8 +110,9 @@ impl Summary {
             flaky: self.marked(Mark::Flaky),
             nothing_changed: self.marked(Mark::NothingChanged),
             claimed: self.marked(Mark::Claimed),
-            skipped: self.still_skipped(),
+            skipped: self.still_open_of(&self.skipped),
             failed: self.open_failure().map(PublicTask::from),
+            waiting: self.still_open_of(&self.waiting),
             plan_changes: self.plan_figures(),
             warnings: self.warnings,
         }
@@ -120,8 +123,8 @@ impl Summary {
         failed.filter(|task| !self.is_done(task))
     }
 
-    fn still_skipped(&self) -> Vec<PublicTask> {
-        let open = self.skipped.iter().filter(|task| !self.is_done(task));
+    fn still_open_of(&self, tasks: &[TaskKey]) -> Vec<PublicTask> {
+        let open = tasks.iter().filter(|task| !self.is_done(task));
         open.map(PublicTask::from).collect()
     }
 

@@ -4,8 +4,8 @@ mod text;
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    ChoiceKind, Event, Mark, OutlineRow, PersonChoice, PlanChanges, PromptKind, RunOutcome,
-    TaskKey, Timestamp,
+    ChoiceKind, Event, Mark, OutlineRow, PersonAnswer, PersonChoice, PlanChanges, PromptKind,
+    RunOutcome, TaskKey, Timestamp,
 };
 use serde::{Serialize, Serializer};
 
@@ -26,11 +26,15 @@ pub struct Summary {
     waiting_since: Option<Timestamp>,
     active_ms: u64,
     last: Timestamp,
+    /// The last thing that happened is that a person was asked.
+    is_asking: bool,
     cost_micro_usd: Option<u64>,
     /// Tasks that passed with something to be said about them, in that order.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
     skipped: Vec<TaskKey>,
     failed: Option<TaskKey>,
+    /// Tasks that a person was asked about and has not decided about.
+    waiting: Vec<TaskKey>,
     plan: PlanHistory,
     warnings: u32,
     outcome: Option<RunOutcome>,
@@ -70,7 +74,10 @@ impl Summary {
             Event::RunResumed { .. } => self.outcome = None,
             Event::Chosen { choice } => self.choose(choice),
             Event::TaskPicked { task } => self.reopen(&task.task),
-            Event::AttemptStarted { prompt, .. } => {
+            Event::PersonAsked { task, .. } => add(&mut self.waiting, [task]),
+            Event::PersonAnswered { task, answer } => self.answer(task, answer),
+            Event::AttemptStarted { task, prompt, .. } => {
+                self.waiting.retain(|waiting| waiting != task);
                 // A reminder is part of the attempt before it.
                 self.attempts += u32::from(*prompt != PromptKind::Reminder);
             }
@@ -96,11 +103,13 @@ impl Summary {
         };
     }
 
-    /// Nobody worked on it between the last event of one process and the first of the next.
+    /// Nobody worked on it between the last event of one process and the first of the next,
+    /// nor while a person was asked.
     fn count_time(&mut self, now: Timestamp, event: &Event) {
-        if !matches!(event, Event::RunResumed { .. }) {
+        if !matches!(event, Event::RunResumed { .. }) && !self.is_asking {
             self.active_ms = self.active_ms.saturating_add(now.since(self.last));
         }
+        self.is_asking = matches!(event, Event::PersonAsked { .. });
         self.last = now;
     }
 
@@ -110,7 +119,14 @@ impl Summary {
         self.skipped.retain(|skipped| skipped != task);
     }
 
+    fn answer(&mut self, task: &TaskKey, answer: &PersonAnswer) {
+        if *answer != PersonAnswer::Stop {
+            self.waiting.retain(|waiting| waiting != task);
+        }
+    }
+
     fn choose(&mut self, choice: &PersonChoice) {
+        self.waiting.retain(|waiting| *waiting != choice.task);
         match choice.what {
             ChoiceKind::Skip => add(&mut self.skipped, [&choice.task]),
             ChoiceKind::Done | ChoiceKind::Retry => self.reopen(&choice.task),

@@ -10,7 +10,6 @@ use crate::span::Span;
 
 /// What other programs wait for; it stands alone on its line, and for nothing else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
-const GO_ON: &str = "`regreen run` goes on with what is open";
 
 impl Summary {
     /// What it comes to, in a line or a few; `None` if the run has not ended.
@@ -84,41 +83,62 @@ impl Summary {
         };
         let mut steps = Vec::new();
         if let Some(failed) = &figures.failed {
-            steps.push(format!("`regreen why {}` tells how it failed", failed.id));
+            let why = self.about("why", failed);
+            steps.push(format!("{why} tells how it failed"));
         }
-        steps.extend(way_on(outcome, figures));
+        if matches!(outcome, RunOutcome::NeedsPerson { .. }) {
+            steps.extend(figures.waiting.iter().map(|task| self.decision(task)));
+        }
+        steps.extend(self.way_on(outcome, figures));
         steps
     }
-}
 
-fn way_on(outcome: &RunOutcome, figures: &Figures) -> Option<String> {
-    let text = match outcome {
-        RunOutcome::AllGreen => {
-            let first = figures.unverified.first()?;
-            return Some(format!(
-                "`regreen diff {}` shows what nothing has verified",
-                first.id
-            ));
-        }
-        RunOutcome::Skipped => match figures.skipped.first() {
-            Some(first) => {
-                return Some(format!(
-                    "`regreen why {}` tells why it was skipped",
-                    first.id
-                ));
+    fn decision(&self, task: &PublicTask) -> String {
+        let [retry, done, skip] = ["retry", "done", "skip"].map(|say| self.about(say, task));
+        format!("{retry} once it is edited or repaired, or {done}, or {skip}")
+    }
+
+    /// A command about a task, for this spec.
+    fn about(&self, command: &str, task: &PublicTask) -> String {
+        let spec = self.tally.config.spec_argument.as_ref();
+        let spec = spec.map_or_else(String::new, |spec| format!(" --spec {}", printable(spec)));
+        format!("`regreen {command} {}{spec}`", task.id)
+    }
+
+    fn run(&self) -> String {
+        let spec = self.tally.config.spec_argument.as_ref();
+        let spec = spec.map_or_else(String::new, |spec| format!(" {}", printable(spec)));
+        format!("`regreen run{spec}`")
+    }
+
+    fn way_on(&self, outcome: &RunOutcome, figures: &Figures) -> Option<String> {
+        let run = self.run();
+        Some(match outcome {
+            RunOutcome::AllGreen => {
+                let diff = self.about("diff", figures.unverified.first()?);
+                format!("{diff} shows what nothing has verified")
             }
-            None => GO_ON,
-        },
-        RunOutcome::OnlyDone => GO_ON,
-        RunOutcome::Limit { .. } => "`regreen run` tries once more",
-        RunOutcome::NeedsPerson { .. } => "decide, then `regreen run` goes on",
-        RunOutcome::TryLater { .. } => "`regreen run` goes on, once the service is back",
-        RunOutcome::SetUp { .. } => "mend it, then `regreen run` goes on",
-        RunOutcome::Stopped { .. } => "`regreen run` goes on",
-    };
-    Some(text.to_owned())
+            RunOutcome::Skipped => match figures.skipped.first() {
+                // That is said of it already.
+                first if first.is_some() && first == figures.failed.as_ref() => return None,
+                Some(first) => {
+                    let why = self.about("why", first);
+                    format!("{why} tells why it was skipped")
+                }
+                None => format!("{run} goes on with what is open"),
+            },
+            RunOutcome::OnlyDone => format!("{run} goes on with what is open"),
+            RunOutcome::Limit { .. } => format!("{run} tries once more"),
+            RunOutcome::NeedsPerson { .. } if !figures.waiting.is_empty() => {
+                format!("{run} goes on then; on a terminal it asks")
+            }
+            RunOutcome::NeedsPerson { .. } => format!("decide, then {run} goes on"),
+            RunOutcome::TryLater { .. } => format!("{run} goes on, once the service is back"),
+            RunOutcome::SetUp { .. } => format!("mend it, then {run} goes on"),
+            RunOutcome::Stopped { .. } => format!("{run} goes on"),
+        })
+    }
 }
-
 fn numbers(figures: &Figures) -> Vec<(&'static str, Option<String>)> {
     let originals = figures.originals;
     let fixes = figures.fixes;
@@ -145,6 +165,7 @@ fn numbers(figures: &Figures) -> Vec<(&'static str, Option<String>)> {
         ("Nothing changed", ids(&figures.nothing_changed)),
         ("Claimed", ids(&figures.claimed)),
         ("Skipped", ids(&figures.skipped)),
+        ("Waiting", ids(&figures.waiting)),
         ("Plan", plan(&figures.plan_changes)),
         (
             "Warnings",

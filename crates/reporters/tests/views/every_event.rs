@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureNote, Mark, OutlineKind,
-    OutlineRow, PersonChoice, PickedTask, PlanChanges, PromptKind, RunConfig, RunOutcome,
-    StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
+    OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PromptKind, RunConfig,
+    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -42,6 +42,8 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::SupersedeAsked { .. } => "SupersedeAsked",
         Event::FixesSuperseded { .. } => "FixesSuperseded",
         Event::HistoryAsked { .. } => "HistoryAsked",
+        Event::PersonAsked { .. } => "PersonAsked",
+        Event::PersonAnswered { .. } => "PersonAnswered",
         Event::TaskParked { .. } => "TaskParked",
         Event::Chosen { .. } => "Chosen",
         Event::TaskGone { .. } => "TaskGone",
@@ -54,7 +56,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 38;
+const EVENTS: usize = 40;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -76,6 +78,7 @@ pub(crate) fn every_event(text: &str) -> Vec<Event> {
     events.extend(attempts(text));
     events.extend(verification(text));
     events.extend(ends_of_tasks(text));
+    events.extend(questions(text));
     events.extend(waits(text));
     events.extend(ends(text));
     events
@@ -325,6 +328,32 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
             task: key("2", text),
         },
     ]
+}
+
+fn questions(text: &str) -> Vec<Event> {
+    let answers = [
+        PersonAnswer::Edit,
+        PersonAnswer::Context {
+            text: text.to_owned(),
+        },
+        PersonAnswer::Fix,
+        PersonAnswer::Skip,
+        PersonAnswer::Stop,
+    ];
+    let both = answers.into_iter().flat_map(|answer| {
+        [
+            Event::PersonAsked {
+                seq: 30,
+                task: key("2", text),
+                why: text.to_owned(),
+            },
+            Event::PersonAnswered {
+                task: key("2", text),
+                answer,
+            },
+        ]
+    });
+    both.collect()
 }
 
 fn waits(text: &str) -> Vec<Event> {

@@ -11,6 +11,7 @@ mod json;
 mod json_page;
 mod lines;
 mod live;
+mod questions;
 mod recorder;
 mod run;
 mod scripts;

@@ -19,6 +19,7 @@ use regreen_model::{
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
+use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
@@ -52,7 +53,7 @@ pub(crate) fn attempt(
     let Some(row) = file.resolve(key) else {
         return Ok(Attempted::Gone);
     };
-    let before = PlanBefore::of(&file, key, Author::Agent);
+    let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let session = performer.agent.session(order.session.as_deref());
     let prompt = written_prompt(performer, order, &file, row, session.is_some());
     if let Err(refused) = keep_prompt(performer, order, &prompt, session.is_some())? {
@@ -97,7 +98,19 @@ pub(crate) fn interrupted(
         None => return Ok(report),
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
+    let before = with_wholes(performer, before, key);
     look_around(performer, &name, key, &before, put_back, report)
+}
+
+/// Whoever works on a part of a task works on that task, too: what it says stays as it is.
+fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) -> PlanBefore {
+    let wholes = state(performer).wholes(&task.id);
+    let rows = wholes
+        .iter()
+        .flat_map(|id| before.file.rows_with_id(id).take(1));
+    let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
+    before.running.extend(keys);
+    before
 }
 
 /// The plan as if people had said before the attempt what they said after it: what they
@@ -215,17 +228,19 @@ fn written_prompt(
         max_attempts: order.max_iterations,
     };
     let known = known(performer, order);
+    let details = details(order, &repaired(file, row));
     let previous = order
         .previous
         .as_ref()
-        .map(|failure| previous(order, failure));
+        .map(|failure| previous(order, failure, &details));
     let prompts = &performer.prompts;
-    if resumes {
-        let occasion = occasion(order.prompt, previous, &known);
-        let asked = prompts.continuation(&brief, &occasion);
-        return asked.unwrap_or_else(|| prompts.full(&brief, &occasion));
-    }
-    match (order.prompt, previous) {
+    let prompt = match (order.prompt, previous) {
+        // Whoever goes on with a session knows the task already.
+        (kind, previous) if resumes => {
+            let occasion = occasion(kind, previous, &known);
+            let asked = prompts.continuation(&brief, &occasion);
+            asked.unwrap_or_else(|| prompts.full(&brief, &occasion))
+        }
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
             let full = prompts.full(&brief, &Occasion::Retry(previous));
@@ -233,6 +248,10 @@ fn written_prompt(
             format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
         }
         (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known)),
+    };
+    match prompts.context(&brief, &order.context) {
+        Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
+        None => prompt,
     }
 }
 
@@ -271,20 +290,35 @@ fn occasion<'a>(
     }
 }
 
-fn previous<'a>(order: &AttemptOrder, failure: &'a FailureNote) -> PreviousAttempt<'a> {
-    let (error, details) = failure
-        .error
-        .split_once('\n')
-        .unwrap_or((failure.error.as_str(), ""));
+fn previous<'a>(
+    order: &AttemptOrder,
+    failure: &'a FailureNote,
+    details: &'a str,
+) -> PreviousAttempt<'a> {
     PreviousAttempt {
         number: order.iteration.saturating_sub(1),
-        error,
+        error: failure.error.lines().next().unwrap_or_default(),
         attempted_fix: match failure.attempted_fix.as_str() {
             "" => TaskFailure::NO_ATTEMPTED_FIX,
             fix => fix,
         },
         details,
     }
+}
+
+/// What was done about the failure since, and all that was known of it.
+fn details(order: &AttemptOrder, repaired: &str) -> String {
+    let failure = order.previous.as_ref();
+    let rest = failure.and_then(|failure| failure.error.split_once('\n'));
+    format!("{repaired}{}", rest.map_or("", |(_, rest)| rest))
+}
+
+/// The fixes of a task that are done.
+fn repaired(file: &TaskFile, row: RowId) -> String {
+    let done = file.fixes(row).filter(|fix| file.is_done(*fix));
+    let keys = done.filter_map(|fix| file.key(fix));
+    keys.map(|key| format!("Done since then: {} {}\n", key.id, key.title))
+        .collect()
 }
 
 fn run_agent(

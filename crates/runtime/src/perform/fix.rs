@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{
-    Change, EditError, FixHistory, FixRecord, Outcome, Place, RowId, State, TaskFile,
-};
+use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, Place, RowId, State, TaskFile};
 use regreen_engine::{FixBudget, FixOrder};
 use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
 use regreen_workspace::{RealDisk, read_text};
@@ -34,7 +32,16 @@ fn budget(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Opt
         root: file.key(file.root(row))?.id,
         fix_ids: fix_ids(file, row, map),
         next_id: file.next_fix_id(row, map)?,
+        last_error: last_error(file, row, map),
     })
+}
+
+/// What the state remembers of the last fix, which an earlier run may have made.
+fn last_error(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
+    let recorded = file.key(row).and_then(|key| map.get(key.id.as_str()));
+    recorded
+        .map(|record| record.last_error.clone())
+        .unwrap_or_default()
 }
 
 /// The fixes of a task, in the order they were made: those that the state remembers, and
@@ -75,10 +82,7 @@ pub(crate) fn insert_fix(performer: &mut Performer, order: &FixOrder) -> Result<
             extra_step: &order.extra_step,
         };
         let fix = NewTask::fix(order.id.clone(), &order.task.id, &parent, origin);
-        Ok(match file.insert(&fix, Place::After(row))? {
-            Change::AlreadySo => None,
-            Change::Made(file) => Some(file),
-        })
+        Ok(file.insert(&fix, Place::After(row))?.made())
     })?;
     performer.notices.edited(&edited);
     Ok(())

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use regreen_store::{Fault, OpenError, Store, set_aside};
+use regreen_store::{Fault, OpenError, Store};
 
 use crate::folder::{Folder, NOON};
 use crate::sample::{begin, fill, step};
@@ -100,25 +100,6 @@ fn another_programs_database_is_left_alone() {
         .query_row("SELECT count(*) FROM theirs", [], |r| r.get(0))
         .unwrap();
     assert_eq!(rows, 1);
-}
-
-#[test]
-fn what_cannot_be_used_is_set_aside_with_all_that_belongs_to_it() {
-    let folder = Folder::new();
-    fs::write(folder.path("regreen.db.damaged-1"), "an older one").unwrap();
-    fs::write(folder.file(), "broken").unwrap();
-    fs::write(folder.path("regreen.db-wal"), "its log").unwrap();
-    let place = set_aside(&folder.file()).unwrap();
-    assert_eq!(place, folder.path("regreen.db.damaged-2"));
-    assert_eq!(
-        folder.names(),
-        [
-            "regreen.db.damaged-1",
-            "regreen.db.damaged-2",
-            "regreen.db.damaged-2-wal"
-        ]
-    );
-    folder.open().check().unwrap();
 }
 
 #[test]

@@ -40,9 +40,6 @@ pub struct Snapshot {
     /// The commit that the reference names.
     pub oid: Oid,
     pub warnings: Vec<SnapshotWarning>,
-    /// A program that the user's git runs over some files (such as git-lfs) is missing or
-    /// failed, so files were recorded as they stand.
-    pub without_filters: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -128,11 +125,7 @@ impl Snapshots {
         let oid = self.commit_tree(&tree, parent, &reference, now)?;
         let call = Invocation::writing("update-ref").config("core.logAllRefUpdates=false");
         self.git.ask(call.args([&reference, oid.as_str()]))?;
-        Ok(Snapshot {
-            oid,
-            warnings,
-            without_filters: self.filters.are_off(),
-        })
+        Ok(Snapshot { oid, warnings })
     }
 
     /// The work tree as it is now, to be compared with snapshots. Nothing keeps it: git's next
@@ -281,31 +274,6 @@ impl Git {
             .collect();
         kept.sort();
         Ok(kept)
-    }
-
-    /// Gives up the snapshots of a run that `keep` does not want; how many those were.
-    /// Their objects go with git's next cleaning.
-    ///
-    /// # Errors
-    /// If git fails; then none is given up.
-    pub fn prune_refs(
-        &self,
-        run: &str,
-        keep: impl Fn(&KeptSnapshot) -> bool,
-    ) -> Result<usize, GitError> {
-        let mut given_up = self.snapshots(Some(run))?;
-        given_up.retain(|snapshot| !keep(snapshot));
-        if given_up.is_empty() {
-            return Ok(0);
-        }
-        let mut orders = Vec::new();
-        for KeptSnapshot { name, side, oid } in &given_up {
-            let order = format!("delete {}\0{oid}\0", name.reference(*side));
-            orders.extend_from_slice(order.as_bytes());
-        }
-        let call = Invocation::writing("update-ref").args(["-z", "--stdin"]);
-        self.ask(call.stdin(orders))?;
-        Ok(given_up.len())
     }
 }
 

@@ -10,7 +10,7 @@ mod costs;
 mod project;
 mod syncs;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use clap::Args;
 use costs::{Costs, measure};
 use project::{Kind, Project};
 
-use crate::repository;
+use crate::product::Product;
 
 /// Where growth with the file is measured, fewer tasks are enough.
 const FEW: usize = 50;
@@ -34,9 +34,8 @@ pub(crate) struct Arguments {
     /// How often everything is measured.
     #[arg(long, default_value_t = 3, value_name = "N")]
     rounds: usize,
-    /// Measure this program instead of building one.
-    #[arg(long, value_name = "PATH")]
-    program: Option<PathBuf>,
+    #[command(flatten)]
+    product: Product,
 }
 
 /// Why nothing could be measured.
@@ -62,12 +61,9 @@ impl<T> Doing<T> for std::io::Result<T> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let program = match &arguments.program {
-        Some(program) => program.clone(),
-        None => match repository::built_for_release("regreen") {
-            Ok(program) => program,
-            Err(code) => return code,
-        },
+    let program = match arguments.product.program() {
+        Ok(program) => program,
+        Err(code) => return code,
     };
     match compare(arguments, &program) {
         Ok(bars) => bars.print(),

@@ -1,6 +1,7 @@
-//! `regreen demo`: a run to look at, in a project of its own.
+//! `regreen demo`: a run that heals, to look at, in a project of its own.
 
 mod place;
+mod plan_diff;
 mod project;
 mod words;
 
@@ -8,14 +9,16 @@ pub use self::project::ProjectError;
 
 use self::project::Project;
 use self::words::Words;
-use super::here;
-use crate::arguments::{Run, SettingFlags};
+use super::{here, inspect};
+use crate::arguments::{OneTask, Run, SettingFlags, Status, Why};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 
 const SPEC: &str = "hello";
 const AGENT: &str = "command:sh agent.sh";
+/// Its story is told.
+const HEALED: &str = "1.2";
 
 pub fn run() -> Result<Exit, Problem> {
     let project = Project::make(&here()?)?;
@@ -27,14 +30,31 @@ pub fn run() -> Result<Exit, Problem> {
         source,
     })?;
     // The user's own settings are for their own projects.
-    let exit = super::run::run_for(&arguments(), None)?;
-    output::print(&words.after(exit))?;
+    let exit = super::run::run_for(&the_run(), None)?;
+    match exit {
+        Exit::AllGreen => show(&project, &words)?,
+        _ => output::print(&words.unfinished())?,
+    }
     Ok(exit)
 }
 
-fn arguments() -> Run {
+/// What came of the run, as the commands tell it that are there for that.
+fn show(project: &Project, words: &Words<'_>) -> Result<(), Problem> {
+    output::print(&words.after())?;
+    output::print("\n$ regreen status\n\n")?;
+    inspect::status(&Status {
+        spec: None,
+        json: false,
+    })?;
+    output::print(&format!("\n$ regreen why {HEALED}\n\n"))?;
+    inspect::why(&why())?;
+    output::print(&words.plan_diff(&project.tasks()?))?;
+    output::print(&words.onward())
+}
+
+fn the_run() -> Run {
     Run {
-        recovery_mode: false,
+        recovery_mode: true,
         no_recovery_mode: false,
         max_fix_tasks: None,
         keep_going: false,
@@ -47,5 +67,16 @@ fn arguments() -> Run {
             agent: AGENT.parse().ok(),
             ..SettingFlags::default()
         },
+    }
+}
+
+fn why() -> Why {
+    Why {
+        which: OneTask {
+            task: HEALED.to_owned(),
+            line: None,
+            spec: None,
+        },
+        diff: false,
     }
 }

@@ -14,12 +14,16 @@ use crate::output;
 
 pub const TASKS: &str = include_str!("../../../templates/demo/tasks.md");
 const AGENT: &str = include_str!("../../../templates/demo/agent.sh");
-const CHECK: &str = include_str!("../../../templates/demo/check-name.sh");
+const CHECK: &str = include_str!("../../../templates/demo/check.sh");
+const TEAM: &str = include_str!("../../../templates/demo/team.txt");
 
-const FILES: [(&str, &str); 3] = [
-    ("specs/hello/tasks.md", TASKS),
+const TASK_FILE: &str = "specs/hello/tasks.md";
+const FILES: [(&str, &str); 4] = [
+    (TASK_FILE, TASKS),
     ("agent.sh", AGENT),
-    ("check-name.sh", CHECK),
+    ("check.sh", CHECK),
+    // In the way of a folder.
+    ("team", TEAM),
 ];
 
 const IDENTITY: Identity<'_> = Identity {
@@ -34,6 +38,12 @@ pub enum ProjectError {
     NoPlace { refusals: Vec<String> },
     #[error("cannot write {}", path.display())]
     Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot read {}", path.display())]
+    Read {
         path: PathBuf,
         #[source]
         source: io::Error,
@@ -63,6 +73,12 @@ impl Project {
         }
         let in_git = put_into_git(&folder);
         Ok(Self { folder, in_git })
+    }
+
+    /// The list as it is now.
+    pub fn tasks(&self) -> Result<String, ProjectError> {
+        let path = self.folder.join(TASK_FILE);
+        fs::read_to_string(&path).map_err(|source| ProjectError::Read { path, source })
     }
 }
 

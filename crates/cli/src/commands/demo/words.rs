@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use regreen_workspace::{Programs, RealDisk};
 
 use super::AGENT;
+use super::plan_diff::plan_diff;
 use super::project::{Project, TASKS};
 use crate::commands::lint::path_variable;
-use crate::exit::Exit;
 use crate::output::printable;
 
 const BEFORE: &str = include_str!("../../../templates/demo/before.txt");
 const AFTER: &str = include_str!("../../../templates/demo/after.txt");
+const PLAN: &str = include_str!("../../../templates/demo/plan.txt");
 const UNFINISHED: &str = include_str!("../../../templates/demo/unfinished.txt");
 /// Nothing but a command stands on its line, so that it can be pasted.
 const WHERE: &str = include_str!("../../../templates/demo/where.txt");
@@ -39,16 +40,30 @@ impl<'p> Words<'p> {
         self.fill(&text)
     }
 
-    pub fn after(&self, exit: Exit) -> String {
-        if exit != Exit::AllGreen {
-            return self.fill(UNFINISHED);
-        }
-        let (committed, git) = match self.project.in_git {
-            true => (", and the change committed", WHERE_GIT),
-            false => ("", ""),
+    pub fn unfinished(&self) -> String {
+        self.fill(UNFINISHED)
+    }
+
+    pub fn after(&self) -> String {
+        let committed = match self.project.in_git {
+            true => ", and the change committed",
+            false => "",
         };
-        let happened = AFTER.replace("{committed}", committed);
-        self.fill(&(happened + &WHERE.replace("{git}", git)))
+        self.fill(&AFTER.replace("{committed}", committed))
+    }
+
+    /// What became of the list.
+    pub fn plan_diff(&self, now: &str) -> String {
+        let diff = indented(&plan_diff(TASKS, now));
+        printable(&PLAN.replace("{diff}", &diff))
+    }
+
+    pub fn onward(&self) -> String {
+        let git = match self.project.in_git {
+            true => WHERE_GIT,
+            false => "",
+        };
+        self.fill(&WHERE.replace("{git}", git))
     }
 
     fn fill(&self, text: &str) -> String {
@@ -95,7 +110,7 @@ mod tests {
             folder: PathBuf::from("/tmp/it's here"),
             in_git: true,
         };
-        let said = Words::about(&project).after(Exit::Interrupted);
+        let said = Words::about(&project).unfinished();
         assert_eq!(
             said,
             "\nThe run did not come to its end. What there is of it is in:\n  '/tmp/it'\\''s here'\n"
@@ -110,7 +125,7 @@ mod tests {
                 in_git,
             };
             let words = Words::about(&project);
-            let said = words.before() + &words.after(Exit::AllGreen);
+            let said = words.before() + &words.after() + &words.plan_diff("") + &words.onward();
             assert!(!said.contains(['{', '}']), "{said}");
         }
     }

@@ -92,6 +92,8 @@ struct TaskStatus {
     skipped: bool,
     /// It waits for a person, while the others go on.
     parked: bool,
+    /// What a person has to decide about it, as long as nobody has.
+    question: Option<String>,
     /// In all runs.
     attempts: u32,
     /// Charged to the task in the newest run.
@@ -266,6 +268,11 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
         optional: row.optional,
         skipped: !row.done && state.skipped.contains(&row.key),
         parked: !row.done && state.parked.contains(&row.key),
+        question: state
+            .tasks
+            .get(&row.key)
+            .filter(|_| !row.done)
+            .and_then(question),
         attempts: place.map_or(0, |place| known.past.attempts(place)),
         attempts_used: place.map_or(0, |place| known.past.used(place)),
         attempts_limit: state.config.limits.task_iterations,
@@ -278,6 +285,13 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
             .filter(|task| !row.done && task.result != Some(true))
             .and_then(|task| task.failure.as_ref())
             .map(|failure| failure.error.clone()),
+    }
+}
+
+fn question(task: &TaskState) -> Option<String> {
+    match &task.phase {
+        Phase::Asking { why, .. } => Some(why.clone()),
+        _ => None,
     }
 }
 
@@ -308,6 +322,8 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         Phase::Attempting { .. } => Some("attempt"),
         Phase::Verifying { .. } | Phase::JudgingClaims { .. } => Some("verifying"),
         Phase::Waiting { .. } => Some("waiting"),
+        // That is said, whether a run is at work or not.
+        Phase::Asking { .. } => None,
         Phase::Budgeting { .. } | Phase::Inserting { .. } | Phase::Modifying { .. } => {
             Some("planning")
         }

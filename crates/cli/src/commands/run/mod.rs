@@ -2,6 +2,7 @@
 
 mod dry_run;
 mod on_end;
+mod person;
 mod view;
 
 use std::path::PathBuf;
@@ -11,9 +12,10 @@ use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
 use regreen_redaction::Masks;
 use regreen_runtime::{RunSetup, Stop, now};
-use regreen_workspace::{Programs, RealDisk, read_text};
+use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
-use self::view::View;
+use self::person::AtTerminal;
+use self::view::{View, palette};
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
@@ -68,6 +70,8 @@ impl Ready {
             config: with_healing(
                 RunConfig {
                     agent: named(&settings, &agent),
+                    asks: !arguments.no_input && !arguments.json && output::can_ask(),
+                    spec_argument: spec_argument(&workplace, arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
@@ -82,6 +86,11 @@ impl Ready {
     }
 
     fn go(self, mut view: View) -> Result<Exit, Problem> {
+        let mut person = AtTerminal::new(
+            palette(output::asks_in_colours()),
+            &self.workplace.here,
+            self.config.spec_argument.clone(),
+        );
         let stop = Stop::default();
         stop.listen().map_err(Problem::Signals)?;
         let setup = RunSetup {
@@ -94,7 +103,7 @@ impl Ready {
             stop,
         };
         let root = setup.places.root.clone();
-        let finished = regreen_runtime::run(setup, &mut view);
+        let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;
         if let Some(argv) = self.settings.on_end.value.argv() {
@@ -119,6 +128,15 @@ fn with_healing(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> Ru
         limits,
         ..config
     }
+}
+
+/// What the spec has to be called in a command, where it would not be found by itself.
+fn spec_argument(workplace: &Workplace, asked: Option<&str>) -> Option<String> {
+    let Workplace { here, places } = workplace;
+    let found = find_spec(&RealDisk, &places.root, here, None);
+    let is_found = found.is_ok_and(|spec| spec.tasks == places.spec.tasks);
+    let asked = asked.filter(|_| !is_found)?;
+    Some(shell_words::quote(asked).into_owned())
 }
 
 /// Who works, with the program it brings and what it may do; `auto` is whoever was found.

@@ -8,6 +8,13 @@ use regreen_runtime::Audience;
 
 use crate::output;
 
+pub fn palette(has_colours: bool) -> Palette {
+    match has_colours {
+        true => Palette::Coloured,
+        false => Palette::Plain,
+    }
+}
+
 /// Shows a run while it goes on, and sums it up in the end.
 pub struct View {
     reporter: Box<dyn Reporter>,
@@ -18,10 +25,7 @@ pub struct View {
 
 impl View {
     pub fn choose(json: bool) -> Self {
-        let palette = match output::has_colours() {
-            true => Palette::Coloured,
-            false => Palette::Plain,
-        };
+        let palette = palette(output::has_colours());
         let reporter: Box<dyn Reporter> = if json {
             Box::new(JsonLines::new(io::stdout()))
         } else if output::is_live() {

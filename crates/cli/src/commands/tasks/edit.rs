@@ -71,10 +71,8 @@ fn write(
     let edited = edit_file(&RealDisk, &which.file, |text| {
         let file = TaskFile::read(text);
         let row = find(&file, which).map_err(|_| EditError::NoSuchRow)?;
-        Ok(match make(&file, row)? {
-            Change::AlreadySo => None,
-            Change::Made(edited) => Some(edited.text().to_owned()),
-        })
+        let made = make(&file, row)?.made();
+        Ok(made.map(|edited| edited.text().to_owned()))
     })
     .map_err(|error| Problem::from_edit(error, &which.file))?;
     report(&edited);

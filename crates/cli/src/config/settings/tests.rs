@@ -121,6 +121,8 @@ fn every_setting_reaches_the_run() {
     let expected = RunConfig {
         recovery: false,
         keep_going: false,
+        asks: false,
+        spec_argument: None,
         spec: "login".to_owned(),
         agent: "command:my-agent".to_owned(),
         limits: Limits {

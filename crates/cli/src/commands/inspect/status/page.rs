@@ -102,8 +102,15 @@ fn tell_task(page: &mut String, task: &TaskStatus, width: usize) {
     let facts = facts(task).join(", ");
     let line = format!("{:<width$}  {facts}", name(task));
     let _ = writeln!(page, "{}", line.trim_end());
+    let indent = "  ".repeat(usize::from(task.depth));
+    if let Some(question) = &task.question {
+        let _ = writeln!(
+            page,
+            "{indent}    to decide: {}",
+            visible_line(question, REASON_CHARS)
+        );
+    }
     if let Some(failure) = &task.failure {
-        let indent = "  ".repeat(usize::from(task.depth));
         let reason = visible_line(first_line(failure), REASON_CHARS);
         let _ = writeln!(page, "{indent}    failed: {reason}");
     }
@@ -131,7 +138,7 @@ fn facts(task: &TaskStatus) -> Vec<String> {
     if task.skipped {
         facts.push("skipped".to_owned());
     }
-    if task.parked {
+    if task.parked || task.question.is_some() {
         facts.push("waits for a person".to_owned());
     }
     facts.extend(task.current.as_ref().map(doing));

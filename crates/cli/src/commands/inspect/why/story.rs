@@ -3,8 +3,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, FailureNote, PlanChanges, PromptKind, RunOutcome,
-    TaskFailure, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, Event, FailureNote, PersonAnswer, PlanChanges, PromptKind,
+    RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
 };
 use regreen_reporters::Span;
 use regreen_runtime::Places;
@@ -141,9 +141,11 @@ impl<'a> RunStory<'a> {
             Event::FixesSuperseded { task, .. } if !self.is_it(task) => {
                 page.line(1, &format!("superseded: {} passed without it", task.id));
             }
-            Event::TaskParked { why, .. } => {
-                page.line(1, &format!("waits for a person: {why}"));
+            Event::PersonAsked { why, .. } => {
+                page.line(1, &format!("a person must decide: {why}"));
             }
+            Event::PersonAnswered { answer, .. } => tell_answer(answer, page),
+            Event::TaskParked { .. } => page.line(1, "put aside, while others go on"),
             Event::CommitRefused { output, .. } => {
                 page.line(2, "a commit hook refused it:");
                 page.quote(3, output);
@@ -308,6 +310,20 @@ impl<'a> RunStory<'a> {
         if !matches!(fix, "" | TaskFailure::NO_ATTEMPTED_FIX) {
             page.line(2, &format!("attempted fix: {fix}"));
         }
+    }
+}
+
+/// What follows from it is told with the choice.
+fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
+    match answer {
+        PersonAnswer::Edit => page.line(1, "a person edited it"),
+        PersonAnswer::Context { text } => {
+            page.line(1, "a person said: try it again, and tell the agent:");
+            page.quote(2, text);
+        }
+        PersonAnswer::Fix => page.line(1, "a person said: make a fix for it"),
+        PersonAnswer::Skip => {}
+        PersonAnswer::Stop => page.line(1, "a person did not decide yet"),
     }
 }
 

@@ -1,0 +1,118 @@
+//! What the agent said last in its session.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use serde_json::Value;
+
+/// So many lines are looked at, and no more than so many bytes.
+const TAIL_LINES: usize = 500;
+const TAIL_BYTES: u64 = 2 * 1024 * 1024;
+
+const COMPLETION: &str = "ALL_TASKS_COMPLETE";
+
+/// The end of a transcript; what cannot be read says nothing.
+pub(super) fn tail(path: &Path) -> String {
+    read_tail(path).unwrap_or_default()
+}
+
+fn read_tail(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether the agent has said, as a word of its own, that everything is done. What it was
+/// told, and what its tools printed, may well have that word.
+pub(super) fn says_all_is_done(tail: &str) -> bool {
+    let lines = tail.lines().rev().take(TAIL_LINES);
+    lines.filter(|line| line.contains(COMPLETION)).any(says_it)
+}
+
+fn says_it(line: &str) -> bool {
+    match serde_json::from_str::<Value>(line) {
+        Ok(value) if value.is_object() => is_agents(&value) && has_word_in_text(&value),
+        _ => has_word(line),
+    }
+}
+
+/// Whose line it is; one that says nothing of it is taken for the agent's.
+fn is_agents(line: &Value) -> bool {
+    let role = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let roles = [
+        role(line, "type"),
+        role(line, "role"),
+        line.get("message")
+            .and_then(|message| role(message, "role")),
+    ];
+    let others = ["user", "system", "summary", "tool", "tool_result"];
+    !roles
+        .iter()
+        .flatten()
+        .any(|role| others.contains(&role.as_str()))
+}
+
+/// Looks at every text but what the agent thinks or hands to its tools.
+fn has_word_in_text(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_word(text),
+        Value::Array(values) => values.iter().any(has_word_in_text),
+        Value::Object(fields) => {
+            let kind = fields.get("type").and_then(Value::as_str);
+            !matches!(kind, Some("tool_use" | "tool_result" | "thinking"))
+                && fields.values().any(has_word_in_text)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn has_word(text: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(COMPLETION).any(|(at, word)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agents_own_word_counts() {
+        for line in [
+            "ALL_TASKS_COMPLETE",
+            "done: ALL_TASKS_COMPLETE.",
+            r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Done.\nALL_TASKS_COMPLETE"}]}}"#,
+            r#"{"role":"assistant","content":"ALL_TASKS_COMPLETE"}"#,
+            r#"{"text":"ALL_TASKS_COMPLETE"}"#,
+        ] {
+            assert!(says_all_is_done(&format!("{{}}\n{line}\n")), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_agent_was_told_or_read_does_not() {
+        for line in [
+            "NOT_ALL_TASKS_COMPLETE",
+            "ALL_TASKS_COMPLETED",
+            r#"{"type":"user","message":{"role":"user","content":"end with ALL_TASKS_COMPLETE"}}"#,
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","input":{"command":"grep ALL_TASKS_COMPLETE x"}}]}}"#,
+            r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"not yet ALL_TASKS_COMPLETE"}]}}"#,
+            r#"{"type":"system","content":"ALL_TASKS_COMPLETE"}"#,
+        ] {
+            assert!(!says_all_is_done(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_a_transcript_is_looked_at() {
+        let long = format!("ALL_TASKS_COMPLETE\n{}", "{}\n".repeat(TAIL_LINES));
+        assert!(!says_all_is_done(&long));
+    }
+}

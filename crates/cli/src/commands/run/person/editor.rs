@@ -1,0 +1,112 @@
+//! The user's own editor.
+
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use regreen_runtime::Stop;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How often it is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(50);
+/// So long an editor has to put away what was typed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A program and its arguments, as `VISUAL` or `EDITOR` has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Editor {
+    argv: Vec<String>,
+}
+
+/// What came of editing.
+#[derive(Debug)]
+pub(super) enum Edited {
+    Done,
+    Failed(String),
+    /// Somebody asked to stop meanwhile.
+    Stopped,
+}
+
+impl Editor {
+    pub(super) fn of_user() -> Option<Self> {
+        let set = |name: &str| std::env::var(name).ok();
+        ["VISUAL", "EDITOR"]
+            .into_iter()
+            .find_map(|name| Self::parse(&set(name)?))
+    }
+
+    /// Words and quotes as in a shell, and nothing else of one.
+    fn parse(text: &str) -> Option<Self> {
+        let argv = shell_words::split(text).ok()?;
+        (!argv.is_empty()).then_some(Self { argv })
+    }
+
+    /// Opens a file, and waits until the editor is closed.
+    pub(super) fn edit(&self, file: &Path, stop: &Stop) -> Edited {
+        let name = self.argv.join(" ");
+        match self.run(file, stop) {
+            Err(error) => Edited::Failed(format!("{name} cannot be started: {error}")),
+            Ok(None) => Edited::Stopped,
+            Ok(Some(status)) if status.success() => Edited::Done,
+            Ok(Some(status)) => Edited::Failed(format!("{name} ended with {status}")),
+        }
+    }
+
+    fn run(&self, file: &Path, stop: &Stop) -> io::Result<Option<ExitStatus>> {
+        let bell = stop.bell()?;
+        let (program, arguments) = self.argv.split_first().ok_or(io::ErrorKind::NotFound)?;
+        let mut child = Command::new(program).args(arguments).arg(file).spawn()?;
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(status));
+            }
+            let mut ready = [PollFd::new(&bell, PollFlags::IN)];
+            let look = Timespec::try_from(LOOK).ok();
+            // A signal cuts the wait short: then it is looked again.
+            if poll(&mut ready, look.as_ref()).is_ok_and(|ready| ready > 0) {
+                return end(&mut child).map(|()| None);
+            }
+        }
+    }
+}
+
+/// What regreen has started ends with it: asked first, so that nothing typed is lost.
+fn end(child: &mut Child) -> io::Result<()> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // It may have ended by itself meanwhile.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    let asked = Instant::now();
+    while asked.elapsed() < GRACE {
+        if child.try_wait()?.is_some() {
+            return Ok(());
+        }
+        thread::sleep(LOOK);
+    }
+    child.kill()?;
+    child.wait().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_and_quotes_are_understood_and_nothing_else() {
+        let argv = |text| Editor::parse(text).map(|editor| editor.argv);
+        assert_eq!(argv("vi").unwrap(), ["vi"]);
+        assert_eq!(argv("code  --wait").unwrap(), ["code", "--wait"]);
+        assert_eq!(argv("'my editor' -n").unwrap(), ["my editor", "-n"]);
+        assert_eq!(
+            argv("vi; rm -rf $HOME").unwrap(),
+            ["vi;", "rm", "-rf", "$HOME"]
+        );
+        for nothing in ["", "  ", "'"] {
+            assert_eq!(argv(nothing), None);
+        }
+    }
+}

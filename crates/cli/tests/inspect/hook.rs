@@ -1,0 +1,181 @@
+//! `regreen hook stop`: Claude Code asks whether a session may stop.
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use snapbox::str;
+
+use crate::support::{Answer, Test};
+
+const TASKS: &str = "- [x] 1.1 One\n- [ ] 1.2 Two\n  - **Verify**: `true`\n- [ ] 1.3 Three\n";
+const STATE: &str =
+    r#"{"phase":"execution","taskIndex":1,"totalTasks":3,"globalIteration":4,"taskIteration":1}"#;
+const SETTINGS: &str = ".claude/ralph-specum.local.md";
+const STATE_FILE: &str = "specs/login/.ralph-state.json";
+
+fn spec() -> Test {
+    Test::new()
+        .file("specs/.current-spec", "login\n")
+        .file("specs/login/tasks.md", TASKS)
+        .file(STATE_FILE, STATE)
+}
+
+/// What a session in the folder is told, with this beside its folder.
+fn ask(test: &Test, more: &str) -> Answer {
+    let cwd = test.path(".");
+    tell(test, &[], &format!(r#"{{"cwd":{cwd:?}{more}}}"#))
+}
+
+fn tell(test: &Test, variables: &[(&str, &str)], input: &str) -> Answer {
+    let mut child = test
+        .command(&["hook", "stop"])
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    test.answer(&child.wait_with_output().unwrap())
+}
+
+#[track_caller]
+fn may_stop(answer: Answer) {
+    answer.exits(0).prints("").complains("");
+}
+
+#[test]
+fn a_session_goes_on_while_the_current_spec_has_open_tasks() {
+    ask(&spec(), "").exits(0).complains("").prints(str![[r#"
+{
+  "decision": "block",
+  "reason": "Continue spec: login (Task 2/3, Iter 4)\n\n## State\nPath: specs/login | Index: 1 | Iteration: 1/5 | Recovery: false\n\n## Current Task\n- [ ] 1.2 Two\n  - **Verify**: `true`\n\n## How to go on\n1. Read specs/login/.ralph-state.json: it says where the spec stands.\n2. Have the task above done as your instructions say, rows marked [VERIFY] by whoever verifies.\n3. When it has signalled, verify it yourself, tick its box, and bring the state file up to date.\n4. If it fails, count the attempt in taskIteration and try again.\n5. When no box in specs/login/tasks.md is left open, end as your instructions say.",
+  "systemMessage": "regreen: iteration 4, task 2/3"
+}
+
+"#]]);
+}
+
+#[test]
+fn a_session_with_nothing_to_go_on_with_stops_in_silence() {
+    may_stop(ask(&Test::new(), ""));
+    may_stop(ask(&spec().file("specs/.current-spec", ""), ""));
+    may_stop(ask(&spec().file("specs/.current-spec", "gone"), ""));
+    may_stop(ask(&spec().file("specs/.current-spec", "../elsewhere"), ""));
+    let without_state = Test::new()
+        .file("specs/.current-spec", "login")
+        .file("specs/login/tasks.md", TASKS);
+    may_stop(ask(&without_state, ""));
+    may_stop(ask(
+        &spec().file(SETTINGS, "---\nenabled: false\n---\n"),
+        "",
+    ));
+    may_stop(ask(&spec(), r#","stop_hook_active":true"#));
+    for state in [
+        r#"{"phase":"design"}"#,
+        r#"{"phase":"execution","awaitingApproval":true}"#,
+    ] {
+        may_stop(ask(&spec().file(STATE_FILE, state), ""));
+    }
+}
+
+#[test]
+fn input_that_is_none_lets_a_session_stop() {
+    for input in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "\u{FEFF}{}",
+        r#"{"cwd":7}"#,
+        r#"{"cwd":"/nowhere/at/all"}"#,
+    ] {
+        may_stop(tell(&spec(), &[], input));
+    }
+}
+
+#[test]
+fn an_agent_that_has_said_it_is_done_may_stop() {
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"ok\nALL_TASKS_COMPLETE"}]}}"#;
+    let told = r#"{"type":"user","message":{"content":"end with ALL_TASKS_COMPLETE"}}"#;
+    let path = |test: &Test| format!(r#","transcript_path":{:?}"#, test.path("transcript.jsonl"));
+    let test = spec().file("transcript.jsonl", format!("{told}\n{said}\n"));
+    may_stop(ask(&test, &path(&test)));
+    let test = spec().file("transcript.jsonl", format!("{told}\n"));
+    assert!(ask(&test, &path(&test)).exits(0).stdout.contains("block"));
+    let test = spec();
+    assert!(ask(&test, &path(&test)).exits(0).stdout.contains("block"));
+}
+
+#[test]
+fn at_the_limit_it_says_so_and_lets_go() {
+    let state =
+        r#"{"phase":"execution","totalTasks":3,"globalIteration":9,"maxGlobalIterations":9}"#;
+    ask(&spec().file(STATE_FILE, state), "")
+        .exits(0)
+        .prints("")
+        .complains(str![[r#"
+ERROR: Maximum global iterations (9) reached. Review .progress.md for failure patterns.
+
+"#]]);
+}
+
+#[test]
+fn a_corrupt_state_is_named() {
+    ask(&spec().file(STATE_FILE, "{\"phase\""), "")
+        .exits(0)
+        .complains("")
+        .prints(str![[r#"
+{
+  "decision": "block",
+  "reason": "ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing an object at line 1 column 8.\n\nIt cannot be said where the spec stands. Ways out:\n1. Start the execution of the spec again, which makes the file anew from tasks.md; or run `regreen run login`, which moves it aside and goes on.\n2. Cancel the spec.",
+  "systemMessage": "regreen: corrupt state file of login"
+}
+
+"#]]);
+}
+
+#[test]
+fn a_session_in_a_folder_below_finds_the_spec() {
+    let test = spec().file("src/main.c", "");
+    let input = format!(r#"{{"cwd":{:?}}}"#, test.path("src"));
+    assert!(
+        tell(&test, &[], &input)
+            .stdout
+            .contains("Continue spec: login")
+    );
+}
+
+/// The agent of a run does one task. Kept in its session, it would do the others as well,
+/// unseen.
+#[test]
+fn the_agent_of_a_run_may_stop() {
+    let test = spec();
+    let input = format!(r#"{{"cwd":{:?}}}"#, test.path("."));
+    may_stop(tell(&test, &[("REGREEN_KEEPER", "tree-1:x:1")], &input));
+}
+
+#[test]
+fn two_hundred_tasks_take_no_time() {
+    let rows: Vec<String> = (1..=200)
+        .map(|n| format!("- [ ] {n}.1 Task {n}\n  - **Do**: something\n  - **Verify**: `true`\n"))
+        .collect();
+    let state = r#"{"phase":"execution","taskIndex":150,"totalTasks":200}"#;
+    let test = spec()
+        .file("specs/login/tasks.md", rows.concat())
+        .file(STATE_FILE, state);
+    // The quickest of some: other programs are at work on this machine, too.
+    let quickest = (0..10).map(|_| {
+        let start = Instant::now();
+        assert!(ask(&test, "").stdout.contains("Task 151/200"));
+        start.elapsed()
+    });
+    let quickest = quickest.min().unwrap();
+    assert!(quickest < Duration::from_millis(50), "{quickest:?}");
+}

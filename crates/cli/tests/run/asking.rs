@@ -1,0 +1,449 @@
+//! A person is asked what only a person can decide.
+
+use std::fs;
+
+use snapbox::IntoData as _;
+use snapbox::str;
+
+use crate::at_terminal::AtTerminal;
+use crate::scene::{STATE, Scene, TASKS};
+
+const GUIDE: &str = include_str!("../../../../docs/healing.md");
+const SHELL: [&str; 3] = ["--agent", "shell", "--recovery-mode"];
+const ASKED: &str = "What is to be done? ";
+
+/// The first task fails until there is a file `here`.
+fn failing() -> Scene {
+    Scene::new(
+        "- [ ] 1.1 Look\n  - **Do**: `cat here`\n  - **Verify**: `cat here`\n- [ ] 1.2 Work\n  - **Do**: `touch made`\n",
+    )
+}
+
+/// An agent that gets nowhere in its time and does not split, until it is told where to look.
+fn stuck() -> Scene {
+    Scene::new("- [ ] 1.1 Find it\n  - **Verify**: `test -f found`\n").agent(
+        r#"*) case $prompt in *"under the rug"*) touch found; echo TASK_COMPLETE ;;
+           *) sleep 120 ;; esac ;;"#,
+    )
+}
+
+fn run_stuck<'s>(scene: &'s Scene, more: &[&str]) -> AtTerminal<'s> {
+    let agent = scene.agent_flag();
+    let flags = ["--agent", &agent, "--recovery-mode", "--timeout=3s"];
+    scene.on_terminal(&[&flags, more].concat())
+}
+
+#[track_caller]
+fn shows(ended: &(Option<i32>, String), expected: impl snapbox::IntoData) {
+    let (code, shown) = ended;
+    let all = format!("{shown}--- exit code {code:?}\n");
+    snapbox::assert_data_eq!(all.into_data().raw(), expected.into_data().raw());
+}
+
+#[test]
+fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    shows(
+        &run.when(ASKED, "q\n").ends(),
+        str![[r#"
+run [RUN]: spec demo, agent shell
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Look: attempt 1 of 5
+1.1 Look: attempt 1 of 5 failed after [TIME]: cat: here: No such file or directory
+1.1: a person must decide: the shell agent runs commands and cannot repair them
+
+Task 1.1 needs a decision: Look
+  why       the shell agent runs commands and cannot repair them
+  error     cat: here: No such file or directory
+  attempts  1 of 5 used up
+  log       .regreen/runs/[RUN]/1.1/1.log
+
+  e  edit and retry: change specs/demo/tasks.md; the task starts afresh, with all its attempts
+  f  make a fix task anyway: it is written into the plan and done, then this one is tried again
+  s  skip: leave it out from now on, until `regreen retry 1.1`
+  q  stop: end here with exit code 3; `regreen run` asks again
+What is to be done? [e/f/s/q] q
+1.1: a person said: not decided yet
+run [RUN] ended after [TIME]: a person must decide (exit code 3)
+
+A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+Originals:       0 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Waiting:         1.1
+Warnings:        1
+Next:            `regreen why 1.1` tells how it failed
+Next:            `regreen retry 1.1` once it is edited or repaired, or `regreen done 1.1`, or `regreen skip 1.1`
+Next:            `regreen run` goes on then; on a terminal it asks
+--- exit code Some(3)
+
+"#]],
+    );
+    let mut run = scene.on_terminal(&SHELL);
+    let (code, shown) = run.when(ASKED, "stop\n").ends();
+    assert_eq!(code, Some(3));
+    assert!(!shown.contains("attempt 2"), "{shown}");
+    scene.regreen(&["status"]).shows(str![[r#"
+spec demo (specs/demo/tasks.md): 0 of 2 originals done
+run [RUN], agent shell: waits for a person; `regreen run` goes on with it
+task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such f…
+attempts 1 of 100, waited 0s of 6h 00m
+
+[ ] 1.1 Look  1 attempt, 1 of 5 used up, waits for a person
+    to decide: the shell agent runs commands and cannot repair them
+    failed: cat: here: No such file or directory
+[ ] 1.2 Work
+--- exit code 0
+
+"#]]);
+}
+
+#[test]
+fn what_a_person_adds_is_told_to_the_agent() {
+    let scene = stuck();
+    let mut run = run_stuck(&scene, &[]);
+    run.when(ASKED, "c\n")
+        .when("An empty line ends it.", "Look under the rug,\n")
+        .sees("under the rug,");
+    shows(
+        &run.when("\n", "token ghp_0123456789abcdefghijklmnopqrstuvwxyz\n\n")
+            .ends(),
+        str![[r#"
+run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Find it: attempt 1 of 5
+1.1 Find it: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after [TIME]
+1.1 Find it: it got nowhere in its time, the agent is to split it
+1.1 Find it: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after [TIME]
+1.1: a person must decide: it gets nowhere in its time, and was not split
+
+Task 1.1 needs a decision: Find it
+  why       it gets nowhere in its time, and was not split
+  error     The agent was ended: it had not finished after [TIME]
+  attempts  1 of 5 used up
+  log       .regreen/runs/[RUN]/1.1/2.log
+
+  e  edit and retry: change specs/demo/tasks.md; the task starts afresh, with all its attempts
+  c  add context and retry: the agent is told what you write; counts as an attempt
+  f  make a fix task anyway: it is written into the plan and done, then this one is tried again
+  s  skip: leave it out from now on, until `regreen retry 1.1`
+  q  stop: end here with exit code 3; `regreen run` asks again
+What is to be done? [e/c/f/s/q] c
+What should the agent know? An empty line ends it.
+Look under the rug,
+token ghp_0123456789abcdefghijklmnopqrstuvwxyz
+
+1.1: a person said: tried again, with this: Look under the rug, token ***github-token***
+1.1 Find it: attempt 2 of 5
+1.1: verifying: test -f found
+1.1 Find it: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       1 of 1 done
+Attempts:        3, of which 2 count (limit 100)
+Time:            [TIME]
+Warnings:        1
+--- exit code Some(0)
+
+"#]],
+    );
+    let prompt = scene.note("1.1-3.prompt");
+    assert!(!prompt.contains("ghp_0123456789"), "{prompt}");
+    let (_, said) = prompt
+        .split_once("## What the person who runs regreen says\n")
+        .unwrap();
+    assert!(
+        said.contains("```text\nLook under the rug,\ntoken "),
+        "{said}"
+    );
+    assert!(!prompt.contains("ghp_0123456789"), "{prompt}");
+    let why = scene.regreen(&["why", "1.1"]).stdout;
+    assert!(
+        why.contains(
+            "a person said: try it again, and tell the agent:\n    | Look under the rug,\n"
+        ),
+        "{why}"
+    );
+    assert!(!why.contains("ghp_0123456789"), "{why}");
+}
+
+#[test]
+fn the_guide_shows_what_is_seen() {
+    let scene = stuck();
+    let (_, shown) = run_stuck(&scene, &[]).when(ASKED, "q\n").ends();
+    let (_, page) = GUIDE.split_once("```text\nTask 1.1 needs").unwrap();
+    let (page, _) = page.split_once("\n```\n").unwrap();
+    let (_, shown) = shown.split_once("Task 1.1 needs").unwrap();
+    let (shown, _) = shown.split_once(" q\n1.1: ").unwrap();
+    snapbox::assert_data_eq!(scene.plain(page), shown.to_owned());
+}
+
+#[test]
+fn an_edited_task_is_tried_as_if_for_the_first_time() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    run.when(ASKED, "e\n")
+        .sees("Edit specs/demo/tasks.md, then press Enter here");
+    let edited = scene.text(TASKS).replace("cat here", "true");
+    fs::write(scene.path(TASKS), edited).unwrap();
+    let (code, shown) = run.when(": ", "\n").ends();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(
+        shown.contains("1.1: a person said: edited, so it is tried as if for the first time\n1.1 Look: attempt 1 of 5\n"),
+        "{shown}"
+    );
+    assert!(scene.text(TASKS).contains("- [x] 1.1"));
+}
+
+#[test]
+fn the_users_editor_is_opened_with_its_arguments() {
+    let scene = failing().file(
+        "my editor",
+        "#!/bin/sh\n[ \"$1\" = --wait ] || exit 1\nsed -i 's/cat here/true/' \"$2\"\n",
+    );
+    let editor = format!("sh '{}' --wait", scene.path("my editor").display());
+    let mut run = scene.on_terminal_with(&SHELL, &[("TERM", "dumb"), ("EDITOR", &editor)]);
+    let (code, shown) = run.when(ASKED, "e\n").ends();
+    assert_eq!(code, Some(0), "{shown}");
+}
+
+#[test]
+fn an_editor_that_fails_is_no_answer() {
+    let scene = failing();
+    for (editor, says) in [
+        ("false", "false ended with exit status: 1"),
+        ("no-such-editor", "no-such-editor cannot be started"),
+    ] {
+        let variables = [("TERM", "dumb"), ("EDITOR", "true"), ("VISUAL", editor)];
+        let mut run = scene.on_terminal_with(&SHELL, &variables);
+        let (code, _) = run.when(ASKED, "e\n").sees(says).when(ASKED, "q\n").ends();
+        assert_eq!(code, Some(3));
+    }
+}
+
+#[test]
+fn whoever_skips_a_fix_has_the_task_itself_tried() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    run.when(ASKED, "f\n").sees("Task 1.1.1 needs a decision");
+    fs::write(scene.path("here"), "").unwrap();
+    let (code, shown) = run.when(ASKED, "s\n").ends();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(
+        scene.text(TASKS).contains("- [x] 1.1.1 [FIX 1.1]"),
+        "{}",
+        scene.text(TASKS)
+    );
+}
+
+#[test]
+fn editing_gives_a_task_its_budgets_back() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&[&SHELL[..], &["--max-fix-tasks=1"]].concat());
+    run.when(ASKED, "f\n")
+        .when("Task 1.1.1 needs", "")
+        .when(ASKED, "s\n");
+    run.sees("Task 1.1 needs a decision");
+    assert!(
+        !scene.text(STATE).contains("forgiven"),
+        "{}",
+        scene.text(STATE)
+    );
+    run.when(ASKED, "e\n").when("press Enter", "\n");
+    run.sees("Task 1.1 needs a decision").sees(ASKED);
+    assert!(
+        scene.text(STATE).contains("\"forgiven\": 1"),
+        "{}",
+        scene.text(STATE)
+    );
+    let (code, _) = run.when("", "q\n").ends();
+    assert_eq!(code, Some(3));
+}
+
+#[test]
+fn a_fix_is_made_though_the_agent_could_not() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    run.when(ASKED, "f\n")
+        .sees("1.1: 1.1.1 is written into the plan, to repair it")
+        .sees("Task 1.1.1 needs a decision");
+    // The person gives it something to do.
+    let tasks = scene.text(TASKS);
+    let (before, after) = tasks.split_once("  - **Do**: Address the error").unwrap();
+    let (_, after) = after.split_once("  - **Done when**").unwrap();
+    let tasks = format!("{before}  - **Do**: `touch here`\n  - **Done when**{after}");
+    let (code, shown) = {
+        run.when(ASKED, "e\n").sees("press Enter");
+        fs::write(scene.path(TASKS), &tasks).unwrap();
+        run.when(": ", "\n").ends()
+    };
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("\n1.1.1: a person said: edited"), "{shown}");
+}
+
+#[test]
+fn what_a_person_skips_stays_skipped_until_they_take_it_back() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    let (code, shown) = run.when(ASKED, "s\n").ends();
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("\n1.2 Work: done after"), "{shown}");
+    let told = scene.regreen(&[&["run"], &SHELL[..]].concat());
+    assert_eq!(told.code, Some(1));
+    assert!(
+        !told.stdout.contains("1.1 Look: attempt"),
+        "{}",
+        told.stdout
+    );
+    let why = scene.regreen(&["why", "1.1"]).stdout;
+    assert!(why.contains("\n  a person said: skip it\n"), "{why}");
+    fs::write(scene.path("here"), "").unwrap();
+    scene.regreen(&["retry", "1.1"]);
+    assert_eq!(scene.regreen(&["run", "--agent", "shell"]).code, Some(0));
+}
+
+#[test]
+fn an_unknown_answer_is_asked_for_again() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    run.when(ASKED, "maybe\x1b[31m\n")
+        .sees("\"maybe\" is none of e/f/s/q.")
+        .when(ASKED, "\n")
+        .sees("\"\" is none of e/f/s/q.")
+        // Commands do not listen.
+        .when(ASKED, "c\n")
+        .sees("\"c\" is none of e/f/s/q.");
+    assert_eq!(run.when(ASKED, "Q\n").ends().0, Some(3));
+}
+
+#[test]
+fn the_end_of_the_input_decides_nothing() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    let (code, shown) = run.when(ASKED, "\x04").ends();
+    assert_eq!(code, Some(3), "{shown}");
+    assert!(
+        shown.contains("\n1.1: a person said: not decided yet\n"),
+        "{shown}"
+    );
+    // Neither does an end where something was to be said.
+    let scene = stuck();
+    let mut run = run_stuck(&scene, &[]);
+    run.when(ASKED, "c\n")
+        .when("ends it.", "\x04")
+        .sees("Nothing was said.");
+    assert_eq!(run.when(ASKED, "q\n").ends().0, Some(3));
+}
+
+#[test]
+fn a_signal_ends_the_question_at_once_and_it_is_asked_again() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 143)] {
+        let scene = failing();
+        let mut run = scene.on_terminal(&SHELL);
+        run.sees(ASKED);
+        run.signal(signal);
+        let (ended, shown) = run.ends();
+        assert_eq!(ended, Some(code), "{shown}");
+        assert!(shown.contains("[e/f/s/q] \nstopping"), "{shown}");
+        let mut run = scene.on_terminal(&SHELL);
+        let (ended, shown) = run.when(ASKED, "q\n").ends();
+        assert_eq!(ended, Some(3), "{shown}");
+        assert!(!shown.contains("attempt 2"), "{shown}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_editor_too() {
+    let scene = failing();
+    let variables = [
+        ("TERM", "dumb"),
+        ("EDITOR", "sh -c 'echo OPEN; exec sleep 120'"),
+    ];
+    let mut run = scene.on_terminal_with(&SHELL, &variables);
+    run.when(ASKED, "e\n").sees("OPEN");
+    run.signal("TERM");
+    assert_eq!(run.ends().0, Some(143));
+}
+
+#[test]
+fn killed_while_it_asks_a_run_asks_again() {
+    let scene = failing();
+    let mut run = scene.on_terminal(&SHELL);
+    run.sees(ASKED);
+    run.signal("KILL");
+    assert_eq!(run.ends().0, None);
+    fs::write(scene.path("here"), "").unwrap();
+    let mut run = scene.on_terminal(&SHELL);
+    let (code, shown) = run.when(ASKED, "e\n").when("press Enter", "\n").ends();
+    assert_eq!(code, Some(0), "{shown}");
+    // Attempts are numbered on, and counted afresh.
+    assert!(shown.contains("1.1 Look: attempt 1 of 5\n"), "{shown}");
+    assert_eq!(shown.matches("1.1 Look: attempt").count(), 1, "{shown}");
+}
+
+#[test]
+fn nobody_is_asked_who_said_so_or_is_not_there() {
+    for flags in [&["--keep-going"][..], &["--no-input"], &["--json"]] {
+        let scene = failing();
+        let mut run = scene.on_terminal(&[&SHELL[..], flags].concat());
+        let (code, shown) = run.ends();
+        assert_eq!(code, Some(3), "{shown}");
+        assert!(!shown.contains(ASKED), "{shown}");
+        let is_done = scene.text(TASKS).contains("- [x] 1.2");
+        assert_eq!(is_done, flags == ["--keep-going"]);
+    }
+}
+
+#[test]
+fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
+    let scene = failing().file("specs/other/tasks.md", "- [ ] 7 Else\n");
+    scene
+        .regreen(&["run", "demo", "--agent", "shell", "--recovery-mode"])
+        .shows(str![[r#"
+run [RUN]: spec demo, agent shell
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Look: attempt 1 of 5
+1.1 Look: attempt 1 of 5 failed after [TIME]: cat: here: No such file or directory
+1.1: a person must decide: the shell agent runs commands and cannot repair them
+run [RUN] ended after [TIME]: a person must decide (exit code 3)
+
+Originals:       0 of 2 done
+Attempts:        1 (limit 100)
+Time:            [TIME]
+Waiting:         1.1
+Warnings:        1
+Next:            `regreen why 1.1 --spec demo` tells how it failed
+Next:            `regreen retry 1.1 --spec demo` once it is edited or repaired, or `regreen done 1.1 --spec demo`, or `regreen skip 1.1 --spec demo`
+Next:            `regreen run demo` goes on then; on a terminal it asks
+--- standard error
+A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+--- exit code 3
+
+"#]]);
+    fs::write(scene.path("here"), "").unwrap();
+    scene
+        .regreen(&["retry", "1.1", "--spec", "demo"])
+        .shows(str![[r#"
+1.1 is open; `regreen run` tries it as if for the first time
+--- exit code 0
+
+"#]]);
+    let told = scene.regreen(&["run", "demo", "--agent", "shell"]);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
+}
+
+#[test]
+fn a_live_view_makes_room_for_the_question_and_comes_back() {
+    let scene = failing();
+    let mut run = scene.on_terminal_with(&SHELL, &[("TERM", "xterm")]);
+    run.sees("Task 1.1 needs a decision").sees(ASKED);
+    fs::write(scene.path("here"), "").unwrap();
+    let (code, shown) = run.when("", "e\n").when("press Enter", "\n").ends();
+    assert_eq!(code, Some(0), "{shown}");
+    let (_, asked) = shown.split_once("What is to be done?").unwrap();
+    let (asked, after) = asked.split_once("Edit specs/demo/tasks.md").unwrap();
+    assert!(!asked.contains("attempts used"), "{asked:?}");
+    assert!(after.contains("attempts used"), "{after:?}");
+}

@@ -1,0 +1,341 @@
+//! Rows that an agent asked for.
+
+use regreen_model::{
+    ERROR_CHARS, Modification, ModificationRequest, NewTask, PlainLine, TaskId, TaskKey,
+};
+
+use super::edit::{Change, EditError};
+use super::insert::Place;
+use super::proposal::Proposal;
+use super::row::RowId;
+use super::task_file::TaskFile;
+use crate::state::State;
+
+/// So many requests are honoured for an original, those of its parts and fixes included.
+const REQUESTS: u32 = 3;
+/// So many times a task is divided, and its parts, and theirs.
+const DEPTH: u32 = 2;
+const ROWS: usize = 10;
+
+impl TaskFile {
+    /// The rows that come of a request for a task. `name` tells it from others: what was
+    /// granted once is granted again, with the same rows.
+    ///
+    /// A fix asks on behalf of its original: what it needs first stands before that.
+    ///
+    /// # Errors
+    /// Why it is not honoured.
+    pub fn grant(
+        &self,
+        state: &State,
+        task: &TaskKey,
+        name: &str,
+        request: &ModificationRequest,
+    ) -> Result<Vec<NewTask>, String> {
+        let Some((row, original)) = self.original_of(task) else {
+            return Err("the task is no longer in the file".to_owned());
+        };
+        let proposals = proposals(&original.id, request);
+        let granted = state.modification_rows(&task.id, name);
+        if granted.is_none() {
+            self.judge(state, (task, &original), request, &proposals)?;
+        }
+        let first = granted
+            .and_then(|rows| original.id.child_number(rows.first()?))
+            .unwrap_or_else(|| self.next_number(state, row, &original.id));
+        let tasks = numbered(&original.id, first, proposals);
+        match self.insert_granted(task, request.modification, &tasks) {
+            Ok(_) => Ok(tasks),
+            Err(_) => Err("its rows cannot be written without changing what others say".to_owned()),
+        }
+    }
+
+    /// The original that a task is, or repairs.
+    fn original_of(&self, task: &TaskKey) -> Option<(RowId, TaskKey)> {
+        let root = self.root(self.resolve(task)?);
+        Some((root, self.key(root)?))
+    }
+
+    /// Why a request is not honoured.
+    fn judge(
+        &self,
+        state: &State,
+        (task, original): (&TaskKey, &TaskKey),
+        request: &ModificationRequest,
+        proposals: &[Proposal],
+    ) -> Result<(), String> {
+        let asked = &request.original_task_id;
+        if *asked != task.id && *asked != original.id {
+            let run = &task.id;
+            return Err(format!("it asks for task {asked}, but task {run} was run"));
+        }
+        let rows = proposals.len();
+        if rows == 0 || rows > ROWS {
+            return Err(format!("it proposes {rows} rows; 1 to {ROWS} are allowed"));
+        }
+        if proposals.iter().any(|row| row.title.is_empty()) {
+            return Err("a row that it proposes has no title".to_owned());
+        }
+        // Two rows with ids would make checklist items of all that have none.
+        if self.is_by_position(original) {
+            return Err(
+                "this list has no ids, so new rows would renumber its tasks; give them ids (1.1, 1.2, …) to allow it"
+                    .to_owned(),
+            );
+        }
+        let lineage = state.modification_lineage(&task.id);
+        if lineage.depth >= DEPTH {
+            return Err("parts of parts are not divided further".to_owned());
+        }
+        if lineage.requests >= REQUESTS {
+            let root = lineage.root;
+            return Err(format!("task {root} has had its {REQUESTS} changes"));
+        }
+        Ok(())
+    }
+
+    /// Whether a task has its number from where it stands.
+    fn is_by_position(&self, task: &TaskKey) -> bool {
+        let row = self.resolve(task).and_then(|row| self.row(row));
+        row.is_some_and(|row| row.numbered)
+    }
+
+    /// The first number that no row, no fix and no earlier request has used.
+    fn next_number(&self, state: &State, row: RowId, original: &TaskId) -> u32 {
+        let free = self.next_fix_id(row, &state.fix_task_map());
+        let free = free.and_then(|id| original.child_number(&id)).unwrap_or(1);
+        let asked_for = state.rows_asked_for();
+        let used = asked_for.filter_map(|id| original.child_number(&id)).max();
+        used.map_or(free, |used| free.max(used.saturating_add(1)))
+    }
+
+    /// Parts and what has to be there first go before the original, what follows goes after it.
+    /// `None` if all of them stand there already.
+    ///
+    /// # Errors
+    /// If the task is gone, or a row cannot be inserted.
+    pub fn insert_granted(
+        &self,
+        task: &TaskKey,
+        modification: Modification,
+        tasks: &[NewTask],
+    ) -> Result<Option<Self>, EditError> {
+        let (_, original) = self.original_of(task).ok_or(EditError::NoSuchRow)?;
+        let mut edited: Option<Self> = None;
+        // After a row, the last is inserted first, so that they end up in their order.
+        let in_order: Vec<&NewTask> = match modification {
+            Modification::AddFollowup => tasks.iter().rev().collect(),
+            Modification::SplitTask | Modification::AddPrerequisite => tasks.iter().collect(),
+        };
+        for new in in_order {
+            let now = edited.as_ref().unwrap_or(self);
+            let row = now.resolve(&original).ok_or(EditError::NoSuchRow)?;
+            let place = match modification {
+                Modification::AddFollowup => Place::After(row),
+                Modification::SplitTask | Modification::AddPrerequisite => Place::Before(row),
+            };
+            if let Change::Made(made) = now.insert(new, place)? {
+                edited = Some(made);
+            }
+        }
+        Ok(edited)
+    }
+}
+
+fn proposals(original: &TaskId, request: &ModificationRequest) -> Vec<Proposal> {
+    let proposed = request.proposed_tasks.iter();
+    proposed
+        .map(|task| Proposal::read(original, task))
+        .collect()
+}
+
+fn numbered(original: &TaskId, first: u32, proposals: Vec<Proposal>) -> Vec<NewTask> {
+    let numbered = (first..).zip(proposals);
+    numbered
+        .map(|(number, proposal)| new_task(original.child(number), proposal))
+        .collect()
+}
+
+fn new_task(id: TaskId, proposal: Proposal) -> NewTask {
+    let line = |text: Option<String>| {
+        let line = text.map(|text| PlainLine::flatten(&text, ERROR_CHARS));
+        line.filter(|line| !line.is_empty())
+    };
+    NewTask {
+        id,
+        markers: Vec::new(),
+        title: proposal.title,
+        action: line(proposal.fields.action),
+        steps: Vec::new(),
+        files: line(proposal.fields.files).map(|line| line.to_string()),
+        done_when: line(proposal.fields.done_when),
+        verify: proposal.fields.verify.and_then(|text| commands(&text)),
+        commit: line(proposal.fields.commit),
+    }
+}
+
+/// Commands stay as they are: one as a code span, several or one with backticks in a fence.
+fn commands(text: &str) -> Option<String> {
+    let is_plain = |c: &char| !c.is_control();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| line.chars().filter(is_plain).collect::<String>())
+        .map(|line| line.trim_end().to_owned())
+        .filter(|line| !line.is_empty() && !is_fence(line))
+        .collect();
+    match lines.as_slice() {
+        [] => None,
+        [line] if line.trim().starts_with('`') => Some(line.trim().to_owned()),
+        [line] if !line.contains('`') => Some(format!("`{}`", line.trim())),
+        lines => Some(format!("```bash\n{}\n```", lines.join("\n"))),
+    }
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+#[cfg(test)]
+mod tests {
+    use regreen_model::ProposedTask;
+
+    use super::*;
+
+    const FILE: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n  - **Verify**: `true`\n- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ] 1.3 C\n";
+
+    fn id(text: &str) -> TaskId {
+        TaskId::parse(text).unwrap()
+    }
+
+    fn key(file: &TaskFile, task: &str) -> TaskKey {
+        let row = file.rows_with_id(&id(task)).next().unwrap();
+        file.key(row).unwrap()
+    }
+
+    fn request(modification: Modification, task: &str, rows: &[&str]) -> ModificationRequest {
+        ModificationRequest {
+            modification,
+            original_task_id: id(task),
+            reasoning: String::new(),
+            proposed_tasks: rows
+                .iter()
+                .map(|row| ProposedTask::Lines((*row).to_owned()))
+                .collect(),
+        }
+    }
+
+    /// The file with the rows that `task` asks for.
+    fn granted(
+        file: &str,
+        state: &State,
+        task: &str,
+        request: &ModificationRequest,
+    ) -> Result<String, String> {
+        let file = TaskFile::read(file);
+        let task = key(&file, task);
+        let rows = file.grant(state, &task, "run/1", request)?;
+        let made = file
+            .insert_granted(&task, request.modification, &rows)
+            .map_err(|error| error.to_string())?;
+        Ok(made.map_or_else(String::new, |file| file.text().to_owned()))
+    }
+
+    #[test]
+    fn a_fix_asks_on_behalf_of_its_original() {
+        for asked in ["1.2", "1.2.1"] {
+            let request = request(Modification::AddPrerequisite, asked, &["Install"]);
+            let made = granted(FILE, &State::default(), "1.2.1", &request).unwrap();
+            assert!(
+                made.starts_with("- [ ] 1.1 A\n- [ ] 1.2.2 Install\n- [ ] 1.2 B\n"),
+                "{made}"
+            );
+        }
+        let request = request(Modification::AddFollowup, "1.2.1", &["Tidy"]);
+        let made = granted(FILE, &State::default(), "1.2.1", &request).unwrap();
+        assert!(
+            made.ends_with("- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ] 1.2.2 Tidy\n- [ ] 1.3 C\n"),
+            "{made}"
+        );
+    }
+
+    #[test]
+    fn rows_as_they_stand_in_a_file_keep_what_they_say() {
+        let row = "- [x] 1.1.7 [P] First\n  - **Do**: Read it\n  - **Files**: `a.rs`\n  - **Verify**: `cargo test` and `true`\n  - **Commit**: `feat: a`\n- [ ] 9.9 Evil";
+        let script = "- [ ] 2.0 Second\n  - **Verify**:\n    ```bash\n    cd a\n    make\n    ```";
+        let request = request(Modification::SplitTask, "1.1", &[row, script]);
+        assert_eq!(
+            granted(
+                "- [ ] 1.1 A\n- [ ] 1.2 B\n",
+                &State::default(),
+                "1.1",
+                &request
+            )
+            .unwrap(),
+            "- [ ] 1.1.1 First
+  - **Do**: Read it
+  - **Files**: a.rs
+  - **Verify**: `cargo test` and `true`
+  - **Commit**: `feat: a`
+- [ ] 1.1.2 2.0 Second
+  - **Verify**:
+    ```bash
+    cd a
+    make
+    ```
+- [ ] 1.1 A
+- [ ] 1.2 B
+"
+        );
+    }
+
+    #[test]
+    fn numbers_that_were_used_are_not_used_again() {
+        let mut state = State::default();
+        state.record_fix(&id("1.1"), &id("1.1.3"), "x");
+        state.record_modification(&id("1.1"), "run/0", &[id("1.1.4"), id("1.1.5")]);
+        let request = request(Modification::SplitTask, "1.1", &["Part"]);
+        let made = granted(FILE, &state, "1.1", &request).unwrap();
+        assert!(made.starts_with("- [ ] 1.1.6 Part\n"), "{made}");
+    }
+
+    #[test]
+    fn a_list_without_ids_stays_as_it_is() {
+        let request = request(Modification::SplitTask, "2", &["One"]);
+        let refused = granted("- [ ] A\n- [ ] B\n", &State::default(), "2", &request).unwrap_err();
+        assert!(refused.starts_with("this list has no ids"), "{refused}");
+    }
+
+    #[test]
+    fn a_file_never_says_more_than_it_was_meant_to() {
+        for title in [
+            "<!-- x",
+            "[1.3]: x",
+            "1.3 x",
+            "# x",
+            "**Verify**: x",
+            "```",
+            "* [ ] 6.6 x",
+            "- - [ ] x",
+            "- x",
+            "```\n- [ ] 6.6 x\n```",
+            "[FIX 1.1] x",
+            "| x |",
+            "\\",
+            "> x",
+            "~~~",
+            "_x",
+            ": x",
+            "(x) [",
+        ] {
+            let request = request(Modification::SplitTask, "1.2", &[title]);
+            match granted(FILE, &State::default(), "1.2", &request) {
+                Ok(made) => {
+                    let (before, after) = (TaskFile::read(FILE), TaskFile::read(made));
+                    assert_eq!(after.rows().count(), before.rows().count() + 1, "{title}");
+                }
+                Err(why) => assert_eq!(why, "a row that it proposes has no title", "{title}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What only a person can decide, and what follows from the answer.
+
+use regreen_engine::{Command, FixBudget, Input, Phase, Question, Resumption};
+use regreen_model::ChoiceKind::{Done, Retry, Skip};
+use regreen_model::{
+    AnswerKind, AttemptReport, Ending, PersonAnswer, PickedTask, PromptKind, RunConfig, RunOutcome,
+    Verdict, VerifyCommand,
+};
+
+use crate::script::{Run, choice, failed, picked, signalled, task};
+
+const WHY: &str = "the shell agent runs commands and cannot repair them";
+
+fn shell() -> RunConfig {
+    RunConfig {
+        agent: "shell".to_owned(),
+        recovery: true,
+        asks: true,
+        ..RunConfig::default()
+    }
+}
+
+/// An agent that gets nowhere in its time and cannot split the task.
+fn stuck(run: &mut Run) {
+    let ending = Ending {
+        timed_out: true,
+        ..Ending::default()
+    };
+    for _ in 0..2 {
+        run.attempt_ends(AttemptReport {
+            ending,
+            error: "no time".to_owned(),
+            ..AttemptReport::default()
+        });
+    }
+}
+
+fn asked_with(config: RunConfig) -> Run {
+    let mut run = Run::start_with(config, vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(failed());
+    run
+}
+
+/// A run that asks about 1.1.
+fn asked() -> Run {
+    asked_with(shell())
+}
+
+/// The same of an agent that listens.
+fn asked_about_time() -> Run {
+    let config = RunConfig {
+        agent: "command:x".to_owned(),
+        ..shell()
+    };
+    let mut run = Run::start_with(config, vec![]);
+    run.pick(picked("1.1", 0));
+    stuck(&mut run);
+    run
+}
+
+fn question(run: &Run) -> &Question {
+    match run.command() {
+        Command::AskPerson(question) => question,
+        other => panic!("nobody is asked: {other:?}"),
+    }
+}
+
+fn answer(run: &mut Run, answer: PersonAnswer) {
+    answer_about(run, "1.1", answer);
+}
+
+fn answer_about(run: &mut Run, id: &str, answer: PersonAnswer) {
+    let what = answer.choice();
+    let choice = what.map(|what| choice(run.state.choices_seen + 1, id, what));
+    let seq = run.state.tasks[&task(id)].phase.seq().unwrap_or(0);
+    run.tell(&Input::PersonAnswered {
+        seq,
+        answer,
+        choice,
+    });
+}
+
+fn outcome(run: &Run) -> Option<&RunOutcome> {
+    run.state.outcome.as_ref()
+}
+
+fn is_open_question(run: &Run) -> bool {
+    matches!(run.state.tasks[&task("1.1")].phase, Phase::Asking { .. })
+}
+
+#[test]
+fn a_person_is_told_what_failed_and_what_can_be_done() {
+    let run = asked();
+    assert_eq!(run.events()[1..], ["task_failed", "person_asked"]);
+    let question = question(&run);
+    assert_eq!((&question.task, question.why.as_str()), (&task("1.1"), WHY));
+    let error = question.failure.as_ref().map(|note| note.error.as_str());
+    assert_eq!(
+        (error, question.failed_attempt),
+        (Some("it broke"), Some(1))
+    );
+    assert_eq!((question.iterations, question.max_iterations), (1, 5));
+    let commands_do_not_listen = [
+        AnswerKind::Edit,
+        AnswerKind::Fix,
+        AnswerKind::Skip,
+        AnswerKind::Stop,
+    ];
+    assert_eq!(question.choices, commands_do_not_listen);
+    assert_eq!(run.state_file().results.get(&task("1.1").id), Some(&false));
+    let run = asked_about_time();
+    assert_eq!(self::question(&run).choices, AnswerKind::ALL);
+}
+
+#[test]
+fn an_edited_task_starts_afresh_as_it_stands_now() {
+    let mut run = asked();
+    answer(&mut run, PersonAnswer::Edit);
+    assert_eq!(run.events(), ["person_answered", "chosen", "plan_asked"]);
+    let edited = PickedTask {
+        commit: Some("feat: another".to_owned()),
+        ..picked("1.1", 0)
+    };
+    run.pick(edited.clone());
+    let order = run.attempt();
+    assert_eq!(order.task, edited);
+    assert_eq!((order.attempt, order.iteration), (2, 1));
+    assert_eq!(order.prompt, PromptKind::Retry);
+}
+
+#[test]
+fn what_a_person_adds_is_told_to_the_agent_from_then_on() {
+    let mut run = asked_about_time();
+    let said = |text: &str| PersonAnswer::Context {
+        text: text.to_owned(),
+    };
+    answer(&mut run, said("look into src"));
+    assert_eq!(run.events(), ["person_answered", "plan_asked"]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(run.attempt().context, ["look into src"]);
+    assert_eq!(run.attempt().iteration, 2);
+    // Another failure gets a fix, which is told as well.
+    run.attempt_ends(failed());
+    run.tell(&Input::BudgetRead {
+        seq: run.state.next_seq - 1,
+        budget: FixBudget {
+            last_error: String::new(),
+            depth: 0,
+            fixes: 0,
+            root_fixes: 0,
+            root: task("1.1").id,
+            fix_ids: vec![],
+            next_id: task("1.1.1").id,
+            last_error: String::new(),
+        },
+    });
+    let seq = run.state.next_seq - 1;
+    run.tell(&Input::Inserted { seq });
+    run.pick(PickedTask {
+        root: task("1.1"),
+        ..picked("1.1.1", 0)
+    });
+    assert_eq!(run.attempt().context, ["look into src"]);
+    run.attempt_ends(signalled());
+    run.finish_task();
+    run.pick(picked("1.1", 0));
+    stuck(&mut run);
+    answer(&mut run, said("and into lib"));
+    run.pick(picked("1.1", 0));
+    assert_eq!(run.attempt().context, ["look into src", "and into lib"]);
+    run.resume(vec![choice(1, "1.1", Skip)]);
+    run.pick(picked("1.2", 1));
+    assert!(run.attempt().context.is_empty());
+}
+
+#[test]
+fn a_fix_is_made_if_a_person_wants_one_as_far_as_the_budget_goes() {
+    let mut run = asked();
+    answer(&mut run, PersonAnswer::Fix);
+    assert_eq!(run.events(), ["person_answered", "budget_asked"]);
+    assert!(matches!(run.command(), Command::ReadBudget { .. }));
+    run.tell(&Input::BudgetRead {
+        seq: run.state.next_seq - 1,
+        budget: FixBudget {
+            last_error: String::new(),
+            depth: 0,
+            fixes: 3,
+            root_fixes: 3,
+            root: task("1.1").id,
+            fix_ids: vec![],
+            next_id: task("1.1.4").id,
+            last_error: String::new(),
+        },
+    });
+    assert!(matches!(outcome(&run), Some(RunOutcome::Limit { .. })));
+}
+
+#[test]
+fn whoever_edits_a_fix_may_edit_the_task_that_it_repairs() {
+    let mut run = asked();
+    answer(&mut run, PersonAnswer::Fix);
+    let seq = run.state.next_seq - 1;
+    run.tell(&Input::BudgetRead {
+        seq,
+        budget: FixBudget {
+            last_error: String::new(),
+            depth: 0,
+            fixes: 0,
+            root_fixes: 0,
+            root: task("1.1").id,
+            fix_ids: vec![],
+            next_id: task("1.1.1").id,
+            last_error: String::new(),
+        },
+    });
+    let seq = run.state.next_seq - 1;
+    run.tell(&Input::Inserted { seq });
+    let fix = PickedTask {
+        root: task("1.1"),
+        ..picked("1.1.1", 0)
+    };
+    run.pick(fix.clone());
+    run.attempt_ends(failed());
+    answer_about(&mut run, "1.1.1", PersonAnswer::Edit);
+    run.pick(fix);
+    run.attempt_ends(signalled());
+    run.finish_task();
+    let verify = vec![VerifyCommand::always("make check")];
+    let edited = PickedTask {
+        verify,
+        ..picked("1.1", 0)
+    };
+    run.pick(edited.clone());
+    assert_eq!(run.attempt().task, edited);
+    // An agent that edits it changes nothing.
+    run.attempt_ends(failed());
+    run.resume(vec![]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(run.state.tasks[&task("1.1")].picked.verify, edited.verify);
+}
+
+#[test]
+fn what_a_person_skips_is_left_out() {
+    let mut run = asked();
+    answer(&mut run, PersonAnswer::Skip);
+    assert_eq!(run.events(), ["person_answered", "chosen", "plan_asked"]);
+    assert_eq!(run.state.tasks[&task("1.1")].phase, Phase::Closed);
+    run.nothing_left(3, 1);
+    assert_eq!(outcome(&run), Some(&RunOutcome::Skipped));
+}
+
+#[test]
+fn whoever_stops_is_asked_again_by_the_next_run() {
+    let mut run = asked();
+    answer(&mut run, PersonAnswer::Stop);
+    let why = format!("task 1.1: {WHY}; it failed with: it broke");
+    assert_eq!(outcome(&run), Some(&RunOutcome::NeedsPerson { why }));
+    run.resume(vec![]);
+    assert!(run.is_reading_the_plan());
+    run.pick(picked("1.1", 0));
+    assert_eq!(question(&run).why, WHY);
+    assert_eq!(question(&run).iterations, 1);
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_run_ends_until_somebody_decides() {
+    let mut run = asked_with(RunConfig {
+        asks: false,
+        ..shell()
+    });
+    assert_eq!(run.events()[2..], ["person_asked", "run_ended"]);
+    for _ in 0..2 {
+        run.resume(vec![]);
+        run.pick(picked("1.1", 0));
+        assert_eq!(run.events(), ["task_picked", "person_asked", "run_ended"]);
+        assert!(matches!(
+            outcome(&run),
+            Some(RunOutcome::NeedsPerson { .. })
+        ));
+    }
+    // A later run on a terminal has the same question.
+    run.tell(&Input::Resume(Resumption {
+        config: Some(Box::new(shell())),
+        ..Resumption::default()
+    }));
+    run.pick(picked("1.1", 0));
+    assert_eq!(question(&run).why, WHY);
+}
+
+#[test]
+fn a_question_ends_with_what_is_said_outside_of_the_run() {
+    for what in [Skip, Done, Retry] {
+        let mut run = asked();
+        run.resume(vec![choice(1, "1.1", what)]);
+        assert!(run.is_reading_the_plan());
+        assert!(!is_open_question(&run));
+    }
+    let mut run = asked();
+    run.resume(vec![choice(1, "1.1", Retry)]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(run.attempt().iteration, 1);
+}
+
+#[test]
+fn after_a_crash_it_is_asked_again_unless_the_task_is_next_no_more() {
+    let mut run = asked();
+    run.resume(vec![]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(question(&run).why, WHY);
+    run.resume(vec![]);
+    run.pick(picked("1.2", 1));
+    assert_eq!(run.attempt().task.task, task("1.2"));
+}
+
+#[test]
+fn whoever_interrupts_a_question_stops_the_run_and_is_asked_again() {
+    let mut run = asked();
+    run.stop();
+    assert!(matches!(outcome(&run), Some(RunOutcome::Stopped { .. })));
+    assert!(is_open_question(&run));
+    run.resume(vec![]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(question(&run).why, WHY);
+}
+
+#[test]
+fn a_late_or_repeated_answer_changes_nothing() {
+    let mut run = asked();
+    let seq = run.state.tasks[&task("1.1")].phase.seq().unwrap_or(0);
+    let again = Input::PersonAnswered {
+        seq,
+        answer: PersonAnswer::Fix,
+        choice: None,
+    };
+    answer(&mut run, PersonAnswer::Edit);
+    let before = run.state.clone();
+    run.tell(&again);
+    assert_eq!(run.state, before);
+}
+
+#[test]
+fn keep_going_asks_nobody_and_leaves_the_question_for_later() {
+    let mut run = asked_with(RunConfig {
+        keep_going: true,
+        ..shell()
+    });
+    assert_eq!(
+        run.events()[2..],
+        ["person_asked", "task_parked", "plan_asked"]
+    );
+    run.pick(picked("1.2", 1));
+    // What is being done comes before what somebody has to decide.
+    run.resume(vec![]);
+    assert_eq!(
+        run.events(),
+        ["run_resumed", "attempt_ended", "attempt_started"]
+    );
+    assert_eq!(run.attempt().task.task, task("1.2"));
+    run.attempt_ends(signalled());
+    run.finish_task();
+    run.pick(picked("1.1", 0));
+    assert_eq!(
+        run.events(),
+        ["task_picked", "person_asked", "task_parked", "plan_asked"]
+    );
+    run.nothing_left(3, 1);
+    assert!(matches!(
+        outcome(&run),
+        Some(RunOutcome::NeedsPerson { .. })
+    ));
+    run.tell(&Input::Resume(Resumption {
+        config: Some(Box::new(shell())),
+        ..Resumption::default()
+    }));
+    run.pick(picked("1.1", 0));
+    assert_eq!(question(&run).why, WHY);
+}
+
+#[test]
+fn a_limit_is_a_limit_and_nobody_is_asked() {
+    let mut config = shell();
+    config.limits.task_iterations = 1;
+    let run = asked_with(config);
+    let message = "ERROR: Max retries reached for task 1.1 after 1 attempts".to_owned();
+    assert_eq!(outcome(&run), Some(&RunOutcome::Limit { message }));
+}
+
+#[test]
+fn nobody_works_at_a_group_who_could_be_told_anything() {
+    let config = RunConfig {
+        agent: "shell".to_owned(),
+        ..shell()
+    };
+    let mut run = Run::start_with(config, vec![]);
+    run.pick(PickedTask {
+        is_group: true,
+        ..picked("1", 0)
+    });
+    for _ in 0..2 {
+        let error = "no".to_owned();
+        run.verified(Verdict::Red { error });
+    }
+    assert!(!question(&run).choices.contains(&AnswerKind::Context));
+    assert_eq!(question(&run).failed_attempt, Some(0));
+}

@@ -1,0 +1,197 @@
+//! Agents that misbehave for ever, as no script can: each is ended by the budget that is for it.
+
+use regreen_engine::{Command, FixBudget, Input, NextStep, Plan};
+use regreen_model::{
+    AttemptClass, AttemptReport, PickedTask, RunConfig, RunOutcome, TaskId, Timestamp,
+};
+
+use crate::script::{Run, picked, signalled};
+
+const HOUR_MS: u64 = 60 * 60 * 1_000;
+
+fn config(recovery: bool) -> RunConfig {
+    RunConfig {
+        recovery,
+        ..RunConfig::default()
+    }
+}
+
+fn overflowing() -> AttemptReport {
+    AttemptReport {
+        class: AttemptClass::Session {
+            why: "prompt is too long".to_owned(),
+        },
+        ..AttemptReport::default()
+    }
+}
+
+fn id(text: &str) -> TaskId {
+    crate::script::task(text).id
+}
+
+/// What is left of the budget of a task that has had so many fixes.
+fn budget(fixes: u32) -> FixBudget {
+    let fix_ids: Vec<TaskId> = (1..=fixes).map(|n| id("1.1").child(n)).collect();
+    FixBudget {
+        depth: 0,
+        fixes,
+        root_fixes: fixes,
+        root: id("1.1"),
+        fix_ids,
+        next_id: id("1.1").child(fixes + 1),
+        last_error: String::new(),
+    }
+}
+
+#[track_caller]
+fn outcome(run: &Run) -> &RunOutcome {
+    assert!(matches!(run.command(), Command::Finish));
+    let Some(outcome) = &run.state.outcome else {
+        panic!("it has not ended")
+    };
+    outcome
+}
+
+#[test]
+fn one_that_always_overflows_is_retried_and_given_up_without_recovery() {
+    let mut run = Run::start_with(config(false), vec![]);
+    run.pick(picked("1.1", 0));
+    // Two lost sessions cost nothing.
+    for attempt in 1..=7 {
+        assert_eq!(run.attempt().attempt, attempt);
+        run.attempt_ends(overflowing());
+    }
+    assert_eq!(
+        *outcome(&run),
+        RunOutcome::Limit {
+            message: "ERROR: Max retries reached for task 1.1 after 5 attempts".to_owned()
+        }
+    );
+}
+
+#[test]
+fn one_that_always_overflows_uses_up_its_fixes_with_recovery() {
+    let mut run = Run::start_with(config(true), vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(overflowing());
+    run.attempt_ends(overflowing());
+    run.attempt_ends(overflowing());
+    for made in 0..3 {
+        assert!(matches!(run.command(), Command::ReadBudget { .. }));
+        let seq = run.seq();
+        run.tell(&Input::BudgetRead {
+            seq,
+            budget: budget(made),
+        });
+        assert!(matches!(run.command(), Command::InsertFix(_)));
+        let seq = run.seq();
+        run.tell(&Input::Inserted { seq });
+        let fix = PickedTask {
+            root: picked("1.1", 0).task,
+            ..picked(&format!("1.1.{}", made + 1), 0)
+        };
+        run.pick(fix);
+        run.attempt_ends(signalled());
+        run.finish_task();
+        run.pick(picked("1.1", 0));
+        run.attempt_ends(overflowing());
+    }
+    let seq = run.seq();
+    run.tell(&Input::BudgetRead {
+        seq,
+        budget: budget(3),
+    });
+    assert!(matches!(run.command(), Command::NoteFailure { .. }));
+    let seq = run.seq();
+    run.tell(&Input::FailureNoted { seq });
+    assert_eq!(
+        *outcome(&run),
+        RunOutcome::Limit {
+            message: "ERROR: Max fix attempts (3) reached for task 1.1\nFix attempts: 1.1.1, 1.1.2, 1.1.3"
+                .to_owned()
+        }
+    );
+}
+
+#[test]
+fn one_that_is_rate_limited_until_a_time_in_the_past_is_waited_for_with_patience_and_an_end() {
+    for recovery in [false, true] {
+        let mut run = Run::start_with(config(recovery), vec![]);
+        run.pick(picked("1.1", 0));
+        let mut now = 1_000;
+        let mut waits = Vec::new();
+        loop {
+            run.attempt_ends_at(
+                now,
+                AttemptReport {
+                    class: AttemptClass::Transient {
+                        why: "rate limited".to_owned(),
+                        until: Some(Timestamp::from_millis(now.saturating_sub(HOUR_MS))),
+                    },
+                    ..AttemptReport::default()
+                },
+            );
+            let Command::Wait { until } = run.command() else {
+                break;
+            };
+            waits.push(until.as_millis() - now);
+            now = until.as_millis();
+            let seq = run.seq();
+            run.tell_at(now, &Input::Waited { seq });
+            assert_eq!(run.attempt().iteration, 1);
+        }
+        assert_eq!(
+            *outcome(&run),
+            RunOutcome::TryLater {
+                why: "rate limited".to_owned()
+            }
+        );
+        // Never at once, never shorter than before, never more than all of it together.
+        assert!(waits[0] >= 2_000, "{waits:?}");
+        assert!(waits[5] >= 64_000, "{waits:?}");
+        let total: u64 = waits.iter().sum();
+        assert!(total <= 6 * HOUR_MS && total > 5 * HOUR_MS, "{total}");
+        assert_eq!(run.state.iterations, 0);
+    }
+}
+
+#[test]
+fn rows_that_are_added_do_not_raise_a_limit_that_nobody_has_set() {
+    let mut run = Run::start_with(config(true), vec![]);
+    run.pick(picked("1.1", 0));
+    assert_eq!(run.state.iteration_limit(), 100);
+    run.attempt_ends(signalled());
+    run.finish_task();
+    run.read(Plan {
+        total: 5_000,
+        open: 4_999,
+        next: NextStep::Task(Box::new(PickedTask {
+            total: 5_000,
+            ..picked("1.2", 1)
+        })),
+        ..Plan::default()
+    });
+    assert_eq!(run.state.iteration_limit(), 100);
+}
+
+#[test]
+fn one_that_always_runs_out_of_time_while_it_gets_on_has_eight_times_the_time_at_most() {
+    let mut run = Run::start_with(config(true), vec![]);
+    run.pick(picked("1.1", 0));
+    let usual = run.attempt().timeout_ms;
+    for times in [1, 2, 4, 8, 8] {
+        assert_eq!(run.attempt().timeout_ms, usual * times);
+        let mut report = AttemptReport {
+            progressed: true,
+            ..AttemptReport::default()
+        };
+        report.ending.timed_out = true;
+        run.attempt_ends(report);
+    }
+    assert_eq!(
+        *outcome(&run),
+        RunOutcome::Limit {
+            message: "ERROR: Max retries reached for task 1.1 after 5 attempts".to_owned()
+        }
+    );
+}

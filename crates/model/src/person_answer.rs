@@ -1,0 +1,100 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ChoiceKind;
+
+/// What a person says of a task when a run asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum PersonAnswer {
+    /// Its block was edited, or what is around it: it is tried as if for the first time.
+    Edit,
+    /// It is tried again, and its agent is told this.
+    Context { text: String },
+    /// A task that repairs it is made, though regreen would not.
+    Fix,
+    /// It is not to be run.
+    Skip,
+    /// Nothing yet: the question stays open.
+    Stop,
+}
+
+/// Which answer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerKind {
+    Edit,
+    Context,
+    Fix,
+    Skip,
+    Stop,
+}
+
+impl PersonAnswer {
+    #[must_use]
+    pub fn kind(&self) -> AnswerKind {
+        match self {
+            Self::Edit => AnswerKind::Edit,
+            Self::Context { .. } => AnswerKind::Context,
+            Self::Fix => AnswerKind::Fix,
+            Self::Skip => AnswerKind::Skip,
+            Self::Stop => AnswerKind::Stop,
+        }
+    }
+
+    /// What of it holds beyond the run, as if it had been said outside of one.
+    #[must_use]
+    pub fn choice(&self) -> Option<ChoiceKind> {
+        match self {
+            Self::Edit => Some(ChoiceKind::Retry),
+            Self::Skip => Some(ChoiceKind::Skip),
+            Self::Context { .. } | Self::Fix | Self::Stop => None,
+        }
+    }
+}
+
+impl AnswerKind {
+    pub const ALL: [Self; 5] = [Self::Edit, Self::Context, Self::Fix, Self::Skip, Self::Stop];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Edit => "edit",
+            Self::Context => "context",
+            Self::Fix => "fix",
+            Self::Skip => "skip",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+impl fmt::Display for AnswerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_called_the_same_everywhere() {
+        let text = String::new();
+        let answers = [
+            PersonAnswer::Edit,
+            PersonAnswer::Context { text },
+            PersonAnswer::Fix,
+            PersonAnswer::Skip,
+            PersonAnswer::Stop,
+        ];
+        assert_eq!(answers.each_ref().map(PersonAnswer::kind), AnswerKind::ALL);
+        for answer in answers {
+            let stored = serde_json::to_value(&answer).unwrap();
+            assert_eq!(stored["answer"], answer.kind().name());
+            let kind = serde_json::to_value(answer.kind()).unwrap();
+            assert_eq!(kind, answer.kind().name());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A spec one of whose tasks fails, again and again.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use regreen_documents::{EditError, NotState, Place, State, TaskFile};
+use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
+use regreen_workspace::{EditFileError, ReadError, RealDisk, Written, edit_file, read_text};
+use tempfile::TempDir;
+
+use crate::made_up_file::Style;
+
+pub(crate) struct Patient {
+    folder: TempDir,
+    plan: String,
+    key: TaskKey,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HealError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    State(#[from] NotState),
+    #[error(transparent)]
+    Edit(#[from] EditFileError<EditError>),
+    #[error("the task is not in the file")]
+    NoTask,
+    #[error("it was written otherwise than usual: {0:?}")]
+    NotAsUsual(Written),
+}
+
+impl Patient {
+    pub(crate) fn new(style: Style, tasks: usize) -> Result<Self, HealError> {
+        let plan = style.file(tasks);
+        let file = TaskFile::read(plan.as_str());
+        let id = TaskId::parse(&style.id(tasks / 2 + 1)).ok_or(HealError::NoTask)?;
+        let row = file.rows_with_id(&id).next().ok_or(HealError::NoTask)?;
+        let patient = Self {
+            key: file.key(row).ok_or(HealError::NoTask)?,
+            folder: tempfile::tempdir()?,
+            plan,
+        };
+        // With a result for every task, as a state has it.
+        fs::write(
+            patient.path(".ralph-state.json"),
+            State::from_tasks(&file).to_text(),
+        )?;
+        Ok(patient)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The file is as it was before anybody repaired anything.
+    pub(crate) fn fall_ill(&self) -> Result<(), HealError> {
+        Ok(fs::write(self.path("tasks.md"), &self.plan)?)
+    }
+
+    pub(crate) fn heal(&self) -> Result<(), HealError> {
+        let path = self.path("tasks.md");
+        let plan = TaskFile::read(read_text(&RealDisk, &path)?.text);
+        let id = self.next_id(&plan)?;
+        let edited = edit_file(&RealDisk, &path, |text| match text == plan.text() {
+            true => self.insert(&plan, &id),
+            false => self.insert(&TaskFile::read(text), &id),
+        })?;
+        match edited.written {
+            Written::ByExchange => Ok(()),
+            written => Err(HealError::NotAsUsual(written)),
+        }
+    }
+
+    /// As anybody would write as many bytes durably, and nothing else.
+    pub(crate) fn write_bare(&self) -> Result<(), HealError> {
+        let (new, path) = (self.path("new"), self.path("bare.md"));
+        let mut file = File::create(&new)?;
+        file.write_all(self.plan.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(new, path)?;
+        Ok(File::open(self.folder.path())?.sync_all()?)
+    }
+
+    /// What the next fix is called, if there may be one.
+    fn next_id(&self, plan: &TaskFile) -> Result<TaskId, HealError> {
+        let state = read_text(&RealDisk, &self.path(".ralph-state.json"))?;
+        let (state, _) = State::read(&state.text)?;
+        let map = state.fix_task_map();
+        let row = plan.resolve(&self.key).ok_or(HealError::NoTask)?;
+        let budget = plan.budget(row, &map).ok_or(HealError::NoTask)?;
+        let id = plan.next_fix_id(row, &map);
+        id.filter(|_| budget.fixes == 0).ok_or(HealError::NoTask)
+    }
+
+    fn insert(&self, plan: &TaskFile, id: &TaskId) -> Result<Option<String>, EditError> {
+        let row = plan.resolve(&self.key).ok_or(EditError::NoSuchRow)?;
+        let task = plan.task(row).ok_or(EditError::NoSuchRow)?;
+        let origin = FixOrigin {
+            error: "Error: Cannot find module './router'",
+            attempted_fix: "Checked the import path",
+            scope: "handlers",
+            error_type: "missing file",
+            ..FixOrigin::default()
+        };
+        let fix = NewTask::fix(id.clone(), &self.key.id, &task, origin);
+        let made = plan.insert(&fix, Place::After(row))?.made();
+        Ok(made.map(|file| file.text().to_owned()))
+    }
+}

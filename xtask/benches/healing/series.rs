@@ -1,0 +1,57 @@
+use std::fmt;
+use std::time::Duration;
+
+use crate::patient::{HealError, Patient};
+use crate::times::Times;
+
+const ROUNDS: usize = 200;
+
+/// Healing, many times, in turns with what the disk alone takes.
+#[derive(Debug, Default)]
+pub(crate) struct Series {
+    healing: Times,
+    bare_write: Times,
+}
+
+impl Series {
+    pub(crate) const HEADING: &str = "file         rounds |  ms by the clock: p50     p99 |  \
+         bare durable write: p50     p99 |  ms on the processor: p50     p99";
+
+    pub(crate) fn of(patient: &Patient) -> Result<Self, HealError> {
+        let mut series = Self::default();
+        for _ in 0..ROUNDS {
+            patient.fall_ill()?;
+            series.healing.take(|| patient.heal())?;
+            series.bare_write.take(|| patient.write_bare())?;
+        }
+        Ok(series)
+    }
+
+    /// The middle by the clock, less what the disk takes to keep as many bytes.
+    pub(crate) fn over_disk(&self) -> Duration {
+        let disk = self.bare_write.by_clock(50);
+        self.healing.by_clock(50).saturating_sub(disk)
+    }
+
+    /// The middle on the processor.
+    pub(crate) fn on_processor(&self) -> Duration {
+        self.healing.on_processor(50)
+    }
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |time: Duration| time.as_secs_f64() * 1e3;
+        let (healing, bare) = (&self.healing, &self.bare_write);
+        write!(
+            f,
+            "{ROUNDS:>6} | {:>21.2} {:>7.2} | {:>24.2} {:>7.2} | {:>25.2} {:>7.2}",
+            shown(healing.by_clock(50)),
+            shown(healing.by_clock(99)),
+            shown(bare.by_clock(50)),
+            shown(bare.by_clock(99)),
+            shown(healing.on_processor(50)),
+            shown(healing.on_processor(99)),
+        )
+    }
+}
