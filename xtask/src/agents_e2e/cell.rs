@@ -1,5 +1,6 @@
 //! regreen with a real agent, from a task list to its exit code.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,8 @@ struct Cell {
     /// The class that some attempt must have had.
     class: &'static str,
     kill: bool,
-    /// What the last request must have known, of those before.
-    remembers: Option<&'static str>,
+    /// Whether the last attempt goes on with the session of the one before, or must not.
+    resumes: Option<bool>,
 }
 
 const PLAIN: Cell = Cell {
@@ -41,7 +42,7 @@ const PLAIN: Cell = Cell {
     exit: 0,
     class: "ordinary",
     kill: false,
-    remembers: None,
+    resumes: None,
 };
 
 const CELLS: [Cell; 10] = [
@@ -112,6 +113,7 @@ const CELLS: [Cell; 10] = [
             ]
         },
         class: "session",
+        resumes: Some(false),
         ..PLAIN
     },
     Cell {
@@ -125,7 +127,7 @@ const CELLS: [Cell; 10] = [
                 Reply::say(DONE),
             ]
         },
-        remembers: Some("remembered.txt"),
+        resumes: Some(true),
         ..PLAIN
     },
     Cell {
@@ -201,9 +203,10 @@ fn try_cell(cli: Cli, cell: &Cell, bin: &Path, regreen: &Path) -> io::Result<Vec
     if !classes(&text).iter().any(|class| class == cell.class) {
         faults.push(format!("no attempt was {}", cell.class));
     }
-    let last = server.asked().pop().unwrap_or_default();
-    if cell.remembers.is_some_and(|word| !last.contains(word)) {
-        faults.push("the session was not gone on with".to_owned());
+    let sessions = sessions(&place.work.join(".regreen"));
+    let has_resumed = sessions.iter().rev().take(2).collect::<BTreeSet<_>>().len() == 1;
+    if cell.resumes.is_some_and(|resumes| resumes != has_resumed) {
+        faults.push(format!("these were the sessions: {}", sessions.join(", ")));
     }
     let left = leftovers::wait_for_none(&place.home);
     if !left.is_empty() {
@@ -263,6 +266,21 @@ fn wait(child: &mut Child) -> io::Result<Option<i32>> {
         }
         thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// The sessions of all attempts, in order, as regreen has kept them.
+fn sessions(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let of = |path: &PathBuf| match path.is_dir() {
+        true => sessions(path),
+        false if path.extension().is_some_and(|name| name == "session") => {
+            vec![fs::read_to_string(path).unwrap_or_default()]
+        }
+        false => Vec::new(),
+    };
+    paths.iter().flat_map(of).collect()
 }
 
 fn classes(text: &str) -> Vec<String> {

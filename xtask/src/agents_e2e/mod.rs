@@ -50,10 +50,10 @@ fn try_run(arguments: &Arguments) -> io::Result<bool> {
         .filter(|cli| arguments.agent.is_none_or(|only| only == *cli))
         .collect();
     if arguments.record {
-        record(arguments, &clis, &bin, &root)?;
+        record(arguments, &clis, &bin, root)?;
         return Ok(true);
     }
-    cell::run_all(&clis, arguments.case.as_deref(), &bin, &root)
+    cell::run_all(&clis, arguments.case.as_deref(), &bin, root)
 }
 
 fn record(arguments: &Arguments, clis: &[Cli], bin: &Path, root: &Path) -> io::Result<()> {

@@ -25,8 +25,8 @@ struct Shared {
     cli: Cli,
     root: PathBuf,
     replies: Vec<Reply>,
-    /// The bodies of all requests that were answered from the script.
-    asked: Mutex<Vec<String>>,
+    /// How many requests were answered from the script.
+    asked: Mutex<usize>,
 }
 
 impl ModelServer {
@@ -51,11 +51,6 @@ impl ModelServer {
             }
         });
         Ok(server)
-    }
-
-    pub(crate) fn asked(&self) -> Vec<String> {
-        let asked = self.shared.asked.lock();
-        asked.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
@@ -114,8 +109,8 @@ impl ModelServer {
         }
         let asked = self.shared.asked.lock();
         let mut asked = asked.unwrap_or_else(PoisonError::into_inner);
-        asked.push(body.to_owned());
-        let number = asked.len();
+        *asked += 1;
+        let number = *asked;
         let replies = &self.shared.replies;
         let reply = replies.get(number - 1).or(replies.last()).cloned();
         (number, reply.unwrap_or(Reply::Hang))
@@ -183,7 +178,7 @@ fn stream_parts(stream: &mut TcpStream, cli: Cli, parts: &[dialect::Part]) -> io
     )?;
     for (event, data) in parts {
         if !event.is_empty() {
-            write!(stream, "event: {event}\n")?;
+            writeln!(stream, "event: {event}")?;
         }
         write!(stream, "data: {data}\n\n")?;
     }
