@@ -44,6 +44,13 @@ impl AgentEnvironment {
         }
     }
 
+    /// What can be shown: values are often secret.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let pairs = self.pairs();
+        pairs.map(|(name, _)| format!("{name}=…")).collect()
+    }
+
     pub fn pairs(&self) -> impl Iterator<Item = (String, String)> {
         let pairs = self.0.iter().filter_map(|word| word.split_once('='));
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -88,10 +95,8 @@ impl fmt::Display for AgentArguments {
 }
 
 impl fmt::Display for AgentEnvironment {
-    /// Only the names: values are often secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.pairs().map(|(name, _)| format!("{name}=…"));
-        show(&names.collect::<Vec<String>>(), f)
+        show(&self.names(), f)
     }
 }
 

@@ -34,6 +34,6 @@ impl FromStr for ModelName {
 
 impl fmt::Display for ModelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.as_deref().unwrap_or("the agent's choice"))
+        f.write_str(self.0.as_deref().unwrap_or("none"))
     }
 }

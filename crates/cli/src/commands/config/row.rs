@@ -24,7 +24,7 @@ impl<'s> Row<'s> {
             // What it is made of may be secret.
             Key::AgentEnv => {
                 let text = settings.agent_env.value.to_string();
-                let json = Value::from(text.clone());
+                let json = Value::from(settings.agent_env.value.names());
                 let origin = &settings.agent_env.origin;
                 Self {
                     key,
