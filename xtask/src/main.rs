@@ -11,6 +11,7 @@ mod bench;
 mod fuzz_documents;
 mod product;
 mod repository;
+mod simulate;
 mod sweep;
 mod test;
 
@@ -45,6 +46,11 @@ enum Command {
     /// network; no agent reaches one. Prints what came of every cell and fails if one is not
     /// as it should be.
     AgentsE2e(agents_e2e::Arguments),
+    /// Simulates runs, and checks after every step what must hold whatever happens.
+    ///
+    /// What does not hold is shown as small as it can be made, with a journal for
+    /// `regreen replay`, and fails the command.
+    Simulate(simulate::Arguments),
     /// Measures, in a release build.
     Bench {
         #[command(subcommand)]
@@ -62,6 +68,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),
         Command::Sweep { what } => sweep::run(&what),
     }

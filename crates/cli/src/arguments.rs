@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::config::{Config, SchemaOf};
-pub use self::inspect::{Log, OneAttempt, OneTask, Status, Why};
+pub use self::inspect::{Journal, Log, OneAttempt, OneTask, Replay, Status, Why};
 pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
 use crate::exit::Exit;
@@ -45,6 +45,10 @@ pub enum Command {
     Log(Log),
     /// Show what a task and its fixes changed, or one attempt of it
     Diff(OneAttempt),
+    /// Print a run step by step, one line of JSON each, for `regreen replay`
+    Journal(Journal),
+    /// Show a journal as its run was shown
+    Replay(Replay),
     /// Take back in the working tree what a task changed, and open it again; commits stay
     Undo(OneTask),
     /// Leave a task out of coming runs, until `retry` takes that back

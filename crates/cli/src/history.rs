@@ -1,9 +1,9 @@
 //! What was done before: the journal, as people ask about it.
 
-use regreen_engine::State;
+use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, Places, folded, open_store_to_read};
-use regreen_store::{Attempt, Run, StepNo, Store};
+use regreen_store::{Attempt, Payload, Run, Step, StepNo, Store};
 
 use crate::problem::Problem;
 
@@ -78,6 +78,18 @@ impl History {
             .collect()
     }
 
+    /// The steps of a run, one line of JSON each.
+    pub fn journal(&self, run: &Run) -> Result<String, Problem> {
+        let Some(store) = &self.store else {
+            return Ok(String::new());
+        };
+        let steps = store.steps(&run.id, StepNo::NONE);
+        let steps = steps.map_err(|error| Problem::from_journal(error.into()))?;
+        steps
+            .map(|step| journal_line(&step.map_err(Problem::journal)?))
+            .collect()
+    }
+
     /// Whether a task was finished in a run.
     pub fn finished(&self, run: &Run, is_it: impl Fn(&TaskKey) -> bool) -> Result<bool, Problem> {
         let events = self.events(run)?;
@@ -86,6 +98,17 @@ impl History {
             _ => false,
         }))
     }
+}
+
+fn journal_line(step: &Step) -> Result<String, Problem> {
+    let unreadable = |error: serde_json::Error| Problem::from_journal(error.into());
+    let events = step.events.iter().map(Payload::decode);
+    let line = JournalLine {
+        now: Timestamp::from_millis(u64::try_from(step.now_ms).unwrap_or(0)),
+        input: step.input.decode().map_err(unreadable)?,
+        events: events.collect::<Result<_, _>>().map_err(unreadable)?,
+    };
+    Ok(serde_json::to_string(&line).map_err(unreadable)? + "\n")
 }
 
 /// The task that an event is about.

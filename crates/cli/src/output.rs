@@ -24,6 +24,11 @@ pub fn print(text: &str) -> Result<(), Problem> {
 pub fn json(value: &impl Serialize) -> String {
     // Made of names and numbers that all have a form in JSON.
     let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    escaped(&json) + "\n"
+}
+
+/// JSON in which every character that shows nothing is escaped.
+pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for c in json.chars() {
         let is_hidden = (c.is_control() && c != '\n') || is_format_control(c);
@@ -36,7 +41,6 @@ pub fn json(value: &impl Serialize) -> String {
             text.push(c);
         }
     }
-    text.push('\n');
     text
 }
 

@@ -83,6 +83,14 @@ pub enum Problem {
     NoRun { spec: String },
     #[error("task {task} was not tried in that run")]
     NotInRun { task: String, known: Vec<String> },
+    #[error("there is no run {name}")]
+    NoSuchRun { name: String, known: Vec<String> },
+    #[error("line {line} of {} is no step of a run: {why}", file.display())]
+    NotAJournal {
+        file: PathBuf,
+        line: usize,
+        why: String,
+    },
     #[error("the log of attempt {number} is not there: {}", path.display())]
     NoLog { number: u32, path: PathBuf },
     #[error("there is no snapshot of what task {task} changed")]
@@ -145,6 +153,8 @@ impl Problem {
             | Self::NoAttempt { .. }
             | Self::NoRun { .. }
             | Self::NotInRun { .. }
+            | Self::NoSuchRun { .. }
+            | Self::NotAJournal { .. }
             | Self::NoLog { .. }
             | Self::NoSnapshot { .. }
             | Self::NotEnded { .. }
@@ -180,6 +190,8 @@ impl Problem {
             Self::NoAttempt { known, .. } => Some(attempts_hint(known)),
             Self::NoRun { .. } => Some("`regreen run` starts one".into()),
             Self::NotInRun { known, .. } => Some(format!("it was tried in these: {}", known.join(", "))),
+            Self::NoSuchRun { known, .. } => Some(format!("these were there: {}", known.join(", "))),
+            Self::NotAJournal { .. } => Some("a journal is what `regreen journal > FILE` writes, by the same version of regreen".into()),
             Self::NoLog { .. } => Some("somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells what is known".into()),
             Self::NotEnded { .. } => Some("wait until it has; if its run was killed, `regreen run` goes on and looks at what it left".into()),
             Self::NoSnapshot { .. } => Some("it was run without git, or somebody removed what is kept under refs/regreen".into()),

@@ -320,7 +320,9 @@ impl State {
         if !matches!(report.class, AttemptClass::Transient { .. }) {
             self.waits = 0;
         }
-        self.put_back.extend(report.plan.put_back.iter().cloned());
+        // Where tasks are called after their place, the second time it may have another name.
+        let removed = report.plan.put_back.iter().chain(&report.plan.skipped);
+        self.put_back.extend(removed.cloned());
         self.with(key, |task| task.attempted(charged, report));
     }
 }
@@ -413,7 +415,11 @@ impl TaskState {
             | AttemptClass::Transient { .. }
             | AttemptClass::Fatal { .. } => {}
         }
-        self.rest();
+        match report.plan.claims.is_empty() {
+            true => self.rest(),
+            // The claims are owed first, also where a person has said what becomes of the task.
+            false => self.phase = Phase::Open,
+        }
     }
 
     /// Whoever asked for other rows is told at the next attempt that they are there.

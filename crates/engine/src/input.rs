@@ -33,7 +33,8 @@ pub enum Input {
         seq: CommandSeq,
         report: Box<AttemptReport>,
     },
-    /// The task is not in the file any more, so there was no attempt.
+    /// The task is not in the file any more, or ticked by a person, so there was no attempt, or
+    /// no fix for it.
     Gone {
         seq: CommandSeq,
     },

@@ -9,6 +9,9 @@ mod apply;
 mod command;
 mod decide;
 mod input;
+mod journal_line;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod state;
 
 pub use command::{
@@ -16,4 +19,5 @@ pub use command::{
 };
 pub use decide::{Decision, decide};
 pub use input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan, Resumption};
+pub use journal_line::JournalLine;
 pub use state::{Phase, State, TaskState};

@@ -190,7 +190,8 @@ pub enum Event {
         marks: BTreeSet<Mark>,
         hash: Option<String>,
     },
-    /// Somebody took it out of the file before its attempt began.
+    /// Somebody took it out of the file, or ticked it, before its attempt began or its fix was
+    /// made.
     TaskGone {
         task: TaskKey,
     },

@@ -128,7 +128,10 @@ impl Narrator {
             )),
             Event::TaskGone { task } => Some(Line::happened(
                 Tone::Warning,
-                format!("{}: somebody took it out of the file", named(task)),
+                format!(
+                    "{}: somebody took it out of the file, or ticked it",
+                    named(task)
+                ),
             )),
             Event::TaskSkipped { task } => Some(Line::happened(
                 Tone::Warning,

@@ -19,7 +19,7 @@ pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
 pub(crate) use fix::{insert_fix, note_failure, open_fixes, read_budget};
 pub(crate) use modify::modify;
-pub(crate) use read_plan::{Wanted, read_plan};
+pub(crate) use read_plan::read_plan;
 pub(crate) use record::record;
 pub(crate) use save_state::{forget_state, save_state, sound_state};
 pub(crate) use verify::{Check, verify};

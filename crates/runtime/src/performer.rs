@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use regreen_agents::{Agent, Prompts};
+use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
 use regreen_store::Store;
@@ -64,7 +65,7 @@ impl Performer {
                 passed_over,
                 originals_first,
             } => {
-                let wanted = perform::Wanted {
+                let wanted = Wanted {
                     include_optional: *include_optional,
                     only: only.as_ref(),
                     passed_over,
@@ -106,10 +107,16 @@ impl Performer {
                     .map(|verdict| Input::Verified { seq, verdict })
             }
             Command::ReadBudget { task } => {
-                perform::read_budget(self, task).map(|budget| Input::BudgetRead { seq, budget })
+                perform::read_budget(self, task).map(|budget| match budget {
+                    Some(budget) => Input::BudgetRead { seq, budget },
+                    None => Input::Gone { seq },
+                })
             }
             Command::InsertFix(order) => {
-                perform::insert_fix(self, order).map(|()| Input::Inserted { seq })
+                perform::insert_fix(self, order).map(|is_there| match is_there {
+                    true => Input::Inserted { seq },
+                    false => Input::Gone { seq },
+                })
             }
             Command::Modify(order) => {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })

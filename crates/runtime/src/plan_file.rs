@@ -55,7 +55,7 @@ impl PlanFile {
 
     /// The box of a task is to be so. A task that is gone has none.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<Edited, EditPlanError> {
-        self.edit(|file| with_box(file, task, done))
+        self.edit(|file| file.box_set(task, done))
     }
 
     fn understand(&mut self, text: &str) -> Rc<TaskFile> {
@@ -68,16 +68,4 @@ impl PlanFile {
             }
         }
     }
-}
-
-/// The file with the box of a task so, unless it is so already or there is no such task.
-pub(crate) fn with_box(
-    file: &TaskFile,
-    task: &TaskKey,
-    done: bool,
-) -> Result<Option<TaskFile>, EditError> {
-    let Some(row) = file.resolve(task) else {
-        return Ok(None);
-    };
-    Ok(file.set_box(row, done)?.made())
 }

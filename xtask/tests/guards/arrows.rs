@@ -1,6 +1,6 @@
 //! Which crate may depend on which.
 
-use crate::manifest::Manifest;
+use crate::manifest::{Dependency, Manifest};
 use crate::tree;
 
 /// Every crate there is or will be, and what it may be built from.
@@ -48,6 +48,10 @@ const BELOW_CLI: [&str; 12] = [
     "reporters",
 ];
 
+/// What a crate may be built from only with a feature of its own, which the product does not
+/// turn on: the crate, the feature, what it brings.
+const WITH_FEATURE: (&str, &str, &str) = ("engine", "sim", "documents");
+
 pub(crate) fn package_of(folder: &str) -> String {
     match folder {
         "cli" => "regreen".to_owned(),
@@ -72,9 +76,22 @@ fn complaints(folder: &str, manifest: &Manifest) -> Vec<String> {
         complaints.push(format!("crates/{folder} is called {}", manifest.name()));
     }
     let ours = manifest.built_from().filter_map(folder_of);
-    let forbidden = ours.filter(|other| !allowed.contains(other));
+    let is_allowed = |other: &str| allowed.contains(&other) || is_optional(folder, other, manifest);
+    let forbidden = ours.filter(|other| !is_allowed(other));
     complaints.extend(forbidden.map(|other| format!("{folder} must not depend on {other}")));
     complaints
+}
+
+/// Whether an arrow is there only with the one feature that may bring it.
+fn is_optional(folder: &str, other: &str, manifest: &Manifest) -> bool {
+    let (crate_with_it, feature, brings) = WITH_FEATURE;
+    let dependencies = manifest.dependencies();
+    let mut arrows = dependencies
+        .iter()
+        .filter(|dependency| !dependency.is_dev && folder_of(dependency.name) == Some(other));
+    (folder, other) == (crate_with_it, brings)
+        && arrows.all(Dependency::is_optional)
+        && !manifest.default_features().contains(&feature)
 }
 
 #[test]
@@ -107,6 +124,38 @@ fn a_forbidden_arrow_is_found_wherever_it_is_declared() {
         [""; 0]
     );
     assert_eq!(complaints("utils", &manifest("dependencies")).len(), 1);
+}
+
+#[test]
+fn an_arrow_that_needs_a_feature_has_to_be_optional() {
+    let manifest = |arrow: &str, features: &str| {
+        Manifest::of(&format!(
+            "[package]\nname = 'regreen-engine'\n[dependencies]\nregreen-documents = {arrow}\n{features}"
+        ))
+    };
+    let optional = "{ workspace = true, optional = true }";
+    let sim = "[features]\nsim = ['dep:regreen-documents']";
+    assert_eq!(complaints("engine", &manifest(optional, sim)), [""; 0]);
+    let always = manifest("{ workspace = true }", "");
+    assert_eq!(
+        complaints("engine", &always),
+        ["engine must not depend on documents"]
+    );
+    let by_default = manifest(optional, "[features]\ndefault = ['sim']\nsim = []");
+    assert_eq!(complaints("engine", &by_default).len(), 1);
+}
+
+#[test]
+fn the_product_is_built_without_the_simulator() {
+    let (with_it, feature, _) = WITH_FEATURE;
+    let package = package_of(with_it);
+    for folder in tree::crates().iter().filter(|folder| *folder != with_it) {
+        let manifest = Manifest::of_crate(folder);
+        let dependencies = manifest.dependencies();
+        let turns_it_on =
+            |one: &Dependency<'_>| one.name == package && one.features().contains(&feature);
+        assert!(!dependencies.iter().any(turns_it_on), "{folder}");
+    }
 }
 
 /// An arrow back would be a cycle that cargo refuses only once both crates exist.

@@ -1,5 +1,7 @@
 //! Looking at what was done, and deciding about it.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -54,4 +56,22 @@ pub struct Log {
     /// What Verify printed instead of what the agent printed
     #[arg(long)]
     pub verify: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Journal {
+    /// The run, as `regreen why` names it [default: the newest]
+    pub run: Option<String>,
+    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// What `regreen journal` printed, or `-` for standard input
+    pub file: PathBuf,
+    /// As JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
 }

@@ -11,6 +11,7 @@ mod init;
 mod inspect;
 mod lint;
 mod man;
+mod replay;
 mod run;
 mod stop;
 mod tasks;
@@ -33,6 +34,8 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Why(arguments) => inspect::why(&arguments),
         Command::Log(arguments) => inspect::log(&arguments),
         Command::Diff(arguments) => inspect::diff(&arguments),
+        Command::Journal(arguments) => inspect::journal(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
         Command::Skip(arguments) => choose::run(&arguments, ChoiceKind::Skip),
         Command::Done(arguments) => choose::run(&arguments, ChoiceKind::Done),

@@ -19,6 +19,7 @@ mod at_work;
 mod choices;
 mod diff;
 mod hook;
+mod journal;
 mod log;
 mod no_trace;
 mod status;

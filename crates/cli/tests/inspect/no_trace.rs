@@ -10,12 +10,13 @@ use crate::scene::{Scene, files_below};
 
 const ONE: &str = "- [ ] 1.1 Make it\n  - **Verify**: `true`\n";
 
-const LOOKS: [&[&str]; 6] = [
+const LOOKS: [&[&str]; 7] = [
     &["status"],
     &["status", "--json"],
     &["why", "1.1"],
     &["log", "1.1"],
     &["diff", "1.1"],
+    &["journal"],
     &["stop"],
 ];
 

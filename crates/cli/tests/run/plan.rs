@@ -678,3 +678,27 @@ fn a_claim_that_is_red_once_and_then_green_stays() {
     );
     assert!(scene.text(TASKS).contains("- [x] 1.2"));
 }
+
+/// While Verify runs, the file is people's: here Verify stands for a person with an editor.
+#[test]
+fn a_task_that_a_person_ticks_between_attempts_is_not_run_again() {
+    let by_hand = "sed -i 's/- . . 1.1/- [x] 1.1/' specs/demo/tasks.md; false";
+    let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: `{by_hand}`\n- [ ] 1.2 More\n");
+    for flags in [&[][..], &["--recovery-mode"]] {
+        let scene = Scene::new(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+        let told = scene.run(flags);
+        assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+        assert_eq!(scene.text("out"), "x\nx\n", "{}", told.stdout);
+        assert!(!scene.text("specs/demo/tasks.md").contains("FIX"));
+    }
+}
+
+#[test]
+fn a_task_that_a_person_removes_while_it_is_verified_gets_no_fix() {
+    let by_hand = "sed -i '/1.1 Write/,/Verify/d' specs/demo/tasks.md; false";
+    let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: `{by_hand}`\n- [ ] 1.2 More\n");
+    let scene = Scene::new(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+    let told = scene.run(&["--recovery-mode"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert_eq!(scene.text("specs/demo/tasks.md"), "- [x] 1.2 More\n");
+}

@@ -15,11 +15,11 @@ mod splices;
 
 use std::collections::BTreeSet;
 
-use regreen_model::TaskKey;
+use regreen_model::{PlanChanges, TaskKey};
 
 use self::matching::Matching;
 use self::own_text::tasks_of;
-use crate::TaskFile;
+use crate::{TaskFile, verify_commands};
 
 /// What became of the plan during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,29 @@ pub struct PlanReview {
     /// Rows not yet run that say something else now.
     pub edited: Vec<TaskKey>,
     pub warnings: Vec<String>,
+}
+
+impl PlanReview {
+    /// What a run is told of it.
+    #[must_use]
+    pub fn into_changes(self) -> PlanChanges {
+        let claims = self.claims.into_iter().map(|claim| regreen_model::Claim {
+            verify: claim
+                .verify
+                .as_deref()
+                .map(verify_commands)
+                .unwrap_or_default(),
+            task: claim.key,
+        });
+        PlanChanges {
+            claims: claims.collect(),
+            skipped: self.skipped,
+            put_back: self.vanished,
+            added: self.added,
+            edited: self.edited,
+            warnings: self.warnings,
+        }
+    }
 }
 
 /// A row that the agent ticked without having been asked to.

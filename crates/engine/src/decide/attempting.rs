@@ -126,7 +126,8 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     }
 }
 
-/// Somebody removed the task since it was picked: the file is people's between attempts.
+/// Somebody removed or ticked the task since it was picked: the file is people's between
+/// attempts. There is nothing to run, and nothing to repair.
 pub(super) fn gone(turn: &mut Turn<'_>) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;

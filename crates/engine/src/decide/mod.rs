@@ -71,7 +71,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Attempting { attempt, .. }, I::AttemptEnded { report, .. }) => {
             attempting::ended(turn, *attempt, report);
         }
-        (P::Attempting { .. }, I::Gone { .. }) => attempting::gone(turn),
+        (P::Attempting { .. } | P::Budgeting { .. } | P::Inserting { .. }, I::Gone { .. }) => {
+            attempting::gone(turn);
+        }
         (
             P::JudgingClaims { .. },
             I::ClaimsJudged {
@@ -99,7 +101,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
         (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
-        (P::Waiting { since, .. }, I::Waited { .. }) => waiting::ended(turn, *since),
+        (P::Waiting { since, until, .. }, I::Waited { .. }) => {
+            waiting::ended(turn, *since, *until);
+        }
         _ => {}
     }
 }

@@ -45,11 +45,12 @@ fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
     wait + now.as_millis() % (wait / 10)
 }
 
-pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp) {
+/// A clock that was set back meanwhile does not make the wait any shorter.
+pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
-    let waited_ms = turn.now.since(since);
+    let waited_ms = turn.now.max(until).since(since);
     turn.emit(Event::WaitEnded { task, waited_ms });
     attempting::start(turn);
 }

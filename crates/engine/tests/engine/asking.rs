@@ -152,7 +152,6 @@ fn what_a_person_adds_is_told_to_the_agent_from_then_on() {
             root: task("1.1").id,
             fix_ids: vec![],
             next_id: task("1.1.1").id,
-            last_error: String::new(),
         },
     });
     let seq = run.state.next_seq - 1;
@@ -190,7 +189,6 @@ fn a_fix_is_made_if_a_person_wants_one_as_far_as_the_budget_goes() {
             root: task("1.1").id,
             fix_ids: vec![],
             next_id: task("1.1.4").id,
-            last_error: String::new(),
         },
     });
     assert!(matches!(outcome(&run), Some(RunOutcome::Limit { .. })));
@@ -211,7 +209,6 @@ fn whoever_edits_a_fix_may_edit_the_task_that_it_repairs() {
             root: task("1.1").id,
             fix_ids: vec![],
             next_id: task("1.1.1").id,
-            last_error: String::new(),
         },
     });
     let seq = run.state.next_seq - 1;

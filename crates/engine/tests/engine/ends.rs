@@ -47,6 +47,34 @@ fn with_a_row_removed_twice() -> Run {
 }
 
 #[test]
+fn a_row_that_an_agent_removed_is_not_done_by_that_under_another_number_either() {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1", 0));
+    run.attempt_ends(AttemptReport {
+        plan: PlanChanges {
+            put_back: vec![task("3")],
+            ..PlanChanges::default()
+        },
+        ..failed()
+    });
+    // A person took the first row out.
+    run.attempt_ends(AttemptReport {
+        plan: PlanChanges {
+            skipped: vec![task("2")],
+            ..PlanChanges::default()
+        },
+        ..signalled()
+    });
+    run.finish_task();
+    run.read(Plan {
+        total: 1,
+        missing: vec![task("2")],
+        ..Plan::default()
+    });
+    assert_eq!(outcome(&run), &RunOutcome::Skipped);
+}
+
+#[test]
 fn a_row_that_an_agent_removed_is_not_done_by_that() {
     let mut run = with_a_row_removed_twice();
     run.read(Plan {

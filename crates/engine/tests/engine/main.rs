@@ -3,11 +3,10 @@
 
 mod asking;
 mod choices;
-mod dice;
 mod ends;
+mod gone;
 mod misbehaving;
-mod promises;
 mod script;
 mod simulation;
 mod state_file;
-mod world;
+mod transitions;

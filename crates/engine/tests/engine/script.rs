@@ -1,8 +1,8 @@
 //! A run that is told what happens, one thing at a time.
 
 use regreen_engine::{
-    AttemptOrder, Command, CommitResult, Decision, Input, NextStep, Plan, Resumption, State,
-    StateFile, decide,
+    AttemptOrder, Command, CommitResult, Decision, FixBudget, Input, NextStep, Plan, Resumption,
+    State, StateFile, decide,
 };
 use regreen_model::{
     AttemptReport, ChoiceKind, Event, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId,
@@ -116,6 +116,16 @@ impl Run {
             Command::Attempt(order) => order,
             other => panic!("no attempt was asked for: {other:?}"),
         }
+    }
+
+    /// Somebody removed the task.
+    pub(crate) fn gone(&mut self) {
+        self.tell(&Input::Gone { seq: self.seq });
+    }
+
+    pub(crate) fn budget_is(&mut self, budget: FixBudget) {
+        let seq = self.seq;
+        self.tell(&Input::BudgetRead { seq, budget });
     }
 
     pub(crate) fn is_reading_the_plan(&self) -> bool {

@@ -13,8 +13,7 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, FailureNote, PersonChoice, PromptKind, TaskFailure,
-    TaskKey,
+    AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
@@ -28,7 +27,6 @@ use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::plan_file::with_box;
 use crate::process::Job;
 use crate::report;
 
@@ -38,7 +36,7 @@ const KNOWN_BYTES: u64 = 4 * 1024;
 /// What came of an attempt.
 pub(crate) enum Attempted {
     Ended(Box<AttemptReport>),
-    /// Somebody removed the task since it was picked.
+    /// Somebody removed or ticked the task since it was picked.
     Gone,
 }
 
@@ -50,7 +48,7 @@ pub(crate) fn attempt(
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
-    let Some(row) = file.resolve(key) else {
+    let Some(row) = file.open_row(key) else {
         return Ok(Attempted::Gone);
     };
     let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
@@ -93,7 +91,7 @@ pub(crate) fn interrupted(
     };
     let name = AttemptName::new(&performer.run, key, attempt);
     let before = match kept_plan(performer, &name) {
-        Some(text) => Rc::new(as_chosen(TaskFile::read(text), new_choices)),
+        Some(text) => Rc::new(TaskFile::read(text).as_chosen(new_choices)),
         // The attempt had not begun.
         None => return Ok(report),
     };
@@ -111,21 +109,6 @@ fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) ->
     let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
     before.running.extend(keys);
     before
-}
-
-/// The plan as if people had said before the attempt what they said after it: what they
-/// ticked is no claim of the agent.
-fn as_chosen(plan: TaskFile, choices: &[&PersonChoice]) -> TaskFile {
-    choices.iter().fold(plan, |plan, choice| {
-        let done = match choice.what {
-            ChoiceKind::Done => true,
-            ChoiceKind::Retry => false,
-            ChoiceKind::Skip => return plan,
-        };
-        // A box that cannot be set is left to the review, which keeps what it replaces.
-        let chosen = with_box(&plan, &choice.task, done).ok().flatten();
-        chosen.unwrap_or(plan)
-    })
 }
 
 fn look_around(

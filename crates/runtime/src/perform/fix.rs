@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, Place, RowId, State, TaskFile};
+use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, RowId, State, TaskFile};
 use regreen_engine::{FixBudget, FixOrder};
-use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
-use regreen_workspace::{RealDisk, read_text};
+use regreen_model::{FixOrigin, TaskKey};
+use regreen_workspace::{EditFileError, RealDisk, read_text};
 
 use super::record::edit_progress;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
-/// What a task has used of its fix budget.
+/// What a task has used of its fix budget; `None` if somebody removed or ticked
+/// the task.
 pub(crate) fn read_budget(
     performer: &mut Performer,
     task: &TaskKey,
-) -> Result<FixBudget, PerformError> {
+) -> Result<Option<FixBudget>, PerformError> {
     let file = performer.plan.read()?;
     let map = fix_map(performer);
-    let row = file.resolve(task);
-    let found = row.and_then(|row| budget(&file, row, &map));
-    found.ok_or_else(|| PerformError::Broken(format!("task {task} is no longer in the file")))
+    let row = file.open_row(task);
+    Ok(row.and_then(|row| budget(&file, row, &map)))
 }
 
 fn budget(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<FixBudget> {
@@ -30,32 +30,10 @@ fn budget(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Opt
         fixes: used.fixes,
         root_fixes: used.root_fixes,
         root: file.key(file.root(row))?.id,
-        fix_ids: fix_ids(file, row, map),
+        fix_ids: file.fix_ids(row, map),
         next_id: file.next_fix_id(row, map)?,
-        last_error: last_error(file, row, map),
+        last_error: file.last_error(row, map),
     })
-}
-
-/// What the state remembers of the last fix, which an earlier run may have made.
-fn last_error(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
-    let recorded = file.key(row).and_then(|key| map.get(key.id.as_str()));
-    recorded
-        .map(|record| record.last_error.clone())
-        .unwrap_or_default()
-}
-
-/// The fixes of a task, in the order they were made: those that the state remembers, and
-/// those that only stand in the file.
-fn fix_ids(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Vec<TaskId> {
-    let recorded = file.key(row).and_then(|key| map.get(key.id.as_str()));
-    let recorded = recorded.into_iter().flat_map(|record| &record.fix_task_ids);
-    let mut ids: Vec<TaskId> = recorded.filter_map(|id| TaskId::parse(id)).collect();
-    for key in file.fixes(row).filter_map(|fix| file.key(fix)) {
-        if !ids.contains(&key.id) {
-            ids.push(key.id);
-        }
-    }
-    ids
 }
 
 /// The fixes that the state file remembers; without one the rows alone count.
@@ -67,25 +45,27 @@ fn fix_map(performer: &Performer) -> BTreeMap<String, FixRecord> {
         .unwrap_or_default()
 }
 
-/// The fix is to stand after its task and the task's other fixes.
-pub(crate) fn insert_fix(performer: &mut Performer, order: &FixOrder) -> Result<(), PerformError> {
-    let edited = performer.plan.edit(|file| {
-        let (row, parent) = file
-            .resolve(&order.task)
-            .and_then(|row| Some((row, file.task(row)?)))
-            .ok_or(EditError::NoSuchRow)?;
-        let origin = FixOrigin {
-            error: &order.error,
-            attempted_fix: &order.attempted_fix,
-            scope: &order.scope,
-            error_type: "",
-            extra_step: &order.extra_step,
-        };
-        let fix = NewTask::fix(order.id.clone(), &order.task.id, &parent, origin);
-        Ok(file.insert(&fix, Place::After(row))?.made())
-    })?;
+/// The fix is to stand after its task and the task's other fixes. Whether there is such a task.
+pub(crate) fn insert_fix(
+    performer: &mut Performer,
+    order: &FixOrder,
+) -> Result<bool, PerformError> {
+    let origin = FixOrigin {
+        error: &order.error,
+        attempted_fix: &order.attempted_fix,
+        scope: &order.scope,
+        error_type: "",
+        extra_step: &order.extra_step,
+    };
+    let edited = performer
+        .plan
+        .edit(|file| file.insert_fix(&order.task, order.id.clone(), origin));
+    let edited = match edited {
+        Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(false),
+        edited => edited?,
+    };
     performer.notices.edited(&edited);
-    Ok(())
+    Ok(true)
 }
 
 /// The fixes of a task, and of its fixes, that are not done.
@@ -93,11 +73,7 @@ pub(crate) fn open_fixes(
     performer: &mut Performer,
     task: &TaskKey,
 ) -> Result<Vec<TaskKey>, PerformError> {
-    let file = performer.plan.read()?;
-    let row = file.resolve(task);
-    let fixes = row.into_iter().flat_map(|row| file.all_fixes(row));
-    let open = fixes.filter(|fix| !file.is_done(*fix));
-    Ok(open.filter_map(|fix| file.key(fix)).collect())
+    Ok(performer.plan.read()?.open_fixes(task))
 }
 
 /// The progress file is to say of a task, and of all above it, that healing them has failed.
@@ -135,7 +111,7 @@ fn history(
     map: &BTreeMap<String, FixRecord>,
     outcome: Outcome,
 ) -> Option<FixHistory> {
-    let fixes = fix_ids(file, row, map);
+    let fixes = file.fix_ids(row, map);
     let task = file.key(row)?.id;
     (!fixes.is_empty()).then_some(FixHistory {
         task,

@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
-use regreen_documents::{PlanReview, Tampering, TaskFile, review, verify_commands};
-use regreen_model::{Claim, PlanChanges, TaskKey};
+use regreen_documents::{PlanReview, Tampering, TaskFile, review};
+use regreen_model::{PlanChanges, TaskKey};
 use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file};
 
 use super::replaced_plan::{Author, ReplacedPlan};
@@ -22,18 +22,9 @@ pub(crate) struct PlanBefore {
 
 impl PlanBefore {
     pub(crate) fn of(file: &Rc<TaskFile>, task: &TaskKey, author: Author) -> Self {
-        let root = file.resolve(task).map(|row| file.root(row));
-        let rows = root.into_iter().flat_map(|root| {
-            let fixes = file.all_fixes(root);
-            std::iter::once(root).chain(fixes)
-        });
-        let mut running: Vec<TaskKey> = rows.filter_map(|row| file.key(row)).collect();
-        if !running.contains(task) {
-            running.push(task.clone());
-        }
         Self {
             file: Rc::clone(file),
-            running,
+            running: file.worked_on(task),
             author,
         }
     }
@@ -71,7 +62,7 @@ pub(crate) fn settle_plan(
         let warning = "the agent removed the task file: it was put back";
         last.warnings.push(warning.to_owned());
     }
-    Ok(changes(last))
+    Ok(last.into_changes())
 }
 
 fn took_back_only_ticks(review: &PlanReview) -> bool {
@@ -94,24 +85,5 @@ fn put_file_back(performer: &mut Performer, before: &PlanBefore) -> Result<bool,
         }
         Err(error) => Err(error.into()),
         Ok(_) => Ok(false),
-    }
-}
-
-fn changes(review: PlanReview) -> PlanChanges {
-    let claims = review.claims.into_iter().map(|claim| Claim {
-        verify: claim
-            .verify
-            .as_deref()
-            .map(verify_commands)
-            .unwrap_or_default(),
-        task: claim.key,
-    });
-    PlanChanges {
-        claims: claims.collect(),
-        skipped: review.skipped,
-        put_back: review.vanished,
-        added: review.added,
-        edited: review.edited,
-        warnings: review.warnings,
     }
 }

@@ -158,7 +158,9 @@ impl<'a> RunStory<'a> {
                 page.line(1, &format!("done{marks}"));
             }
             Event::TaskSkipped { .. } => page.line(1, "skipped"),
-            Event::TaskGone { .. } => page.line(1, "somebody took it out of the file"),
+            Event::TaskGone { .. } => {
+                page.line(1, "somebody took it out of the file, or ticked it")
+            }
             Event::WaitStarted { why, until, .. } => {
                 page.line(2, &format!("waits until {}: {why}", moment(*until)));
             }

@@ -1,0 +1,82 @@
+//! `regreen replay`: a journal, shown as the run was.
+
+use std::io;
+use std::path::Path;
+
+use regreen_engine::JournalLine;
+use regreen_model::Timestamp;
+use regreen_reporters::{JsonLines, Lines, Palette, Reporter};
+use regreen_workspace::{ReadError, RealDisk, read_text};
+
+use crate::arguments::Replay;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+
+pub fn run(arguments: &Replay) -> Result<Exit, Problem> {
+    let text = text(&arguments.file)?;
+    // All of it is read before any of it is shown: half a run would look like a whole one.
+    let journal = journal(&arguments.file, &text)?;
+    show(&journal, reporter(arguments.json));
+    Ok(Exit::AllGreen)
+}
+
+fn text(file: &Path) -> Result<String, Problem> {
+    if file != Path::new("-") {
+        return Ok(read_text(&RealDisk, file)?.text);
+    }
+    let text = io::read_to_string(io::stdin());
+    text.map_err(|source| {
+        Problem::Read(ReadError::Io {
+            path: file.to_owned(),
+            source,
+        })
+    })
+}
+
+fn journal(file: &Path, text: &str) -> Result<Vec<JournalLine>, Problem> {
+    let bad = |line: usize, why: String| Problem::NotAJournal {
+        file: file.to_owned(),
+        line,
+        why,
+    };
+    let lines = (1..).zip(text.lines());
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let steps = lines.map(|(number, line)| {
+        serde_json::from_str(line).map_err(|error| bad(number, said(&error)))
+    });
+    let steps: Vec<JournalLine> = steps.collect::<Result<_, _>>()?;
+    match steps.is_empty() {
+        true => Err(bad(1, "there is nothing in it".to_owned())),
+        false => Ok(steps),
+    }
+}
+
+/// What is wrong with a line. To the parser each of them is the first.
+fn said(error: &serde_json::Error) -> String {
+    let why = error.to_string();
+    let without_place = why.rsplit_once(" at line ").map(|(why, _)| why.to_owned());
+    without_place.unwrap_or(why)
+}
+
+fn reporter(json: bool) -> Box<dyn Reporter> {
+    let palette = match output::has_colours() {
+        true => Palette::Coloured,
+        false => Palette::Plain,
+    };
+    match json {
+        true => Box::new(JsonLines::new(io::stdout())),
+        false => Box::new(Lines::new(io::stdout(), palette)),
+    }
+}
+
+fn show(journal: &[JournalLine], mut reporter: Box<dyn Reporter>) {
+    let mut last = Timestamp::default();
+    for JournalLine { now, events, .. } in journal {
+        last = *now;
+        for event in events {
+            reporter.event(*now, event);
+        }
+    }
+    reporter.finish(last);
+}

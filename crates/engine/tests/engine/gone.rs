@@ -1,0 +1,117 @@
+//! What people do to the file or to the clock while something is owed.
+
+use regreen_engine::{Command, FixBudget, Input, Resumption, decide};
+use regreen_model::{
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, PlanChanges, RunConfig, TaskId,
+    Timestamp,
+};
+
+use crate::script::{Run, choice, failed, picked, task};
+
+/// A run that heals, in which task 1.1 has failed.
+fn with_a_failure() -> Run {
+    let config = RunConfig {
+        recovery: true,
+        ..RunConfig::default()
+    };
+    let mut run = Run::start_with(config, vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(failed());
+    assert!(matches!(run.command(), Command::ReadBudget { .. }));
+    run
+}
+
+fn budget() -> FixBudget {
+    let Some(next_id) = TaskId::parse("1.1.1") else {
+        panic!("an id")
+    };
+    FixBudget {
+        last_error: String::new(),
+        depth: 0,
+        fixes: 0,
+        root_fixes: 0,
+        root: task("1.1").id,
+        fix_ids: vec![],
+        next_id,
+    }
+}
+
+#[test]
+fn a_task_that_was_removed_before_its_fix_was_planned_is_left() {
+    let mut run = with_a_failure();
+    run.gone();
+    assert_eq!(run.events(), ["task_gone", "plan_asked"]);
+}
+
+#[test]
+fn a_task_that_was_removed_before_its_fix_was_inserted_is_left() {
+    let mut run = with_a_failure();
+    run.budget_is(budget());
+    assert!(matches!(run.command(), Command::InsertFix(_)));
+    run.gone();
+    assert_eq!(run.events(), ["task_gone", "plan_asked"]);
+    run.resume(vec![]);
+    assert!(run.is_reading_the_plan());
+}
+
+/// The agent ticked another row, then its attempt was cut off; meanwhile a person said this of
+/// its task.
+fn resumed_with_a_claim(what: ChoiceKind) -> Run {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    let claim = Claim {
+        task: task("1.2"),
+        verify: vec![],
+    };
+    let left = AttemptReport {
+        class: AttemptClass::Interrupted,
+        plan: PlanChanges {
+            claims: vec![claim],
+            ..PlanChanges::default()
+        },
+        ..AttemptReport::default()
+    };
+    run.tell(&Input::Resume(Resumption {
+        choices: vec![choice(1, "1.1", what)],
+        interrupted: Some(Box::new(left)),
+        ..Resumption::default()
+    }));
+    run
+}
+
+#[test]
+fn claims_are_judged_and_then_what_a_person_said_holds() {
+    for what in ChoiceKind::ALL {
+        let mut run = resumed_with_a_claim(what);
+        let Command::JudgeClaims { claims, .. } = run.command() else {
+            panic!("{what}: {:?}", run.command())
+        };
+        assert_eq!(claims.len(), 1, "{what}");
+        run.claims_judged(vec![]);
+        assert!(run.is_reading_the_plan(), "{what}: {:?}", run.events());
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_makes_no_wait_shorter() {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(AttemptReport {
+        class: AttemptClass::Transient {
+            why: "429".to_owned(),
+            until: None,
+        },
+        ..AttemptReport::default()
+    });
+    let Command::Wait { until } = *run.command() else {
+        panic!("no wait: {:?}", run.command())
+    };
+    let waited = Input::Waited { seq: run.seq() };
+    let decision = decide(&run.state, Timestamp::from_millis(0), &waited);
+    let planned = until.since(Timestamp::from_millis(1_000));
+    let is_it = |event: &Event| match event {
+        Event::WaitEnded { waited_ms, .. } => *waited_ms == planned,
+        _ => false,
+    };
+    assert!(decision.events.iter().any(is_it), "{:?}", decision.events);
+}

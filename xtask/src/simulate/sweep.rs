@@ -1,0 +1,101 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use regreen_engine::sim::{self, Finding, Transition};
+use regreen_model::RunOutcome;
+
+/// So often it is said how far it is.
+const STEPS_OF_PROGRESS: u64 = 20;
+
+/// A range of seeds, run by several at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sweep {
+    pub(super) first: u64,
+    pub(super) runs: u64,
+    pub(super) jobs: usize,
+}
+
+/// What came of the runs.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) runs: u64,
+    pub(super) steps: u64,
+    pub(super) ends: BTreeMap<&'static str, u64>,
+    pub(super) reached: BTreeSet<Transition>,
+    pub(super) found: u64,
+    /// One finding of each kind, that of the smallest seed.
+    pub(super) findings: BTreeMap<String, Box<Finding>>,
+}
+
+impl Sweep {
+    pub(super) fn go(self, progress: impl Fn(u64) + Sync) -> Tally {
+        let next = AtomicU64::new(0);
+        let work = || self.work(&next, &progress);
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
+            let tallies = workers.into_iter().filter_map(|worker| worker.join().ok());
+            tallies.fold(Tally::default(), Tally::and)
+        })
+    }
+
+    fn work(self, next: &AtomicU64, progress: &(impl Fn(u64) + Sync)) -> Tally {
+        let mut tally = Tally::default();
+        let often = (self.runs / STEPS_OF_PROGRESS).max(1);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.runs {
+                return tally;
+            }
+            if number > 0 && number.is_multiple_of(often) {
+                progress(number);
+            }
+            tally.count(self.first.wrapping_add(number));
+        }
+    }
+}
+
+impl Tally {
+    fn count(&mut self, seed: u64) {
+        self.runs += 1;
+        match sim::run(seed, None) {
+            Err(finding) => {
+                self.found += 1;
+                self.keep(finding);
+            }
+            Ok(ran) => {
+                self.steps += u64::try_from(ran.steps).unwrap_or(0);
+                let end = ran.outcome.as_ref().map_or("none", RunOutcome::name);
+                *self.ends.entry(end).or_default() += 1;
+                self.reached.extend(ran.reached);
+            }
+        }
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.runs += other.runs;
+        self.steps += other.steps;
+        for (end, count) in other.ends {
+            *self.ends.entry(end).or_default() += count;
+        }
+        self.reached.extend(other.reached);
+        self.found += other.found;
+        other.findings.into_values().for_each(|one| self.keep(one));
+        self
+    }
+
+    fn keep(&mut self, finding: Box<Finding>) {
+        let kind = kind(&finding.what);
+        let is_first = |known: &Box<Finding>| known.seed <= finding.seed;
+        if !self.findings.get(&kind).is_some_and(is_first) {
+            self.findings.insert(kind, finding);
+        }
+    }
+}
+
+/// What a finding is about, whichever task it is.
+fn kind(what: &str) -> String {
+    let is_word = |word: &&str| word.chars().all(char::is_alphabetic);
+    let words = what.split_whitespace().filter(is_word).skip(1).take(6);
+    words.collect::<Vec<_>>().join(" ")
+}
