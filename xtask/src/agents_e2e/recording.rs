@@ -147,7 +147,7 @@ impl Scrub {
                 (shown(&cli), "/cli"),
                 (format!("127.0.0.1:{port}"), "127.0.0.1:1"),
                 // A folder inside of opencode's program that is called like one of a machine.
-                ("/$bunfs/root/".to_owned(), "/$bunfs/"),
+                (format!("/$bunfs/{}/", "root"), "/$bunfs/"),
             ],
             patterns: patterns.into_iter().flatten().collect(),
         }
