@@ -39,6 +39,7 @@ impl State {
             Event::PlanAsked { seq } => {
                 self.reading = Some(*seq);
                 self.next_seq = seq + 1;
+                self.leave_questions();
             }
             Event::LimitSettled { max_iterations } => self.max_iterations = Some(*max_iterations),
             Event::TaskPicked { task } => self.pick(task),
@@ -144,7 +145,7 @@ impl State {
             }
             Event::PersonAsked { seq, task, why } => {
                 let phase = Phase::Asking {
-                    seq: *seq,
+                    seq: Some(*seq),
                     why: why.clone(),
                 };
                 self.enter(task, *seq, phase, |_| {});
@@ -246,6 +247,15 @@ impl State {
             self.max_iterations = None;
         }
         self.config = config.clone();
+    }
+
+    /// Nobody is being asked any more; the questions stay open.
+    fn leave_questions(&mut self) {
+        for task in self.tasks.values_mut() {
+            if let Phase::Asking { seq, .. } = &mut task.phase {
+                *seq = None;
+            }
+        }
     }
 
     fn with(&mut self, task: &TaskKey, change: impl FnOnce(&mut TaskState)) {

@@ -154,7 +154,9 @@ pub enum Phase {
     },
     /// For a person.
     Asking {
-        seq: CommandSeq,
+        /// None while nobody is being asked: the question is open, and answers to an earlier
+        /// asking are late.
+        seq: Option<CommandSeq>,
         why: String,
     },
     /// For its box to be so.
@@ -191,11 +193,11 @@ impl Phase {
             | Self::Superseding { seq }
             | Self::TickingFixes { seq, .. }
             | Self::Noting { seq, .. }
-            | Self::Asking { seq, .. }
             | Self::Ticking { seq, .. }
             | Self::Committing { seq }
             | Self::Recording { seq }
             | Self::Waiting { seq, .. } => Some(*seq),
+            Self::Asking { seq, .. } => *seq,
             Self::Open | Self::Closed => None,
         }
     }

@@ -46,7 +46,7 @@ pub(super) const PLANS: [Plan; 10] = [
         id: Some("8."),
     },
     Plan {
-        text: "- [ ] 1.1 alpha a\n  - **Verify**: `true`\n- [x] 1.1.1 [FIX 1.1] Fix: it broke\n- [ ] 1.1.2 [FIX 1.1] Fix: it broke\n- [ ] 1.2 beta b\n",
+        text: "- [ ] 1.1 alpha a\n  - **Verify**: `true`\n- [x] 1.1.1 [FIX 1.1] Fix: it broke\n- [ ] 1.1.2 [FIX 1.1] Fix: it broke\n- [ ] 1.2 beta b\n- [ ] 1.2.1 [FIX 1.2] Fix: it broke\n",
         id: Some("8."),
     },
     Plan {

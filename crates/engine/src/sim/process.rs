@@ -144,8 +144,8 @@ impl World {
     fn fate(&mut self, command: &Command) -> Fate {
         let may_die = self.crashes < MOST_CRASHES;
         let sides = match command {
-            Command::SaveState(_) => 100,
-            command if is_rare(command) => 30,
+            Command::SaveState(_) | Command::Verify { .. } | Command::Commit(_) => 100,
+            command if is_rare(command) => 16,
             _ => 300,
         };
         match sides - 1 - self.dice.roll(sides) {

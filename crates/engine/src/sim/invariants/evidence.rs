@@ -99,7 +99,9 @@ impl Evidence {
             return Ok(());
         };
         let root = file.key(file.root(row)).map(|root| name_of(&root));
-        let has_passed = root.is_some_and(|root| self.holds(&root));
+        // What was owed when it passed is done, also if a person has unticked it since.
+        let last_passed = |root: &str| self.passed.get(root) == Some(&true);
+        let has_passed = root.is_some_and(|root| self.holds(&root) || last_passed(&root));
         if is_sure && !has_passed {
             return Err(format!("fix {fix} is superseded, but its task is not done"));
         }
