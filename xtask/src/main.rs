@@ -6,6 +6,7 @@
     reason = "a tool for the terminal of whoever works on this repository"
 )]
 
+mod agents_e2e;
 mod bench;
 mod fuzz_documents;
 mod product;
@@ -39,6 +40,12 @@ enum Command {
     /// Every difference must have an explanation that holds; anything else is shown as
     /// small as it can be made, and fails the command.
     FuzzDocuments(fuzz_documents::Arguments),
+    /// Runs the real agents against a scripted model on this machine.
+    ///
+    /// Installs their programs at known versions into the build folder, which needs a
+    /// network; no agent reaches one. Prints what came of every cell and fails if one is not
+    /// as it should be.
+    AgentsE2e(agents_e2e::Arguments),
     /// Simulates runs, and checks after every step what must hold whatever happens.
     ///
     /// What does not hold is shown as small as it can be made, with a journal for
@@ -60,6 +67,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
+        Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),
         Command::Sweep { what } => sweep::run(&what),

@@ -2,9 +2,11 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::acp::{self, AcpDecoder};
 use crate::command::{CommandDecoder, CommandLine};
+use crate::known::is_session_id;
 use crate::shell::{self, Interpreter, ShellDecoder};
-use crate::{Assignment, Decoder, Invocation};
+use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions};
 
 /// Who works on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +15,10 @@ pub enum Agent {
     Shell(Interpreter),
     /// Any program that takes a prompt and prints an answer.
     Command(CommandLine),
+    /// A coding agent that is known by name.
+    Known(Known, Options),
+    /// Any program that speaks the Agent Client Protocol.
+    Acp(CommandLine, Options),
 }
 
 impl Agent {
@@ -22,6 +28,8 @@ impl Agent {
         match self {
             Self::Shell(_) => "shell",
             Self::Command(_) => "command",
+            Self::Known(known, _) => known.name(),
+            Self::Acp(..) => "acp",
         }
     }
 
@@ -30,7 +38,17 @@ impl Agent {
     pub fn program(&self) -> &str {
         match self {
             Self::Shell(interpreter) => interpreter.program(),
-            Self::Command(line) => line.program(),
+            Self::Command(line) | Self::Acp(line, _) => line.program(),
+            Self::Known(known, _) => known.name(),
+        }
+    }
+
+    /// What it may do without asking; `None` for one that knows no permissions.
+    #[must_use]
+    pub fn permissions(&self) -> Option<Permissions> {
+        match self {
+            Self::Shell(_) | Self::Command(_) => None,
+            Self::Known(_, options) | Self::Acp(_, options) => Some(options.permissions),
         }
     }
 
@@ -39,6 +57,7 @@ impl Agent {
     pub fn has_sessions(&self) -> bool {
         match self {
             Self::Shell(_) | Self::Command(_) => false,
+            Self::Known(..) | Self::Acp(..) => true,
         }
     }
 
@@ -48,13 +67,25 @@ impl Agent {
         matches!(self, Self::Shell(_))
     }
 
+    /// The conversation to take up again, if it can be one of this agent.
+    #[must_use]
+    pub fn session<'s>(&self, id: Option<&'s str>) -> Option<&'s str> {
+        id.filter(|id| self.has_sessions() && is_session_id(id))
+    }
+
     /// Whether it tells which tools it uses, so that none seen means none used.
     #[must_use]
     pub fn tells_tools(&self) -> bool {
         match self {
-            Self::Shell(_) => true,
-            Self::Command(_) => false,
+            Self::Shell(_) | Self::Known(..) => true,
+            Self::Command(_) | Self::Acp(..) => false,
         }
+    }
+
+    /// What any agent of the protocol lets us see.
+    #[must_use]
+    pub fn acp_abilities() -> Abilities {
+        acp::ABILITIES
     }
 
     #[must_use]
@@ -62,6 +93,8 @@ impl Agent {
         match self {
             Self::Shell(interpreter) => shell::invocation(*interpreter, assignment),
             Self::Command(line) => line.invocation(assignment),
+            Self::Known(known, options) => known.invocation(options, assignment),
+            Self::Acp(line, options) => acp::invocation(line, options, assignment),
         }
     }
 
@@ -70,6 +103,8 @@ impl Agent {
         match self {
             Self::Shell(_) => Box::new(ShellDecoder::new(assignment.steps)),
             Self::Command(_) => Box::new(CommandDecoder::default()),
+            Self::Known(known, _) => known.decoder(assignment),
+            Self::Acp(_, options) => Box::new(AcpDecoder::new(options, assignment)),
         }
     }
 }
@@ -81,20 +116,31 @@ pub enum AgentChoice {
     Auto,
     Shell,
     Command(CommandLine),
+    Known(Known),
+    Acp(CommandLine),
 }
 
 impl AgentChoice {
     /// All that can be asked for, as it is written.
-    pub const KNOWN: [&str; 3] = ["auto", "shell", "command:PROGRAM ARGS"];
+    pub const KNOWN: [&str; 8] = [
+        "auto",
+        "claude",
+        "codex",
+        "gemini",
+        "opencode",
+        "shell",
+        "command:PROGRAM ARGS",
+        "acp:PROGRAM ARGS",
+    ];
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AgentChoiceError {
     #[error("unknown agent `{0}`: known are {known}", known = AgentChoice::KNOWN.join(", "))]
     Unknown(String),
-    #[error("`command:{0}` names no program to run")]
+    #[error("`{0}` names no program to run")]
     NoProgram(String),
-    #[error("in `command:{0}` a quote is not closed")]
+    #[error("in `{0}` a quote is not closed")]
     OpenQuote(String),
 }
 
@@ -103,19 +149,21 @@ impl FromStr for AgentChoice {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        match text.split_once(':') {
-            Some(("command", line)) => command(line).map(Self::Command),
-            None if text == "auto" => Ok(Self::Auto),
-            None if text == "shell" => Ok(Self::Shell),
-            _ => Err(AgentChoiceError::Unknown(text.to_owned())),
+        let unknown = || AgentChoiceError::Unknown(text.to_owned());
+        match (text.split_once(':'), text) {
+            (Some(("command", line)), _) => command(text, line).map(Self::Command),
+            (Some(("acp", line)), _) => command(text, line).map(Self::Acp),
+            (_, "auto") => Ok(Self::Auto),
+            (_, "shell") => Ok(Self::Shell),
+            (_, name) => Known::named(name).map(Self::Known).ok_or_else(unknown),
         }
     }
 }
 
-fn command(line: &str) -> Result<CommandLine, AgentChoiceError> {
+fn command(text: &str, line: &str) -> Result<CommandLine, AgentChoiceError> {
     CommandLine::parse(line).ok_or_else(|| match shell_words::split(line) {
-        Ok(_) => AgentChoiceError::NoProgram(line.to_owned()),
-        Err(_) => AgentChoiceError::OpenQuote(line.to_owned()),
+        Ok(_) => AgentChoiceError::NoProgram(text.to_owned()),
+        Err(_) => AgentChoiceError::OpenQuote(text.to_owned()),
     })
 }
 
@@ -135,22 +183,38 @@ mod tests {
             panic!("a command");
         };
         assert_eq!(line.program(), "./agent.sh");
+        for known in Known::ALL {
+            assert_eq!(known.name().parse(), Ok(AgentChoice::Known(known)));
+        }
+        let Ok(AgentChoice::Acp(line)) = "acp:gemini --acp".parse() else {
+            panic!("an agent of the protocol");
+        };
+        assert_eq!(line.argv(), ["gemini", "--acp"]);
     }
 
     #[test]
     fn what_cannot_be_asked_for_is_told_with_what_can() {
         assert_eq!(
             error("clyde"),
-            "unknown agent `clyde`: known are auto, shell, command:PROGRAM ARGS"
+            "unknown agent `clyde`: known are auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
         );
-        assert_eq!(
-            error("command"),
-            "unknown agent `command`: known are auto, shell, command:PROGRAM ARGS"
-        );
+        assert!(error("command").starts_with("unknown agent `command`: "));
         assert_eq!(error("command: "), "`command:` names no program to run");
+        assert_eq!(error("acp:"), "`acp:` names no program to run");
         assert_eq!(
             error("command:a 'b"),
             "in `command:a 'b` a quote is not closed"
         );
+    }
+
+    #[test]
+    fn only_a_name_becomes_part_of_a_command_line() {
+        let claude = Agent::Known(Known::Claude, Options::default());
+        let id = "ef094c3c-43bd-491d-a190-8d4f82efe0f3";
+        assert_eq!(claude.session(Some(id)), Some(id));
+        for bad in ["", "-x", "--resume", "a b", "a\nb", "$(id)"] {
+            assert_eq!(claude.session(Some(bad)), None, "{bad:?}");
+        }
+        assert_eq!(Agent::Shell(Interpreter::Sh).session(Some(id)), None);
     }
 }

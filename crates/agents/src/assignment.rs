@@ -8,6 +8,10 @@ pub struct Assignment<'a> {
     /// From 1.
     pub attempt: u32,
     pub spec_dir: &'a str,
+    /// The workspace, where the agent is started.
+    pub root: &'a str,
+    /// The session to go on with, for an agent that has sessions.
+    pub session: Option<&'a str>,
     pub prompt: &'a str,
     pub kind: PromptKind,
     /// The task's own commands, for the agent that runs nothing else.

@@ -34,6 +34,10 @@ impl CommandLine {
         self.argv.first().map_or("", String::as_str)
     }
 
+    pub(crate) fn argv(&self) -> &[String] {
+        &self.argv
+    }
+
     pub(crate) fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
         let takes_argument = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
         let (stdin, prompt_on) = if takes_argument {
@@ -103,6 +107,8 @@ mod tests {
             title: "Add parser",
             attempt: 2,
             spec_dir: "specs/demo",
+            root: "/project",
+            session: None,
             prompt,
             kind: PromptKind::Retry,
             steps: &[],

@@ -18,6 +18,13 @@ pub struct Reply {
     pub write: Vec<String>,
 }
 
+impl Reply {
+    pub(crate) fn of(events: Vec<AgentEvent>) -> Self {
+        let write = Vec::new();
+        Self { events, write }
+    }
+}
+
 /// Reads what an agent prints, and answers where it has to be answered.
 pub trait Decoder: Debug + Send {
     /// What is to be said before the program says anything.
@@ -28,6 +35,17 @@ pub trait Decoder: Debug + Send {
     /// One line, without its ending. A longer line than the caller likes to hold may come
     /// in pieces; what a decoder cannot read it passes over.
     fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply;
+
+    /// Whether it has said all that it is going to say. Who does not exit then is ended after
+    /// a while, and counts as one that did.
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    /// What is to be said before the program is ended from outside.
+    fn on_cancel(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The program has ended, and all of its output was seen.
     fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent>;

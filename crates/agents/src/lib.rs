@@ -4,22 +4,38 @@
 //! [`Assignment`]; [`Prompts`] writes the assignment's text. Nothing here starts a process:
 //! one supervisor runs them all.
 
+mod abilities;
+mod acp;
 mod agent;
 mod answer;
 mod assignment;
 mod brief;
+mod claude;
+mod codex;
 mod command;
 mod decoder;
 mod excerpt;
 mod fence;
+mod gemini;
 mod invocation;
+mod json;
+mod known;
+mod lines;
+mod opencode;
+mod options;
+mod patience;
 mod prompt_file;
 mod prompts;
+mod reset_time;
+mod said;
 mod shell;
 mod tail;
 mod telling_line;
 mod template;
+mod tools_at_work;
+mod trouble;
 
+pub use abilities::Abilities;
 pub use agent::{Agent, AgentChoice, AgentChoiceError};
 pub use assignment::Assignment;
 pub use brief::{Occasion, PreviousAttempt, RootContext, TaskBrief};
@@ -27,6 +43,10 @@ pub use command::CommandLine;
 pub use decoder::{Decoder, Reply, Stream};
 pub use fence::untrusted;
 pub use invocation::{Invocation, PromptOn, StdinPlan};
+pub use known::{Credentials, Known};
+pub use lines::Lines;
+pub use options::{Options, Permissions};
+pub use patience::Patience;
 pub use prompt_file::PromptFile;
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
 pub use shell::Interpreter;

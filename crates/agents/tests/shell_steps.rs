@@ -36,6 +36,8 @@ fn run_with(interpreter: Interpreter, steps: &[&str]) -> Ran {
         title: "Add parser",
         attempt: 1,
         spec_dir: "specs/demo",
+        root: "/project",
+        session: None,
         prompt: "",
         kind: PromptKind::First,
         steps: &steps,

@@ -1,14 +1,23 @@
 //! Who works, of those that are here.
 
-use regreen_agents::{Agent, AgentChoice, Interpreter};
+use regreen_agents::{Agent, AgentChoice, Interpreter, Known, Options};
 
 /// The agent that is meant. `has` tells whether a program is installed.
 #[must_use]
-pub fn look_up(choice: &AgentChoice, has: impl Fn(&str) -> bool) -> Agent {
+pub fn look_up(choice: &AgentChoice, options: Options, has: impl Fn(&str) -> bool) -> Agent {
     match choice {
-        // The shell is what is left when no agent is installed, and none is known yet.
-        AgentChoice::Auto | AgentChoice::Shell => Agent::Shell(interpreter(has)),
+        AgentChoice::Auto => {
+            let mut known = Known::ALL.into_iter();
+            match known.find(|known| has(known.name())) {
+                Some(known) => Agent::Known(known, options),
+                // What is left when no agent is installed.
+                None => Agent::Shell(interpreter(has)),
+            }
+        }
+        AgentChoice::Shell => Agent::Shell(interpreter(has)),
         AgentChoice::Command(line) => Agent::Command(line.clone()),
+        AgentChoice::Known(known) => Agent::Known(*known, options),
+        AgentChoice::Acp(line) => Agent::Acp(line.clone(), options),
     }
 }
 
@@ -24,14 +33,28 @@ fn interpreter(has: impl Fn(&str) -> bool) -> Interpreter {
 mod tests {
     use super::*;
 
+    fn found(choice: &AgentChoice, here: &[&str]) -> Agent {
+        look_up(choice, Options::default(), |program| {
+            here.contains(&program)
+        })
+    }
+
     #[test]
     fn without_any_agent_the_shell_works_in_the_best_shell_there_is() {
         let bash = Agent::Shell(Interpreter::Bash);
-        assert_eq!(look_up(&AgentChoice::Auto, |_| true), bash);
-        assert_eq!(look_up(&AgentChoice::Shell, |_| true), bash);
+        assert_eq!(found(&AgentChoice::Auto, &["bash"]), bash);
+        assert_eq!(found(&AgentChoice::Shell, &["bash", "claude"]), bash);
         let sh = Agent::Shell(Interpreter::Sh);
-        assert_eq!(look_up(&AgentChoice::Auto, |_| false), sh);
+        assert_eq!(found(&AgentChoice::Auto, &[]), sh);
         let command: AgentChoice = "command:my-agent -x".parse().unwrap();
-        assert_eq!(look_up(&command, |_| false).program(), "my-agent");
+        assert_eq!(found(&command, &["claude"]).program(), "my-agent");
+    }
+
+    #[test]
+    fn the_first_agent_that_is_installed_works() {
+        let name = |here: &[&str]| found(&AgentChoice::Auto, here).name();
+        assert_eq!(name(&["bash", "opencode", "codex"]), "codex");
+        assert_eq!(name(&["gemini", "opencode"]), "gemini");
+        assert_eq!(name(&["opencode", "gemini", "codex", "claude"]), "claude");
     }
 }

@@ -67,6 +67,11 @@ pub enum Command {
     Explain(Explain),
     /// Show every setting, and where its value comes from
     Config(Config),
+    /// Show which agents are installed, and how each would be called
+    Agents {
+        #[command(flatten)]
+        settings: SettingFlags,
+    },
     /// Answer the hooks of agents: whether a session may stop
     #[command(subcommand)]
     Hook(Hook),

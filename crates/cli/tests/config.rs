@@ -19,6 +19,10 @@ fn without_any_file_the_defaults_hold() {
         .complains("")
         .prints(str![[r#"
 agent                  auto (shell)  default
+agent_permissions      skip          default
+agent_model            none          default
+agent_args             none          default
+agent_env              none          default
 gate                   none          default
 timeout                30m           default
 verify_timeout         10m           default
@@ -68,6 +72,10 @@ fn each_value_says_where_it_comes_from_and_nothing_is_run() {
         .complains("")
         .prints(str![[r#"
 agent                  command:touch ran  ~/.config/regreen/config.toml:1
+agent_permissions      skip               default
+agent_model            none               default
+agent_args             none               default
+agent_env              none               default
 gate                   touch ran          regreen.toml:2
 timeout                45m                regreen.toml:3
 verify_timeout         10m                default
@@ -104,6 +112,30 @@ fn scripts_get_the_same_as_json() {
       "file": "[FOLDER]/user/.config/regreen/config.toml",
       "line": 1,
       "means": "command"
+    },
+    "agent_permissions": {
+      "value": "skip",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "agent_model": {
+      "value": null,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "agent_args": {
+      "value": [],
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "agent_env": {
+      "value": [],
+      "origin": "default",
+      "file": null,
+      "line": null
     },
     "gate": {
       "value": "touch ran",
@@ -203,6 +235,10 @@ fn the_users_file_lies_where_xdg_says() {
     let answer = test.run_with(&[("XDG_CONFIG_HOME", "xdg")], &["config"]);
     answer.exits(0).prints(str![[r#"
 agent                  auto (shell)  default
+agent_permissions      skip          default
+agent_model            none          default
+agent_args             none          default
+agent_env              none          default
 gate                   none          default
 timeout                30m           default
 verify_timeout         10m           default
@@ -238,7 +274,7 @@ fn a_repository_may_not_choose_programs() {
    ╭─[regreen.toml:1:9]
  1 │ agent = 'command:./evil.sh'
    ·         ─────────┬─────────
-   ·                  ╰── only a name may stand here: auto, shell
+   ·                  ╰── only a name may stand here: auto, claude, codex, gemini, opencode, shell
  2 │ on_end = ['./evil.sh']
    ╰────
   help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
@@ -379,6 +415,10 @@ fn secrets_are_not_shown() {
     let test = Test::new().file(USERS, right);
     test.run(&["config"]).exits(0).prints(str![[r#"
 agent                  command:my-agent --key ***anthropic-key***  ~/.config/regreen/config.toml:1
+agent_permissions      skip                            default
+agent_model            none                            default
+agent_args             none                            default
+agent_env              none                            default
 gate                   none                            default
 timeout                30m                             default
 verify_timeout         10m                             default
@@ -411,7 +451,8 @@ spec:           none
    ·         ──────────────────────────────────────────┬──────────────────────────────────────────
    ·                                                   ╰── there is no agent `comand:my-agent --key ***anthropic-key***`
    ╰────
-  help: known are: auto, shell, command:PROGRAM ARGS
+  help: known are: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM
+        ARGS
 
 "#]]);
 }

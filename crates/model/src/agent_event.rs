@@ -30,9 +30,10 @@ pub enum AgentEvent {
     },
     Usage(Usage),
     Trouble(ApiTrouble),
-    /// It asks a person, or asks for permission, and waits.
+    /// It asks a person, or asks for permission, and would wait.
     Question {
         text: String,
+        permission: bool,
     },
     /// What it said last: the only text that is read for signals and reports.
     FinalMessage {

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Ending, Failure, ModificationRequest, TaskKey, Timestamp, VerifyCommand};
+use crate::{Ending, Failure, ModificationRequest, TaskKey, Timestamp, Usage, VerifyCommand};
 
 /// What an attempt came to, as far as it can be told without judging the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,11 @@ pub struct AttemptReport {
     /// Whether the agent used a tool; `None` if it does not say.
     pub used_tools: Option<bool>,
     pub session: Option<String>,
+    /// The agent ended, and never said that it had come to its end.
+    #[serde(default)]
+    pub unfinished: bool,
+    #[serde(default)]
+    pub usage: Option<Usage>,
     /// Something showed that it was getting on: tools, output, changed files.
     #[serde(default)]
     pub progressed: bool,

@@ -1,18 +1,23 @@
+use std::fs;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_agents::{Decoder, Reply, Stream as AgentStream};
+use regreen_agents::{Decoder, Lines, Patience, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
 use regreen_model::{AgentEvent, ApiTrouble, Ending, Output, Source, Usage};
-use regreen_supervisor::{Handle, Stream};
+use regreen_supervisor::{EndReason, Handle, Stream};
 
 use crate::audience::Audience;
-use crate::lines::Lines;
 use crate::log_file::LogFile;
 use crate::process::Sink;
 
 /// What people are shown of an agent's work, at most so often.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
 const SHOWN_BYTES: usize = 400;
+/// An agent that has said all may take so long to exit; some tidy up for seconds.
+const EXIT_GRACE: Duration = Duration::from_secs(10);
 
 /// What an agent let us see.
 #[derive(Debug, Default)]
@@ -20,37 +25,56 @@ pub(crate) struct Heard {
     pub(crate) final_message: String,
     pub(crate) session: Option<String>,
     pub(crate) tools: u32,
-    /// The last word of the agent about its own service.
+    /// What keeps it from its own service, if it has not got over it.
     pub(crate) trouble: Option<ApiTrouble>,
     pub(crate) usage: Option<Usage>,
     /// The command that ended last, and how.
     pub(crate) last_tool: Option<(String, Option<i32>)>,
     /// What commands printed, where that is what an agent prints.
     pub(crate) output: Option<Output>,
+    pub(crate) question: Option<Question>,
+    /// It has come to its end by itself, and whether it takes that for a success.
+    pub(crate) finished: Option<bool>,
+}
+
+/// What it would have a person answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) permission: bool,
 }
 
 impl Heard {
     fn note(&mut self, event: AgentEvent) {
         match event {
             AgentEvent::Session { id } => self.session = Some(id),
-            AgentEvent::ToolStarted { .. } => self.tools += 1,
+            AgentEvent::ToolStarted { .. } => {
+                self.tools += 1;
+                self.trouble = None;
+            }
             AgentEvent::Usage(usage) => self.usage = Some(usage),
             AgentEvent::Trouble(trouble) => self.trouble = Some(trouble),
             AgentEvent::FinalMessage { text } => self.final_message = text,
-            AgentEvent::ToolEnded { name, exit, .. } => self.last_tool = Some((name, exit)),
-            AgentEvent::Text { .. }
-            | AgentEvent::FileEdited { .. }
-            | AgentEvent::Question { .. }
-            | AgentEvent::Terminal { .. } => {}
+            AgentEvent::Question { text, permission } => {
+                self.question = Some(Question { text, permission });
+            }
+            AgentEvent::Terminal { ok } => self.finished = Some(ok),
+            // Who works has got over it.
+            AgentEvent::ToolEnded { name, exit, .. } => {
+                self.last_tool = Some((name, exit));
+                self.trouble = None;
+            }
+            AgentEvent::Text { .. } | AgentEvent::FileEdited { .. } => self.trouble = None,
         }
     }
 }
 
 /// Listens to an agent: its output goes into the log, its lines to the decoder, the
-/// decoder's answers back to it.
+/// decoder's answers back to it. Ends it when nothing more can come of it.
 pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
+    patience: Patience,
     lines: [Lines; 2],
     handle: Option<Handle>,
     heard: Heard,
@@ -58,6 +82,11 @@ pub(crate) struct Listener<'a> {
     scanner: Option<Scanner>,
     audience: &'a mut dyn Audience,
     shown: Option<Instant>,
+    /// Where the session is kept as soon as it is known, for whoever comes after a crash.
+    session_file: PathBuf,
+    /// Runs since the agent has said all; ends the agent unless it is dropped before.
+    grace: Option<Sender<()>>,
+    is_hopeless: bool,
 }
 
 impl<'a> Listener<'a> {
@@ -65,16 +94,21 @@ impl<'a> Listener<'a> {
         log: LogFile,
         decoder: Box<dyn Decoder>,
         audience: &'a mut dyn Audience,
+        session_file: PathBuf,
     ) -> Self {
         Self {
             log,
             decoder,
+            patience: Patience::default(),
             lines: <[Lines; 2]>::default(),
             handle: None,
             heard: Heard::default(),
             scanner: None,
             audience,
             shown: None,
+            session_file,
+            grace: None,
+            is_hopeless: false,
         }
     }
 
@@ -84,8 +118,9 @@ impl<'a> Listener<'a> {
         self
     }
 
-    /// The program has ended.
-    pub(crate) fn finish(mut self, ending: &Ending) -> (Heard, LogFile) {
+    /// The program has ended. One that had said all and was ended then counts as one that
+    /// exited.
+    pub(crate) fn finish(mut self, ending: &Ending, reason: EndReason) -> (Heard, LogFile) {
         for (at, stream) in [AgentStream::Out, AgentStream::Err].into_iter().enumerate() {
             let mut last = Vec::new();
             self.lines[at].finish(|line| last = line.to_vec());
@@ -94,7 +129,16 @@ impl<'a> Listener<'a> {
                 self.follow(reply);
             }
         }
-        for event in self.decoder.on_end(ending) {
+        let had_finished = reason == EndReason::Enough && !self.is_hopeless;
+        let ending = match had_finished {
+            true => Ending {
+                exit_code: Some(0),
+                signal: None,
+                ..*ending
+            },
+            false => *ending,
+        };
+        for event in self.decoder.on_end(&ending) {
             self.heard.note(event);
         }
         self.heard.output = self.scanner.map(Scanner::finish);
@@ -102,16 +146,54 @@ impl<'a> Listener<'a> {
     }
 
     fn follow(&mut self, reply: Reply) {
-        for event in reply.events {
-            if let AgentEvent::ToolStarted { name, .. } = &event {
-                self.audience.activity(name);
-            }
-            self.heard.note(event);
-        }
-        let Some(handle) = &self.handle else { return };
         for line in reply.write {
+            self.write(&line);
+        }
+        for event in reply.events {
+            self.heed(event);
+        }
+    }
+
+    fn heed(&mut self, event: AgentEvent) {
+        match &event {
+            AgentEvent::ToolStarted { name, .. } => self.audience.activity(name),
+            AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),
+            // Without it the next attempt starts afresh; no reason to end this one.
+            AgentEvent::Session { id } => drop(fs::write(&self.session_file, id)),
+            _ => {}
+        }
+        if self.patience.ends_with(&event) && !self.is_hopeless {
+            self.is_hopeless = true;
+            for line in self.decoder.on_cancel() {
+                self.write(&line);
+            }
+            self.end();
+        }
+        self.heard.note(event);
+    }
+
+    fn write(&self, line: &str) {
+        if let Some(handle) = &self.handle {
             // A program that has closed its input has no use for answers.
-            let _ = handle.write_line(&line);
+            let _ = handle.write_line(line);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(handle) = &self.handle {
+            handle.end(EndReason::Enough);
+        }
+    }
+
+    /// Gives an agent that has said all some time to exit, and takes it back if it goes on.
+    fn watch_end(&mut self) {
+        match (self.decoder.is_done(), &self.grace, &self.handle) {
+            (true, None, Some(handle)) => {
+                handle.close_stdin();
+                self.grace = Some(end_later(handle.clone()));
+            }
+            (false, Some(_), _) => self.grace = None,
+            _ => {}
         }
     }
 
@@ -140,6 +222,17 @@ impl<'a> Listener<'a> {
     }
 }
 
+/// Ends the program after a while, unless what is returned is dropped before.
+fn end_later(handle: Handle) -> Sender<()> {
+    let (sender, receiver) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        if receiver.recv_timeout(EXIT_GRACE) == Err(RecvTimeoutError::Timeout) {
+            handle.end(EndReason::Enough);
+        }
+    });
+    sender
+}
+
 impl Sink for Listener<'_> {
     fn started(&mut self, handle: &Handle) {
         self.handle = Some(handle.clone());
@@ -158,9 +251,13 @@ impl Sink for Listener<'_> {
             let is_news = !reply.events.is_empty();
             self.follow(reply);
             self.scan(line, is_news);
-            self.show(line);
+            // Messages of a protocol are for nobody's eyes.
+            if !line.starts_with(b"{") {
+                self.show(line);
+            }
         });
         self.lines[at] = lines;
+        self.watch_end();
         self.log.write(bytes)
     }
 }

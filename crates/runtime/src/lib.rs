@@ -11,7 +11,6 @@ mod excerpt;
 mod heard;
 mod history;
 mod journal;
-mod lines;
 mod log_file;
 mod masks;
 mod notices;

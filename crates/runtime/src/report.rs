@@ -12,7 +12,7 @@ use regreen_model::{
 };
 use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
-use crate::heard::Heard;
+use crate::heard::{Heard, Question};
 
 /// Of an attempt that ended with a request for other rows in the plan.
 const ASKED_FOR_ROWS: &str =
@@ -65,12 +65,14 @@ pub(crate) fn report(
     let signalled = signal(message, id, task.is_verify).is_some();
     let reports_failure = has_failure_block(message, id);
     let asked_for_rows = request.is_some() || bad_request.is_some();
-    let class = class(program, ended, heard.trouble.as_ref(), now);
-    let has_passed = signalled && !reports_failure && !ending.timed_out;
+    let class = class(program, ended, &heard, now);
+    let unfinished = heard.finished.is_none();
+    let has_passed = signalled && !unfinished && !reports_failure && !ending.timed_out;
     let diagnosis = (!has_passed).then(|| diagnosed(&heard, ending)).flatten();
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
             (AttemptClass::Ordinary, Some(why)) => why,
+            (AttemptClass::Ordinary, None) if unfinished => why_unfinished(ending, &heard),
             (AttemptClass::Interrupted, _) => why_cut_off(ended).to_owned(),
             _ if signalled => String::new(),
             _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
@@ -78,12 +80,14 @@ pub(crate) fn report(
         },
         class,
         ending,
-        signalled,
+        signalled: signalled && !unfinished,
         reports_failure,
         diagnosis: diagnosis.map(Box::new),
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
         session: heard.session,
+        usage: heard.usage,
+        unfinished,
         progressed: ended.stdout_bytes + ended.stderr_bytes > 0,
         modification: request.map(Box::new),
         plan: PlanChanges {
@@ -137,19 +141,49 @@ fn why_ended(ended: &Ended, ending: Ending) -> Option<String> {
     })
 }
 
-fn class(
-    program: &str,
-    ended: &Ended,
-    trouble: Option<&ApiTrouble>,
-    now: Timestamp,
-) -> AttemptClass {
+/// An agent that says nothing of its end may be anywhere in its work.
+fn why_unfinished(ending: Ending, heard: &Heard) -> String {
+    if let Some(Question { text, .. }) = &heard.question {
+        return format!("The agent stopped to ask something: {text}");
+    }
+    let how = match (ending.exit_code, ending.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "nobody knows how".to_owned(),
+    };
+    format!("The agent ended before it had finished ({how})")
+}
+
+fn class(program: &str, ended: &Ended, heard: &Heard, now: Timestamp) -> AttemptClass {
+    let trouble = heard
+        .trouble
+        .as_ref()
+        .filter(|_| heard.finished != Some(true));
     match (ended.reason, ended.exit) {
         (EndReason::Cancelled, _) | (_, Exit::Unknown) => AttemptClass::Interrupted,
         (_, Exit::NotStarted { step, errno }) => AttemptClass::Fatal {
             why: not_started(program, step, errno),
         },
-        _ => trouble.map_or(AttemptClass::Ordinary, |trouble| of_trouble(trouble, now)),
+        _ => match (&heard.question, trouble) {
+            (
+                Some(Question {
+                    text,
+                    permission: true,
+                }),
+                _,
+            ) => AttemptClass::Fatal {
+                why: not_permitted(text),
+            },
+            (_, Some(trouble)) => of_trouble(trouble, now),
+            (_, None) => AttemptClass::Ordinary,
+        },
     }
+}
+
+fn not_permitted(text: &str) -> String {
+    format!(
+        "the agent asks for a permission that nobody can give it here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
+    )
 }
 
 fn not_started(program: &str, step: StartStep, errno: i32) -> String {
@@ -202,7 +236,8 @@ mod tests {
     #[test]
     fn what_was_cut_off_was_interrupted_and_what_is_missing_is_fatal() {
         let now = Timestamp::default();
-        let class = |exit, reason| class("claude", &ended(exit, reason), None, now);
+        let heard = Heard::default();
+        let class = |exit, reason| class("claude", &ended(exit, reason), &heard, now);
         assert_eq!(
             class(Exit::Signalled(15), EndReason::Cancelled),
             AttemptClass::Interrupted
@@ -231,6 +266,7 @@ mod tests {
             let ended = ended(Exit::Exited(0), reason);
             let heard = Heard {
                 final_message: message.to_owned(),
+                finished: Some(true),
                 ..Heard::default()
             };
             let ending = ending(&ended, Duration::from_secs(2));

@@ -47,6 +47,9 @@ pub enum EndReason {
     HardLimit,
     IdleLimit,
     Cancelled,
+    /// Whoever listened has heard enough: it had finished and did not exit, or there was no
+    /// more hope for it.
+    Enough,
 }
 
 impl Exit {

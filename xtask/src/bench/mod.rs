@@ -11,6 +11,10 @@ use crate::repository;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
+    /// Decoding what agents print.
+    ///
+    /// Prints speed and time per event, and fails if a promised speed is not kept.
+    Agents,
     /// Reading and editing task files of up to 100,000 tasks.
     ///
     /// Prints a table of medians and fails if a promised time is not kept.
@@ -31,6 +35,7 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     match bench {
+        Bench::Agents => run_bench("agents"),
         Bench::Diagnosis(arguments) => diagnosis::run(arguments),
         Bench::Documents => run_bench("documents"),
         Bench::Healing => run_bench("healing"),

@@ -39,6 +39,8 @@ fn steps_are_arguments_and_nothing_in_them_is_quoted() {
         title: "Two\nlines `x`",
         attempt: 1,
         spec_dir: "specs/demo",
+        root: "/project",
+        session: None,
         prompt: "unused",
         kind: PromptKind::First,
         steps: &steps,

@@ -145,7 +145,7 @@ mod tests {
         );
         refused(
             &["--agent", "clyde"],
-            "invalid value 'clyde' for '--agent <AGENT>': there is no agent `clyde`; known are: auto, shell, command:PROGRAM ARGS",
+            "invalid value 'clyde' for '--agent <AGENT>': there is no agent `clyde`; known are: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS",
         );
         refused(
             &["--only", "the first"],

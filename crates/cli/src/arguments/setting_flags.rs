@@ -3,15 +3,28 @@
 use clap::Args;
 
 use crate::config::{
-    AskedAgent, CommitMode, Count, Gate, IdleLimit, Layer, Origin, Sourced, TimeLimit, TimeSpan,
+    AgentArguments, AgentEnvironment, AskedAgent, AskedPermissions, CommitMode, Count, Gate,
+    IdleLimit, Layer, ModelName, Origin, Sourced, TimeLimit, TimeSpan,
 };
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingFlags {
-    /// Who works on the tasks: auto, shell or 'command:PROGRAM ARGS' [default: auto]
+    /// Who works on the tasks: auto, claude, codex, gemini, opencode, shell, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<AskedAgent>,
+    /// What the agent may do: skip tells it not to ask, own leaves it to its settings [default: skip]
+    #[arg(long, value_name = "skip|own")]
+    pub agent_permissions: Option<AskedPermissions>,
+    /// The model that the agent is to use
+    #[arg(long, value_name = "MODEL")]
+    pub agent_model: Option<ModelName>,
+    /// More arguments for the agent, quoted as in a shell
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    pub agent_args: Option<AgentArguments>,
+    /// More environment for the agent: 'NAME=VALUE …'
+    #[arg(long, value_name = "VARS")]
+    pub agent_env: Option<AgentEnvironment>,
     /// Checks the whole workspace where a task has no Verify of its own; '' for none
     #[arg(long, value_name = "CMD")]
     pub gate: Option<Gate>,
@@ -67,6 +80,10 @@ impl SettingFlags {
     pub fn layer(&self) -> Layer {
         Layer {
             agent: said(&self.agent),
+            agent_permissions: said(&self.agent_permissions),
+            agent_model: said(&self.agent_model),
+            agent_args: said(&self.agent_args),
+            agent_env: said(&self.agent_env),
             gate: said(&self.gate),
             timeout: said(&self.timeout),
             verify_timeout: said(&self.verify_timeout),

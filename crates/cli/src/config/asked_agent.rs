@@ -32,8 +32,8 @@ impl AskedAgent {
     #[must_use]
     pub fn brings_program(&self) -> bool {
         match self.choice {
-            AgentChoice::Auto | AgentChoice::Shell => false,
-            AgentChoice::Command(_) => true,
+            AgentChoice::Auto | AgentChoice::Shell | AgentChoice::Known(_) => false,
+            AgentChoice::Command(_) | AgentChoice::Acp(_) => true,
         }
     }
 
@@ -105,7 +105,7 @@ mod tests {
     fn an_unknown_agent_is_told_with_the_known_ones() {
         assert_eq!(
             "clyde".parse::<AskedAgent>().unwrap_err().to_string(),
-            "there is no agent `clyde`; known are: auto, shell, command:PROGRAM ARGS"
+            "there is no agent `clyde`; known are: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
         );
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
 use super::bad_value::BadValue;
 use super::count::Count;
@@ -67,7 +68,21 @@ impl Entry<'_> {
     }
 
     pub fn on_end(&self) -> Result<Sourced<OnEnd>, Fault> {
-        let expected = r#"a list of texts: ["notify-send", "regreen"]"#;
+        let argv = self.words(r#"a list of texts: ["notify-send", "regreen"]"#)?;
+        self.sourced(OnEnd::new(argv))
+    }
+
+    pub fn agent_args(&self) -> Result<Sourced<AgentArguments>, Fault> {
+        let words = self.words(r#"a list of texts: ["--effort", "high"]"#)?;
+        self.sourced(AgentArguments::new(words))
+    }
+
+    pub fn agent_env(&self) -> Result<Sourced<AgentEnvironment>, Fault> {
+        let words = self.words(r#"a list of texts: ["NAME=VALUE"]"#)?;
+        self.sourced(AgentEnvironment::new(words))
+    }
+
+    fn words(&self, expected: &str) -> Result<Vec<String>, Fault> {
         let DeValue::Array(words) = self.value.get_ref() else {
             return Err(self.wrong_type(expected, self.value.get_ref()));
         };
@@ -75,8 +90,7 @@ impl Entry<'_> {
             DeValue::String(text) => Ok(text.to_string()),
             other => Err(self.wrong_type_at(word.span(), expected, other)),
         };
-        let argv: Result<Vec<String>, Fault> = words.iter().map(word).collect();
-        self.sourced(OnEnd::new(argv?))
+        words.iter().map(word).collect()
     }
 
     fn text(&self) -> Result<&str, Fault> {

@@ -4,6 +4,10 @@ use super::owner::Owner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Agent,
+    AgentPermissions,
+    AgentModel,
+    AgentArgs,
+    AgentEnv,
     Gate,
     Timeout,
     VerifyTimeout,
@@ -19,8 +23,12 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::Agent,
+        Self::AgentPermissions,
+        Self::AgentModel,
+        Self::AgentArgs,
+        Self::AgentEnv,
         Self::Gate,
         Self::Timeout,
         Self::VerifyTimeout,
@@ -44,6 +52,10 @@ impl Key {
     pub fn name(self) -> &'static str {
         match self {
             Self::Agent => "agent",
+            Self::AgentPermissions => "agent_permissions",
+            Self::AgentModel => "agent_model",
+            Self::AgentArgs => "agent_args",
+            Self::AgentEnv => "agent_env",
             Self::Gate => "gate",
             Self::Timeout => "timeout",
             Self::VerifyTimeout => "verify_timeout",
@@ -64,6 +76,12 @@ impl Key {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Agent => "Who works on the tasks.",
+            Self::AgentPermissions => {
+                "What the agent may do: \"skip\" tells it not to ask, \"own\" leaves it to its own settings."
+            }
+            Self::AgentModel => "The model that the agent is to use. Empty: its own choice.",
+            Self::AgentArgs => "More arguments for the agent.",
+            Self::AgentEnv => "More environment for the agent, each NAME=VALUE.",
             Self::Gate => {
                 "A shell command that checks the whole workspace where a task has no Verify of its own. Empty: none."
             }
@@ -89,7 +107,14 @@ impl Key {
     #[must_use]
     pub fn is_open_to(self, owner: Owner) -> bool {
         match (self, owner) {
-            (Self::OnEnd, Owner::Workspace) => false,
+            (
+                Self::OnEnd
+                | Self::AgentPermissions
+                | Self::AgentModel
+                | Self::AgentArgs
+                | Self::AgentEnv,
+                Owner::Workspace,
+            ) => false,
             (_, Owner::Workspace | Owner::User) => true,
         }
     }

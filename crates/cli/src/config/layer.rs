@@ -1,8 +1,11 @@
+use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
+use super::asked_permissions::AskedPermissions;
 use super::commit_mode::CommitMode;
 use super::count::Count;
 use super::gate::Gate;
 use super::idle_limit::IdleLimit;
+use super::model_name::ModelName;
 use super::on_end::OnEnd;
 use super::prompt_folder::PromptFolder;
 use super::sourced::Sourced;
@@ -13,6 +16,10 @@ use super::time_span::TimeSpan;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
     pub agent: Option<Sourced<AskedAgent>>,
+    pub agent_permissions: Option<Sourced<AskedPermissions>>,
+    pub agent_model: Option<Sourced<ModelName>>,
+    pub agent_args: Option<Sourced<AgentArguments>>,
+    pub agent_env: Option<Sourced<AgentEnvironment>>,
     pub gate: Option<Sourced<Gate>>,
     pub timeout: Option<Sourced<TimeLimit>>,
     pub verify_timeout: Option<Sourced<TimeLimit>>,
@@ -33,6 +40,10 @@ impl Layer {
     pub fn over(self, below: Self) -> Self {
         Self {
             agent: self.agent.or(below.agent),
+            agent_permissions: self.agent_permissions.or(below.agent_permissions),
+            agent_model: self.agent_model.or(below.agent_model),
+            agent_args: self.agent_args.or(below.agent_args),
+            agent_env: self.agent_env.or(below.agent_env),
             gate: self.gate.or(below.gate),
             timeout: self.timeout.or(below.timeout),
             verify_timeout: self.verify_timeout.or(below.verify_timeout),

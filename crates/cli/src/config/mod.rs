@@ -3,7 +3,9 @@
 //! Each place that says something is read into a [`Layer`]; [`Configuration`] reads the files and lays
 //! all of them upon each other. Values are checked where they are read, so that nothing can go wrong afterwards.
 
+mod agent_words;
 mod asked_agent;
+mod asked_permissions;
 mod bad_value;
 mod commit_mode;
 mod config_error;
@@ -15,6 +17,7 @@ mod gate;
 mod idle_limit;
 mod key;
 mod layer;
+mod model_name;
 mod on_end;
 mod origin;
 mod owner;
@@ -30,7 +33,9 @@ mod time_limit;
 mod time_span;
 mod user_file;
 
+pub use agent_words::{AgentArguments, AgentEnvironment};
 pub use asked_agent::AskedAgent;
+pub use asked_permissions::AskedPermissions;
 pub use commit_mode::CommitMode;
 pub use config_error::ConfigError;
 pub use configuration::{Configuration, name_of};
@@ -39,6 +44,7 @@ pub use gate::Gate;
 pub use idle_limit::IdleLimit;
 pub use key::Key;
 pub use layer::Layer;
+pub use model_name::ModelName;
 pub use origin::Origin;
 pub use owner::Owner;
 pub use prompt_texts::{PromptTexts, PromptsError};

@@ -65,6 +65,10 @@ fn read_key(
 fn fill(layer: &mut Layer, entry: &Entry<'_>) -> Result<(), Fault> {
     match entry.key {
         Key::Agent => layer.agent = Some(entry.agent()?),
+        Key::AgentPermissions => layer.agent_permissions = Some(entry.parsed()?),
+        Key::AgentModel => layer.agent_model = Some(entry.parsed()?),
+        Key::AgentArgs => layer.agent_args = Some(entry.agent_args()?),
+        Key::AgentEnv => layer.agent_env = Some(entry.agent_env()?),
         Key::Gate => layer.gate = Some(entry.parsed()?),
         Key::Timeout => layer.timeout = Some(entry.parsed()?),
         Key::VerifyTimeout => layer.verify_timeout = Some(entry.parsed()?),
@@ -118,7 +122,10 @@ fn refused(name: &str, span: Range<usize>, users_file: &str) -> Fault {
     Fault {
         message: format!("a repository may not set `{name}`"),
         span,
-        label: "it says which program is run on your machine".to_owned(),
+        label: match name.starts_with("agent_") {
+            true => "it says what the agent may do on your machine".to_owned(),
+            false => "it says which program is run on your machine".to_owned(),
+        },
         way_out,
     }
 }

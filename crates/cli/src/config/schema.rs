@@ -1,5 +1,6 @@
 //! What the configuration files may say, for editors.
 
+use regreen_agents::Permissions;
 use serde_json::{Map, Value, json};
 
 use super::asked_agent::AskedAgent;
@@ -42,7 +43,15 @@ fn property(key: Key, owner: Owner) -> Value {
 fn shape(key: Key, owner: Owner) -> Value {
     match key {
         Key::Agent => agent(owner),
-        Key::Gate | Key::Prompts => json!({ "type": "string" }),
+        Key::AgentPermissions => {
+            let all = Permissions::ALL.iter();
+            json!({ "enum": all.map(|mode| mode.name()).collect::<Vec<&str>>() })
+        }
+        Key::AgentArgs => json!({ "type": "array", "items": { "type": "string" } }),
+        Key::AgentEnv => {
+            json!({ "type": "array", "items": { "type": "string", "pattern": "^[^=]+=" } })
+        }
+        Key::AgentModel | Key::Gate | Key::Prompts => json!({ "type": "string" }),
         Key::Timeout | Key::VerifyTimeout | Key::MaxWait => time(),
         Key::IdleTimeout => json!({ "anyOf": [{ "const": OFF }, time()] }),
         Key::MaxTaskIterations | Key::MaxGlobalIterations => {
@@ -62,7 +71,7 @@ fn agent(owner: Owner) -> Value {
     match owner {
         Owner::Workspace => names,
         Owner::User => {
-            json!({ "anyOf": [names, { "type": "string", "pattern": "^command:" }] })
+            json!({ "anyOf": [names, { "type": "string", "pattern": "^(command|acp):" }] })
         }
     }
 }

@@ -1,13 +1,17 @@
 //! Everything that is settled before a run starts.
 
+use regreen_agents::Options;
 use regreen_model::{Limits, RunConfig, TaskId};
 
+use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
+use super::asked_permissions::AskedPermissions;
 use super::commit_mode::CommitMode;
 use super::count::Count;
 use super::gate::Gate;
 use super::idle_limit::IdleLimit;
 use super::layer::Layer;
+use super::model_name::ModelName;
 use super::on_end::OnEnd;
 use super::origin::Origin;
 use super::prompt_folder::PromptFolder;
@@ -21,6 +25,10 @@ use crate::arguments::SettingFlags;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub agent: Sourced<AskedAgent>,
+    pub agent_permissions: Sourced<AskedPermissions>,
+    pub agent_model: Sourced<ModelName>,
+    pub agent_args: Sourced<AgentArguments>,
+    pub agent_env: Sourced<AgentEnvironment>,
     pub gate: Sourced<Gate>,
     pub timeout: Sourced<TimeLimit>,
     pub verify_timeout: Sourced<TimeLimit>,
@@ -54,6 +62,17 @@ pub fn resolve(
 }
 
 impl Settings {
+    /// How the agent is called, as only the user may say it.
+    #[must_use]
+    pub fn agent_options(&self) -> Options {
+        Options {
+            permissions: self.agent_permissions.value.0,
+            model: self.agent_model.value.get().map(str::to_owned),
+            arguments: self.agent_args.value.words().to_vec(),
+            environment: self.agent_env.value.pairs().collect(),
+        }
+    }
+
     /// What the engine has to know of them. `only` runs one task and no other.
     #[must_use]
     pub fn run_config(&self, spec: &str, only: Option<TaskId>) -> RunConfig {
@@ -94,6 +113,10 @@ impl From<Layer> for Settings {
         let per_run = Count::at_least_1(limits.global_iterations);
         Self {
             agent: or_default(said.agent, AskedAgent::default()),
+            agent_permissions: or_default(said.agent_permissions, AskedPermissions::default()),
+            agent_model: or_default(said.agent_model, ModelName::default()),
+            agent_args: or_default(said.agent_args, AgentArguments::default()),
+            agent_env: or_default(said.agent_env, AgentEnvironment::default()),
             gate: or_default(said.gate, Gate::default()),
             timeout: or_default(said.timeout, attempt),
             verify_timeout: or_default(said.verify_timeout, verify),

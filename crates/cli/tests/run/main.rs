@@ -12,6 +12,7 @@ mod support;
 mod at_terminal;
 mod scene;
 
+mod agents;
 mod asking;
 mod commits;
 mod endings;

@@ -88,6 +88,11 @@ impl Scene {
         format!("command:sh {}", script.display())
     }
 
+    /// A folder that is no part of the workspace.
+    pub(crate) fn outside(&self) -> &Path {
+        self.outside.path()
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.test.path(path)
     }

@@ -589,7 +589,7 @@ fn a_refused_run_leaves_no_trace() {
    ╭─[regreen.toml:1:9]
  1 │ agent = "command:evil"
    ·         ───────┬──────
-   ·                ╰── only a name may stand here: auto, shell
+   ·                ╰── only a name may stand here: auto, claude, codex, gemini, opencode, shell
    ╰────
   help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
         'command:PROGRAM ARGS'

@@ -75,13 +75,28 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         prompt,
         previous: task.failure.clone(),
         failed_attempt: task.failed_attempt,
-        session: task.session.clone(),
+        session: task.session.clone().filter(|_| goes_on(task, prompt)),
         timeout_ms: config
             .attempt_timeout_ms
             .saturating_mul(u64::from(time_factor)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
+    }
+}
+
+/// Whether the attempt goes on with the session of the one before. Who failed by their own
+/// fault start afresh; who were cut off, or only have to add something, do not.
+fn goes_on(task: &TaskState, prompt: PromptKind) -> bool {
+    let was_cut_off = task.report.as_ref().is_some_and(|report| {
+        report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
+    });
+    match prompt {
+        PromptKind::Reminder | PromptKind::NoOp | PromptKind::Interrupted | PromptKind::Split => {
+            true
+        }
+        PromptKind::NewSession => false,
+        PromptKind::First | PromptKind::Retry => was_cut_off,
     }
 }
 
@@ -236,8 +251,10 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     let is_last_word = turn
         .task()
         .is_some_and(|task| task.reminded || task.asked_to_split);
-    let has_failed =
-        report.ending.timed_out || report.reports_failure || (is_last_word && !report.signalled);
+    let has_failed = report.ending.timed_out
+        || report.unfinished
+        || report.reports_failure
+        || (is_last_word && !report.signalled);
     if has_failed {
         return failing::fail(turn, failure_of(&report));
     }

@@ -54,9 +54,11 @@ pub(crate) fn attempt(
         return Ok(Attempted::Gone);
     };
     let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
+    let session = performer.agent.session(order.session.as_deref());
     let suggestions = suggestions(past, &file, row)?;
-    let prompt = written_prompt(performer, order, &file, row, &suggestions);
-    if let Err(refused) = keep_prompt(performer, order, &prompt)? {
+    let resumes = session.is_some();
+    let prompt = written_prompt(performer, order, &file, row, resumes, &suggestions);
+    if let Err(refused) = keep_prompt(performer, order, &prompt, resumes)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
     }
     let name = AttemptName::new(&performer.run, key, order.attempt);
@@ -88,6 +90,7 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
+        session: fs::read_to_string(session_file(performer, key, attempt)).ok(),
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
@@ -149,6 +152,7 @@ fn keep_prompt(
     performer: &Performer,
     order: &AttemptOrder,
     prompt: &str,
+    resumes: bool,
 ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
     let places = &performer.places;
     let folder = places.task_folder(&performer.run, &order.task.task);
@@ -157,7 +161,9 @@ fn keep_prompt(
     // Whoever has a task tried as if for the first time may get the same again.
     let counted = order.iteration.saturating_sub(1);
     let since = order.attempt.saturating_sub(counted);
-    for failed in since..=order.failed_attempt.unwrap_or(0) {
+    // In a session that goes on the same words are not the same prompt.
+    let failed_attempts = since..=order.failed_attempt.filter(|_| !resumes).unwrap_or(0);
+    for failed in failed_attempts {
         let earlier = fs::read_to_string(path(failed)).unwrap_or_default();
         if let Err(refused) = refuse_identical(&kept, &earlier) {
             return Ok(Err(refused));
@@ -183,6 +189,7 @@ fn written_prompt(
     order: &AttemptOrder,
     file: &TaskFile,
     row: RowId,
+    resumes: bool,
     suggestions: &[String],
 ) -> String {
     let places = &performer.places;
@@ -217,6 +224,12 @@ fn written_prompt(
         .map(|failure| previous(order, failure, &details));
     let prompts = &performer.prompts;
     let prompt = match (order.prompt, previous) {
+        // Whoever goes on with a session knows the task already.
+        (kind, previous) if resumes => {
+            let occasion = occasion(kind, previous, &known);
+            let asked = prompts.continuation(&brief, &occasion);
+            asked.unwrap_or_else(|| prompts.full(&brief, &occasion))
+        }
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
             let full = prompts.full(&brief, &Occasion::Retry(previous));
@@ -332,22 +345,32 @@ fn run_agent(
         title: &task.title,
         attempt: order.attempt,
         spec_dir: &performer.places.shown(&performer.places.spec_folder()),
+        root: &performer.places.root.to_string_lossy(),
+        session: performer.agent.session(order.session.as_deref()),
         prompt,
         kind: order.prompt,
         steps: &steps,
     };
     let folder = performer.places.task_folder(&performer.run, task);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
-    let mut listener = Listener::new(log, performer.agent.decoder(&assignment), audience);
+    let decoder = performer.agent.decoder(&assignment);
+    let kept = session_file(performer, task, order.attempt);
+    let mut listener = Listener::new(log, decoder, audience, kept);
     if performer.agent.prints_what_commands_print() {
         listener = listener.scanning();
     }
     let job = job(order, performer.agent.invocation(&assignment));
     let ended = performer.processes.run(job, &mut listener)?;
     let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));
-    let (heard, log) = listener.finish(&ending);
+    let (heard, log) = listener.finish(&ending, ended.reason);
     log.finish()?;
     Ok((ended, heard))
+}
+
+/// Where the name of an attempt's session is kept from when it is first seen.
+fn session_file(performer: &Performer, task: &TaskKey, attempt: u32) -> PathBuf {
+    let folder = performer.places.task_folder(&performer.run, task);
+    folder.join(format!("{attempt}.session"))
 }
 
 fn job(order: &AttemptOrder, invocation: Invocation) -> Job {

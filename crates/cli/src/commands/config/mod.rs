@@ -48,9 +48,11 @@ fn settings(arguments: &Config) -> Result<String, Problem> {
         ));
     }
     let programs = Programs::new(&path_variable(), &root);
-    let agent = look_up(settings.agent.value.choice(), |program| {
-        programs.has(&RealDisk, program)
-    });
+    let agent = look_up(
+        settings.agent.value.choice(),
+        settings.agent_options(),
+        |program| programs.has(&RealDisk, program),
+    );
     let listing = Listing {
         settings: &settings,
         agent: agent.name(),

@@ -18,6 +18,21 @@ impl<'s> Row<'s> {
     pub fn of(key: Key, settings: &'s Settings) -> Self {
         match key {
             Key::Agent => Self::new(key, &settings.agent),
+            Key::AgentPermissions => Self::new(key, &settings.agent_permissions),
+            Key::AgentModel => Self::new(key, &settings.agent_model),
+            Key::AgentArgs => Self::new(key, &settings.agent_args),
+            // What it is made of may be secret.
+            Key::AgentEnv => {
+                let text = settings.agent_env.value.to_string();
+                let json = Value::from(settings.agent_env.value.names());
+                let origin = &settings.agent_env.origin;
+                Self {
+                    key,
+                    text,
+                    json,
+                    origin,
+                }
+            }
             Key::Gate => Self::new(key, &settings.gate),
             Key::Timeout => Self::new(key, &settings.timeout),
             Key::VerifyTimeout => Self::new(key, &settings.verify_timeout),

@@ -61,9 +61,11 @@ impl Ready {
         let settings = configuration.resolve(&arguments.settings, &stored);
         let texts = PromptTexts::load(&settings.prompts, &places.root, &workplace.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
-        let agent = look_up(settings.agent.value.choice(), |program| {
-            programs.has(&RealDisk, program)
-        });
+        let agent = look_up(
+            settings.agent.value.choice(),
+            settings.agent_options(),
+            |program| programs.has(&RealDisk, program),
+        );
         Ok(Self {
             config: with_healing(
                 RunConfig {
@@ -137,11 +139,15 @@ fn spec_argument(workplace: &Workplace, asked: Option<&str>) -> Option<String> {
     Some(shell_words::quote(asked).into_owned())
 }
 
-/// Who works, with the program it brings; `auto` is whoever was found.
+/// Who works, with the program it brings and what it may do; `auto` is whoever was found.
 fn named(settings: &Settings, agent: &Agent) -> String {
-    match settings.agent.value.choice() {
+    let name = match settings.agent.value.choice() {
         AgentChoice::Auto => agent.name().to_owned(),
         _ => Masks::built_in().mask(&settings.agent.value.to_string()),
+    };
+    match agent.permissions() {
+        Some(permissions) => format!("{name} (permissions: {permissions})"),
+        None => name,
     }
 }
 

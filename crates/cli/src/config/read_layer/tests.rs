@@ -100,7 +100,7 @@ fn a_repository_is_not_trusted_with_power() {
             Owner::Workspace,
             &format!("agent = '{agent}'"),
             &[&format!(
-                "'{agent}': only a name may stand here: auto, shell"
+                "'{agent}': only a name may stand here: auto, claude, codex, gemini, opencode, shell"
             )],
         );
     }

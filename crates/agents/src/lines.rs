@@ -1,7 +1,7 @@
 /// Cuts a stream into lines, however it arrives. A line longer than anybody reads comes in
 /// pieces.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub struct Lines {
     held: Vec<u8>,
 }
 
@@ -9,7 +9,7 @@ pub(crate) struct Lines {
 const MAX_LINE: usize = 1024 * 1024;
 
 impl Lines {
-    pub(crate) fn feed(&mut self, bytes: &[u8], mut line: impl FnMut(&[u8])) {
+    pub fn feed(&mut self, bytes: &[u8], mut line: impl FnMut(&[u8])) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let (head, tail) = rest.split_at(end);
@@ -30,7 +30,7 @@ impl Lines {
     }
 
     /// The last line may have no ending.
-    pub(crate) fn finish(&mut self, mut line: impl FnMut(&[u8])) {
+    pub fn finish(&mut self, mut line: impl FnMut(&[u8])) {
         if !self.held.is_empty() {
             line(without_return(&self.held));
             self.held.clear();

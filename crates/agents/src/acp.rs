@@ -1,0 +1,343 @@
+//! Any agent that speaks the Agent Client Protocol: JSON-RPC, a message a line.
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{
+    AGENT_METHOD_NAMES as AGENT, CLIENT_METHOD_NAMES as CLIENT, CancelNotification, ContentBlock,
+    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest, PermissionOptionKind,
+    PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    SelectedPermissionOutcome, SessionNotification, SessionUpdate, ToolCallContent, ToolCallStatus,
+    ToolCallUpdate, ToolKind,
+};
+use regreen_model::{AgentEvent, Ending, Usage};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::abilities::Abilities;
+use crate::json::{number, object, text};
+use crate::said::{Said, bounded};
+use crate::tools_at_work::ToolsAtWork;
+use crate::trouble::{ApiError, trouble};
+use crate::{
+    Assignment, CommandLine, Decoder, Invocation, Options, Permissions, PromptOn, Reply, StdinPlan,
+    Stream,
+};
+
+pub(crate) const ABILITIES: Abilities = Abilities {
+    session: "at its beginning",
+    resume: "where it can load sessions",
+    tools: "start and end",
+    failed_commands: "some agents",
+    files: "edits, where it shows them",
+    tokens: "some agents",
+    cost: "some agents",
+    errors: "the error of the prompt",
+    end: "the answer to the prompt",
+};
+
+pub(crate) fn invocation(
+    line: &CommandLine,
+    options: &Options,
+    assignment: &Assignment<'_>,
+) -> Invocation {
+    let mut environment = assignment.environment();
+    environment.extend(options.environment.iter().cloned());
+    Invocation {
+        argv: line
+            .argv()
+            .iter()
+            .chain(&options.arguments)
+            .cloned()
+            .collect(),
+        env_set: environment,
+        env_remove: Vec::new(),
+        stdin: StdinPlan::Protocol,
+        prompt_on: PromptOn::Stdin,
+    }
+}
+
+/// What was asked for last: its number is its place in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Initialize = 1,
+    Session = 2,
+    Prompt = 3,
+    Over = 4,
+}
+
+#[derive(Debug)]
+pub(crate) struct AcpDecoder {
+    stage: Stage,
+    permissions: Permissions,
+    root: String,
+    prompt: String,
+    resume: Option<String>,
+    session: String,
+    tools: ToolsAtWork,
+    said: Said,
+    usage: Usage,
+}
+
+impl AcpDecoder {
+    pub(crate) fn new(options: &Options, assignment: &Assignment<'_>) -> Self {
+        Self {
+            stage: Stage::Initialize,
+            permissions: options.permissions,
+            root: assignment.root.to_owned(),
+            prompt: assignment.prompt.to_owned(),
+            resume: assignment.session.map(str::to_owned),
+            session: String::new(),
+            tools: ToolsAtWork::default(),
+            said: Said::default(),
+            usage: Usage::default(),
+        }
+    }
+}
+
+impl Decoder for AcpDecoder {
+    fn on_start(&mut self) -> Reply {
+        let us = Implementation::new("regreen", env!("CARGO_PKG_VERSION"));
+        let hello = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
+        self.ask(Stage::Initialize, AGENT.initialize, &hello)
+    }
+
+    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
+        let Some(mut line) = object(line).filter(|_| stream == Stream::Out) else {
+            return Reply::default();
+        };
+        let params = line.pointer_mut("/params").map(Value::take);
+        match (text(&line, "/method"), line.pointer("/id")) {
+            ("", Some(id)) if id.as_u64() == Some(self.stage as u64) => self.answered(&line),
+            ("", _) => Reply::default(),
+            (method, None) if method == CLIENT.session_update => {
+                Reply::of(self.updated(params.unwrap_or_default()))
+            }
+            (_, None) => Reply::default(),
+            (method, Some(id)) if method == CLIENT.session_request_permission => {
+                self.permission(id, params.unwrap_or_default())
+            }
+            (method, Some(id)) => self.refuse(method, id),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.stage == Stage::Over
+    }
+
+    fn on_cancel(&mut self) -> Vec<String> {
+        let cancel = CancelNotification::new(self.session.clone());
+        let line = json!({"jsonrpc": "2.0", "method": AGENT.session_cancel, "params": cancel});
+        let is_at_work = self.stage == Stage::Prompt;
+        is_at_work.then(|| line.to_string()).into_iter().collect()
+    }
+
+    fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
+        Vec::new()
+    }
+}
+
+impl AcpDecoder {
+    fn ask(&mut self, stage: Stage, method: &str, params: &impl Serialize) -> Reply {
+        self.stage = stage;
+        let id = stage as u64;
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        Reply {
+            events: Vec::new(),
+            write: vec![line.to_string()],
+        }
+    }
+
+    fn answered(&mut self, line: &Value) -> Reply {
+        if let Some(error) = line.pointer("/error") {
+            return Reply::of(self.failed(error));
+        }
+        match self.stage {
+            Stage::Initialize => self.open_session(line),
+            Stage::Session => self.send_prompt(line),
+            Stage::Prompt => Reply::of(self.finished(line)),
+            Stage::Over => Reply::default(),
+        }
+    }
+
+    fn open_session(&mut self, line: &Value) -> Reply {
+        let can_load = line.pointer("/result/agentCapabilities/loadSession");
+        let can_load = can_load.and_then(Value::as_bool) == Some(true);
+        match self.resume.clone().filter(|_| can_load) {
+            Some(session) => {
+                self.session.clone_from(&session);
+                let load = LoadSessionRequest::new(session, &self.root);
+                self.ask(Stage::Session, AGENT.session_load, &load)
+            }
+            None => {
+                let new = NewSessionRequest::new(&self.root);
+                self.ask(Stage::Session, AGENT.session_new, &new)
+            }
+        }
+    }
+
+    fn send_prompt(&mut self, line: &Value) -> Reply {
+        let id = text(line, "/result/sessionId");
+        if !id.is_empty() {
+            id.clone_into(&mut self.session);
+        }
+        let prompt = ContentBlock::from(self.prompt.clone());
+        let request = PromptRequest::new(self.session.clone(), vec![prompt]);
+        let mut reply = self.ask(Stage::Prompt, AGENT.session_prompt, &request);
+        let id = self.session.clone();
+        reply.events.push(AgentEvent::Session { id });
+        reply
+    }
+
+    fn finished(&mut self, line: &Value) -> Vec<AgentEvent> {
+        self.stage = Stage::Over;
+        self.usage.input_tokens = number(line, "/result/usage/inputTokens");
+        self.usage.output_tokens = number(line, "/result/usage/outputTokens");
+        self.usage.cached_tokens = number(line, "/result/usage/cachedReadTokens");
+        let reason = text(line, "/result/stopReason");
+        let told = match reason {
+            "max_tokens" | "max_turn_requests" => trouble(ApiError {
+                word: "max_turns",
+                message: reason,
+                ..ApiError::default()
+            }),
+            _ => None,
+        };
+        let told = told.map(AgentEvent::Trouble);
+        vec![
+            AgentEvent::Usage(self.usage),
+            told.unwrap_or(AgentEvent::FinalMessage {
+                text: self.said.text(),
+            }),
+            AgentEvent::Terminal {
+                ok: reason == "end_turn",
+            },
+        ]
+    }
+
+    fn failed(&mut self, error: &Value) -> Vec<AgentEvent> {
+        let is_loading = self.stage == Stage::Session && !self.session.is_empty();
+        self.stage = Stage::Over;
+        const LOGIN_NEEDED: i64 = -32000;
+        let code = error.pointer("/code").and_then(Value::as_i64);
+        let details = match text(error, "/data/details") {
+            "" => text(error, "/data/message"),
+            details => details,
+        };
+        let message = format!("{} {details}", text(error, "/message"));
+        let told = trouble(ApiError {
+            word: match (is_loading, code) {
+                (true, _) => "session not found",
+                (_, Some(LOGIN_NEEDED)) => "unauthenticated",
+                _ => text(error, "/data/errorKind"),
+            },
+            message: &message,
+            ..ApiError::default()
+        });
+        let told = told.map(AgentEvent::Trouble);
+        let said = bounded(&message);
+        vec![
+            told.unwrap_or(AgentEvent::FinalMessage { text: said }),
+            AgentEvent::Terminal { ok: false },
+        ]
+    }
+
+    fn updated(&mut self, params: Value) -> Vec<AgentEvent> {
+        // A session that is loaded tells its past first.
+        if self.stage != Stage::Prompt {
+            return Vec::new();
+        }
+        let Ok(notification) = serde_json::from_value::<SessionNotification>(params) else {
+            return Vec::new();
+        };
+        match notification.update {
+            SessionUpdate::AgentMessageChunk(chunk) => match chunk.content {
+                ContentBlock::Text(piece) if !piece.text.is_empty() => {
+                    self.said.add(&piece.text);
+                    vec![AgentEvent::Text { text: piece.text }]
+                }
+                _ => Vec::new(),
+            },
+            SessionUpdate::ToolCall(call) => self.tool(&call.into()),
+            SessionUpdate::ToolCallUpdate(update) => self.tool(&update),
+            SessionUpdate::UsageUpdate(update) => {
+                let cost = update.cost.and_then(|cost| serde_json::to_value(cost).ok());
+                let dollars = cost.filter(|cost| text(cost, "/currency") == "USD");
+                let cost = dollars.and_then(|cost| crate::json::micro_usd(&cost, "/amount"));
+                self.usage.cost_micro_usd = cost.or(self.usage.cost_micro_usd);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn tool(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
+        let (id, fields) = (update.tool_call_id.to_string(), &update.fields);
+        let started = (!self.tools.has(&id) && fields.status != Some(ToolCallStatus::Completed))
+            .then(|| {
+                self.said.begin("");
+                self.tools
+                    .started(&id, fields.title.as_deref().unwrap_or_default())
+            });
+        let ok = match fields.status {
+            Some(ToolCallStatus::Completed) => true,
+            Some(ToolCallStatus::Failed) => false,
+            _ => return started.into_iter().collect(),
+        };
+        let is_edit = ok && fields.kind.is_none_or(|kind| kind == ToolKind::Edit);
+        let content = fields.content.iter().flatten().filter(|_| is_edit);
+        let edited = content.filter_map(|content| match content {
+            ToolCallContent::Diff(diff) => Some(AgentEvent::FileEdited {
+                path: diff.path.to_string_lossy().into_owned(),
+            }),
+            _ => None,
+        });
+        let edited: Vec<AgentEvent> = edited.collect();
+        let ended = self.tools.ended(&id, ok, None);
+        started.into_iter().chain(edited).chain([ended]).collect()
+    }
+
+    fn permission(&mut self, id: &Value, params: Value) -> Reply {
+        let request = serde_json::from_value::<RequestPermissionRequest>(params);
+        let Ok(request) = request else {
+            return self.refuse("", id);
+        };
+        let allows = |kind: PermissionOptionKind| {
+            let mut options = request.options.iter();
+            options.find(|option| option.kind == kind)
+        };
+        let allowed = allows(PermissionOptionKind::AllowOnce)
+            .or_else(|| allows(PermissionOptionKind::AllowAlways))
+            .filter(|_| self.permissions == Permissions::Skip);
+        let mut events = self.tool(&request.tool_call);
+        let outcome = match allowed {
+            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
+                option.option_id.clone(),
+            )),
+            None => {
+                let text = request.tool_call.fields.title.clone().unwrap_or_default();
+                let permission = true;
+                events.push(AgentEvent::Question { text, permission });
+                RequestPermissionOutcome::Cancelled
+            }
+        };
+        let result = RequestPermissionResponse::new(outcome);
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        let write = vec![answer.to_string()];
+        Reply { events, write }
+    }
+
+    /// We offer nothing of what a client may offer; a question to a person is one.
+    fn refuse(&self, method: &str, id: &Value) -> Reply {
+        let error = json!({"code": -32601, "message": "not offered by this client"});
+        let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+        let question = method
+            .starts_with("elicitation/")
+            .then(|| AgentEvent::Question {
+                text: "a question to a person".to_owned(),
+                permission: false,
+            });
+        Reply {
+            events: question.into_iter().collect(),
+            write: vec![answer.to_string()],
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What an error of an agent's own service means.
+
+use regreen_model::{
+    AgentEvent, ApiTrouble, ERROR_CHARS, FailureKind, PlainLine, ResetTime, TroubleClass,
+};
+
+use crate::reset_time::reset_in;
+
+/// What is known of an error, from the fields that an agent has for errors. Nothing that a
+/// model wrote is ever looked at here.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ApiError<'a> {
+    pub(crate) status: Option<u16>,
+    /// A word for it: `rate_limit`, `UNAUTHENTICATED`.
+    pub(crate) word: &'a str,
+    pub(crate) message: &'a str,
+    /// When it is over, where that has a field of its own.
+    pub(crate) resets: Option<ResetTime>,
+}
+
+type Meaning = (TroubleClass, FailureKind);
+
+const NO_CREDIT: Meaning = (TroubleClass::Fatal, FailureKind::NoCredit);
+const LOGIN: Meaning = (TroubleClass::Fatal, FailureKind::AuthFailed);
+const SET_UP: Meaning = (TroubleClass::Fatal, FailureKind::BadUsage);
+const OVERFLOW: Meaning = (TroubleClass::Session, FailureKind::ContextOverflow);
+const LOST: Meaning = (TroubleClass::Session, FailureKind::SessionLost);
+const TURNS: Meaning = (TroubleClass::Session, FailureKind::BudgetExhausted);
+const LIMITED: Meaning = (TroubleClass::Transient, FailureKind::RateLimited);
+const DOWN: Meaning = (TroubleClass::Transient, FailureKind::ServiceUnavailable);
+const UNREACHABLE: Meaning = (TroubleClass::Transient, FailureKind::ConnectionRefused);
+
+/// Words that tell more than the status: the first that is found counts.
+const WORDS: [(&[&str], Meaning); 8] = [
+    (
+        &[
+            "prompt is too long",
+            "prompt_too_long",
+            "context_length",
+            "context length",
+            "context window",
+            "contextoverflow",
+            "input token count",
+            "maximum number of tokens",
+        ],
+        OVERFLOW,
+    ),
+    (
+        &[
+            "credit balance",
+            "billing",
+            "insufficient_quota",
+            "out of credits",
+            "payment required",
+        ],
+        NO_CREDIT,
+    ),
+    (
+        &[
+            "no conversation found",
+            "session not found",
+            "no rollout found",
+            "thread not found",
+            "invalid session identifier",
+            "error resuming session",
+        ],
+        LOST,
+    ),
+    (
+        &[
+            "max_turns",
+            "maximum number of turns",
+            "maximum session turns",
+            "max session turns",
+        ],
+        TURNS,
+    ),
+    (
+        &[
+            "authentication",
+            "unauthenticated",
+            "unauthorized",
+            "invalid api key",
+            "invalid x-api-key",
+            "incorrect api key",
+            "api key not valid",
+            "/login",
+            "not logged in",
+            "permission_error",
+            "permission_denied",
+        ],
+        LOGIN,
+    ),
+    (
+        &[
+            "rate_limit",
+            "rate limit",
+            "usage limit",
+            "too many requests",
+            "resource_exhausted",
+            "resource has been exhausted",
+            "quota",
+        ],
+        LIMITED,
+    ),
+    (
+        &[
+            "overloaded",
+            "at capacity",
+            "high demand",
+            "server_error",
+            "unavailable",
+        ],
+        DOWN,
+    ),
+    (
+        &[
+            "stream disconnected",
+            "connection error",
+            "connection refused",
+            "unable to connect",
+            "econnrefused",
+            "econnreset",
+            "etimedout",
+            "enotfound",
+            "eai_again",
+            "fetch failed",
+            "error sending request",
+            "socket hang up",
+        ],
+        UNREACHABLE,
+    ),
+];
+
+/// What the error means; `None` for one that says nothing about the service.
+pub(crate) fn trouble(error: ApiError<'_>) -> Option<ApiTrouble> {
+    let status = error.status.or_else(|| status_in(error.message));
+    let resets = error.resets.or_else(|| reset_in(error.message));
+    let (class, kind) = match by_words(error).or_else(|| by_status(status?))? {
+        // A quota that comes back is a limit, whatever is said about billing.
+        NO_CREDIT if resets.is_some() => LIMITED,
+        meaning => meaning,
+    };
+    Some(ApiTrouble {
+        class,
+        kind,
+        message: message(error, kind),
+        status,
+        resets: resets.filter(|_| class == TroubleClass::Transient),
+    })
+}
+
+/// An error that the agent itself tries to get over: it passes, whatever it is.
+pub(crate) fn passing(error: ApiError<'_>) -> ApiTrouble {
+    trouble(error).unwrap_or_else(|| ApiTrouble {
+        class: DOWN.0,
+        kind: DOWN.1,
+        message: message(error, DOWN.1),
+        status: error.status,
+        resets: error.resets,
+    })
+}
+
+/// A session that is not there is told before anything else, as text. Only to be asked of an
+/// agent that was to resume one.
+pub(crate) fn lost_session(line: &[u8]) -> Option<AgentEvent> {
+    let line = String::from_utf8_lossy(line);
+    let error = ApiError {
+        message: line.trim(),
+        ..ApiError::default()
+    };
+    let is_lost = line.contains("Error") && by_words(error) == Some(LOST);
+    is_lost
+        .then(|| trouble(error))
+        .flatten()
+        .map(AgentEvent::Trouble)
+}
+
+fn by_words(error: ApiError<'_>) -> Option<Meaning> {
+    let said = format!("{}\n{}", error.word, error.message).to_lowercase();
+    let found = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    let row = WORDS.iter().find(|(words, _)| found(words))?;
+    Some(row.1)
+}
+
+fn by_status(status: u16) -> Option<Meaning> {
+    match status {
+        401 | 403 => Some(LOGIN),
+        402 => Some(NO_CREDIT),
+        // There is no such model, or no such service.
+        404 => Some(SET_UP),
+        408 => Some(UNREACHABLE),
+        429 => Some(LIMITED),
+        500..=599 => Some(DOWN),
+        _ => None,
+    }
+}
+
+/// `unexpected status 401 Unauthorized`, `last status: 429`, `"code":503`, `API Error: 529`.
+fn status_in(message: &str) -> Option<u16> {
+    const BEFORE: [&str; 5] = [
+        "status ",
+        "status: ",
+        "\"code\":",
+        "API Error: ",
+        "rejected (",
+    ];
+    BEFORE.iter().find_map(|words| {
+        let (_, rest) = message.split_once(words)?;
+        let digits: String = rest
+            .trim_start()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        digits
+            .parse()
+            .ok()
+            .filter(|status| (400..600).contains(status))
+    })
+}
+
+fn message(error: ApiError<'_>, kind: FailureKind) -> String {
+    let text = match (error.message.trim(), error.word.trim()) {
+        ("", "") => kind.meaning().to_owned(),
+        ("", word) => format!("{} ({word})", kind.meaning()),
+        (message, _) => said_in(message).unwrap_or(message).to_owned(),
+    };
+    PlainLine::flatten(&text, ERROR_CHARS).to_string()
+}
+
+/// What the service itself said, where its whole answer is quoted.
+fn said_in(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("{\"error\"")?;
+    let (_, said) = rest.split_once("\"message\":\"")?;
+    let (said, _) = said.split_once('"')?;
+    (!said.is_empty() && !said.ends_with('\\')).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(status: Option<u16>, message: &str, expected: Option<Meaning>) {
+        let error = ApiError {
+            status,
+            message,
+            ..ApiError::default()
+        };
+        let found = trouble(error).map(|trouble| (trouble.class, trouble.kind));
+        assert_eq!(found, expected, "{message}");
+    }
+
+    #[test]
+    fn every_class_is_told_by_what_servers_say() {
+        check(Some(401), "nope", Some(LOGIN));
+        check(None, "unexpected status 401 Unauthorized: x", Some(LOGIN));
+        check(None, "Please run /login", Some(LOGIN));
+        check(None, "Credit balance is too low", Some(NO_CREDIT));
+        check(
+            None,
+            "exceeded retry limit, last status: 429 Too Many Requests",
+            Some(LIMITED),
+        );
+        check(
+            None,
+            "You’ve hit your usage limit. Try again later.",
+            Some(LIMITED),
+        );
+        check(None, "Selected model is at capacity.", Some(DOWN));
+        check(Some(529), "", Some(DOWN));
+        check(Some(500), "Internal error", Some(DOWN));
+        check(
+            None,
+            "stream disconnected before completion",
+            Some(UNREACHABLE),
+        );
+        check(
+            Some(400),
+            "prompt is too long: 3 tokens > 2 maximum",
+            Some(OVERFLOW),
+        );
+        check(
+            Some(400),
+            "The input token count (9) exceeds the maximum number of tokens allowed (5).",
+            Some(OVERFLOW),
+        );
+        check(None, "No conversation found with session ID: x", Some(LOST));
+        check(Some(400), "tools.0: bad schema", None);
+        check(None, "something else", None);
+    }
+
+    #[test]
+    fn only_what_passes_has_a_time_at_which_it_is_over() {
+        let at = |status, message| {
+            let error = ApiError {
+                status: Some(status),
+                message,
+                ..ApiError::default()
+            };
+            trouble(error).and_then(|trouble| trouble.resets)
+        };
+        assert_eq!(at(429, "try again in 2s"), Some(ResetTime::After(2000)));
+        assert_eq!(at(401, "try again in 2s"), None);
+        let quota = "You exceeded your quota, check your billing details. Please retry in 9s.";
+        assert_eq!(at(429, quota), Some(ResetTime::After(9000)));
+        assert_eq!(at(429, "Quota exceeded, check your billing details."), None);
+    }
+}

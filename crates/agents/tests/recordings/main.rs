@@ -1,0 +1,149 @@
+//! The decoders, fed with what the real agents print (`cargo xtask agents-e2e --record`).
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "recordings are files, and this is a test"
+)]
+
+mod properties;
+mod recording;
+
+use std::fmt::Write as _;
+
+use regreen_agents::{Known, Patience};
+use regreen_model::{AgentEvent, FailureKind, ResetTime, TroubleClass};
+
+use crate::recording::{Recording, all, found};
+
+/// An event in a few words.
+fn told(event: &AgentEvent) -> String {
+    match event {
+        AgentEvent::Session { id } => format!("session {id}"),
+        AgentEvent::Text { text } => format!("text {text:?}"),
+        AgentEvent::ToolStarted { name, .. } => format!("tool {name}"),
+        AgentEvent::ToolEnded { name, ok, exit, .. } => {
+            format!("tool {name} ended: ok {ok}, exit {exit:?}")
+        }
+        AgentEvent::FileEdited { path } => format!("file {path}"),
+        AgentEvent::Usage(usage) => format!(
+            "usage {} in, {} out, {:?} micro USD",
+            usage.input_tokens, usage.output_tokens, usage.cost_micro_usd
+        ),
+        AgentEvent::Trouble(trouble) => format!(
+            "trouble {:?} {:?} {:?} {:?}: {}",
+            trouble.class, trouble.kind, trouble.status, trouble.resets, trouble.message
+        ),
+        AgentEvent::Question { text, permission } => format!("question {permission} {text}"),
+        AgentEvent::FinalMessage { text } => format!("final {text:?}"),
+        AgentEvent::Terminal { ok } => format!("end: ok {ok}"),
+    }
+}
+
+#[test]
+fn every_recording_is_understood() {
+    let mut page = String::new();
+    for recording in all() {
+        let _ = writeln!(page, "# {}", recording.name);
+        for event in recording.events() {
+            let _ = writeln!(page, "{}", told(&event));
+        }
+    }
+    insta::assert_snapshot!("events", page);
+}
+
+fn has_finished(recording: &Recording) -> Option<bool> {
+    let events = recording.events();
+    events.iter().find_map(|event| match event {
+        AgentEvent::Terminal { ok } => Some(*ok),
+        _ => None,
+    })
+}
+
+#[test]
+fn who_did_it_or_says_why_not_has_finished() {
+    for case in ["success", "failed_block", "failing_tool"] {
+        for known in Known::ALL {
+            let recording = found(known, case);
+            assert_eq!(has_finished(&recording), Some(true), "{}", recording.name);
+            let says = |word: &str| {
+                let events = recording.events();
+                events.iter().any(
+                    |event| matches!(event, AgentEvent::FinalMessage { text } if text.contains(word)),
+                )
+            };
+            assert_eq!(says("TASK_COMPLETE"), case == "success");
+            assert_eq!(says("FAILED"), case != "success");
+        }
+    }
+}
+
+/// The trouble at which it is ended, or the last one.
+#[track_caller]
+fn trouble(known: Known, case: &str) -> (TroubleClass, FailureKind, Option<ResetTime>) {
+    let recording = found(known, case);
+    let mut patience = Patience::default();
+    let mut last = None;
+    for event in recording.events() {
+        let is_over = patience.ends_with(&event);
+        if let AgentEvent::Trouble(trouble) = event {
+            last = Some((trouble.class, trouble.kind, trouble.resets));
+        }
+        if is_over {
+            break;
+        }
+    }
+    last.unwrap_or_else(|| panic!("no trouble in {}", recording.name))
+}
+
+#[test]
+fn every_trouble_has_its_class_whoever_tells_it() {
+    for known in Known::ALL {
+        let (class, kind, _) = trouble(known, "unauthorized");
+        assert_eq!(class, TroubleClass::Fatal, "{known:?}");
+        assert_eq!(kind, FailureKind::AuthFailed, "{known:?}");
+        let (class, kind, _) = trouble(known, "rate_limited");
+        assert_eq!(class, TroubleClass::Transient, "{known:?}");
+        assert_eq!(kind, FailureKind::RateLimited, "{known:?}");
+        let (class, kind, _) = trouble(known, "overloaded");
+        assert_eq!(class, TroubleClass::Transient, "{known:?}");
+        assert_eq!(kind, FailureKind::ServiceUnavailable, "{known:?}");
+        let (class, kind, _) = trouble(known, "context_overflow");
+        assert_eq!(class, TroubleClass::Session, "{known:?}");
+        assert_eq!(kind, FailureKind::ContextOverflow, "{known:?}");
+        let (class, kind, _) = trouble(known, "lost_session");
+        assert_eq!(class, TroubleClass::Session, "{known:?}");
+        assert_eq!(kind, FailureKind::SessionLost, "{known:?}");
+    }
+}
+
+#[test]
+fn a_time_that_is_told_is_known() {
+    let hour = Some(ResetTime::After(3_600_000));
+    // Codex keeps it to itself.
+    for known in [Known::Claude, Known::Gemini, Known::Opencode] {
+        assert_eq!(trouble(known, "rate_limited").2, hour, "{known:?}");
+    }
+}
+
+#[test]
+fn a_login_that_is_refused_ends_it_at_the_first_sign() {
+    for known in Known::ALL {
+        let recording = found(known, "unauthorized");
+        let mut patience = Patience::default();
+        let events = recording.events();
+        let signs = events
+            .iter()
+            .filter(|event| matches!(event, AgentEvent::Trouble(_)));
+        let first = signs.into_iter().next().unwrap();
+        assert!(patience.ends_with(first), "{known:?}");
+    }
+}
+
+#[test]
+fn silence_is_no_end() {
+    for known in Known::ALL {
+        assert_eq!(has_finished(&found(known, "hang")), None, "{known:?}");
+    }
+}

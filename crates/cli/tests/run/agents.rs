@@ -1,0 +1,169 @@
+//! An agent that is called by name: a script in the place of Claude Code prints what that prints.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use crate::scene::Scene;
+
+const TASK: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
+const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
+const DONE: &str = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.\nTASK_COMPLETE","total_cost_usd":0.5,"usage":{"input_tokens":7,"output_tokens":3}}"#;
+/// Far below what the scripts would sleep.
+const SOON: Duration = Duration::from_secs(100);
+
+/// A scene whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
+fn scene(script: &str) -> Scene {
+    let scene = Scene::new(TASK).agent("");
+    let bin = scene.outside().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = bin.join("claude");
+    let head = "#!/bin/sh\nnotes=${0%/*}/..\necho \"$*\" >>\"$notes/calls\"\ncat >/dev/null\n";
+    fs::write(&program, format!("{head}{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    scene
+}
+
+fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
+    let path = std::env::var("PATH").unwrap();
+    let bin = scene.outside().join("bin");
+    let output = scene
+        .command(&[&["run"], flags].concat())
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .output()
+        .unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(printed).unwrap())
+}
+
+/// A script that prints these lines.
+fn says(lines: &[&str]) -> String {
+    let lines = lines.iter();
+    lines
+        .map(|line| format!("printf '%s\\n' '{line}'\n"))
+        .collect()
+}
+
+#[test]
+fn auto_is_the_agent_that_is_installed_and_the_run_says_who_works() {
+    let scene = scene(&format!("touch out\n{}", says(&[INIT, DONE])));
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(0), "{printed}");
+    let first = printed.lines().next().unwrap();
+    assert!(
+        first.ends_with("agent claude (permissions: skip)"),
+        "{first}"
+    );
+    let calls = scene.note("calls");
+    assert_eq!(
+        calls,
+        "-p --output-format stream-json --verbose --dangerously-skip-permissions\n"
+    );
+}
+
+#[test]
+fn what_the_user_says_is_passed_on() {
+    let scene = scene(&format!(
+        "echo \"$KEY\" >\"$notes/key\"\ntouch out\n{}",
+        says(&[INIT, DONE])
+    ));
+    let flags = ["--agent-permissions", "own", "--agent-model", "opus"];
+    let more = ["--agent-args", "--effort high", "--agent-env", "KEY=value"];
+    let (code, printed) = run(&scene, &[&flags[..], &more[..]].concat());
+    assert_eq!(code, Some(0), "{printed}");
+    let calls = scene.note("calls");
+    assert_eq!(
+        calls,
+        "-p --output-format stream-json --verbose --model opus --effort high\n"
+    );
+    assert_eq!(scene.note("key"), "value\n");
+}
+
+#[test]
+fn a_repository_says_nothing_about_how_the_agent_is_called() {
+    for line in [
+        "agent_permissions = 'skip'",
+        "agent_model = 'x'",
+        "agent_args = ['-x']",
+        "agent_env = ['A=1']",
+        "agent = 'acp:./evil'",
+    ] {
+        let scene = scene("").file("regreen.toml", line);
+        let (code, printed) = run(&scene, &[]);
+        assert_eq!(code, Some(2), "{line}: {printed}");
+        assert!(printed.contains("a repository may not"), "{printed}");
+    }
+}
+
+#[test]
+fn a_refused_login_ends_the_run_at_the_first_sign() {
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}"#;
+    let scene = scene(&format!("{}sleep 300", says(&[INIT, retry])));
+    let begun = Instant::now();
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(78), "{printed}");
+    assert!(begun.elapsed() < SOON);
+    assert!(printed.contains("authentication_failed"), "{printed}");
+}
+
+#[test]
+fn who_finished_and_does_not_exit_counts_as_finished() {
+    let scene = scene(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
+    let begun = Instant::now();
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(begun.elapsed() < SOON);
+}
+
+#[test]
+fn an_exit_without_an_end_is_no_end() {
+    let text = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"TASK_COMPLETE"}]}}"#;
+    let scene = scene(&format!("touch out\n{}exit 0", says(&[INIT, text])));
+    let (code, printed) = run(&scene, &["--max-task-iterations", "1"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(
+        printed.contains("The agent ended before it had finished (exit code 0)"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_permission_that_nobody_can_give_ends_the_run() {
+    let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"This command requires approval"}"#;
+    let scene = scene(&format!("{}sleep 300", says(&[INIT, denied])));
+    let (code, printed) = run(&scene, &["--agent-permissions", "own"]);
+    assert_eq!(code, Some(78), "{printed}");
+    assert!(
+        printed.contains("Bash: This command requires approval"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_session_is_gone_on_with_after_a_timeout_and_not_after_a_failure() {
+    let hang = format!("{}sleep 300", says(&[INIT]));
+    let fails = says(&[
+        INIT,
+        &DONE.replace("TASK_COMPLETE", "Task 1.1: Write it FAILED"),
+    ]);
+    let works = format!("touch out\n{}", says(&[INIT, DONE]));
+    let scene = scene(&format!(
+        "case $(wc -l <\"$notes/calls\") in\n*1) {hang} ;;\n*2) {fails} ;;\n*) {works} ;;\nesac"
+    ));
+    let (code, printed) = run(&scene, &["--timeout", "3s"]);
+    assert_eq!(code, Some(0), "{printed}");
+    let calls = scene.note("calls");
+    let resumed: Vec<bool> = calls
+        .lines()
+        .map(|call| call.contains("--resume s-1"))
+        .collect();
+    assert_eq!(resumed, [false, true, false], "{calls}");
+}
+
+#[test]
+fn a_limit_that_lasts_too_long_ends_the_run_to_be_tried_later() {
+    let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4102444800}}"#;
+    let scene = scene(&format!("{}sleep 300", says(&[INIT, limit])));
+    let (code, printed) = run(&scene, &["--max-wait", "1m"]);
+    assert_eq!(code, Some(75), "{printed}");
+}

@@ -1,0 +1,188 @@
+//! What the agents print, kept for the tests of their decoders.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use regex::{Captures, Regex};
+use regreen_agents::{Agent, AgentChoice, Assignment, Known, Options, StdinPlan};
+use regreen_model::{PromptKind, TaskId};
+use serde_json::json;
+
+use super::case::Case;
+use super::install::Cli;
+use super::model_server::ModelServer;
+use super::set_up::{self, Place};
+
+/// Who has not ended by then is killed, and the recording ends in the middle.
+const SECONDS: &str = "30";
+const PROMPT: &str = "Do task 1.1: create out.txt";
+/// What GNU's `timeout` answers for what it has killed.
+const KILLED: i32 = 137;
+
+/// Runs an agent once and writes down all that it prints, in the order in which it came.
+pub(crate) fn record(cli: Cli, case: Case, bin: &Path, folder: &Path) -> io::Result<()> {
+    let place_folder = tempfile::tempdir()?;
+    let mut place = Place::make(place_folder.path())?;
+    let server = ModelServer::start(cli, place.work.clone(), case.replies(cli))?;
+    place.prepare(cli, bin, server.port)?;
+    let argv = argv(cli, case, &place)?;
+    let prompt = place.work.join("../prompt");
+    fs::write(&prompt, PROMPT)?;
+    let mut child = Command::new("timeout")
+        .args(["-s", "KILL", SECONDS])
+        .args(argv)
+        .current_dir(&place.work)
+        .env_clear()
+        .envs(place.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(fs::File::open(prompt)?)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let (sender, lines) = mpsc::channel();
+    listen("out", child.stdout.take(), sender.clone());
+    listen("err", child.stderr.take(), sender);
+    let scrub = Scrub::new(&place, bin, server.port);
+    let mut text = String::new();
+    for (stream, line) in lines {
+        text += &json!({stream: scrub.line(&line)}).to_string();
+        text.push('\n');
+    }
+    let code = child.wait()?.code().filter(|code| *code != KILLED);
+    text += &json!({"exit": code}).to_string();
+    text.push('\n');
+    let text = scrub.ids(&text);
+    fs::create_dir_all(folder.join(cli.name()))?;
+    fs::write(
+        folder
+            .join(cli.name())
+            .join(format!("{}.jsonl", case.name())),
+        text,
+    )
+}
+
+/// As regreen calls it.
+fn argv(cli: Cli, case: Case, place: &Place) -> io::Result<Vec<String>> {
+    let choice: Result<AgentChoice, _> = cli.name().parse();
+    let Ok(AgentChoice::Known(known)) = choice else {
+        return Err(io::Error::other("regreen does not know this agent"));
+    };
+    let agent = agent(known, cli);
+    let id = TaskId::parse("1.1").ok_or_else(|| io::Error::other("an id"))?;
+    let assignment = Assignment {
+        task_id: &id,
+        title: "Write it",
+        attempt: 1,
+        spec_dir: "specs/demo",
+        root: &place.work.display().to_string(),
+        session: case.session(cli),
+        prompt: PROMPT,
+        kind: PromptKind::First,
+        steps: &[],
+    };
+    let invocation = agent.invocation(&assignment);
+    match invocation.stdin {
+        StdinPlan::Text(_) => Ok(invocation.argv),
+        StdinPlan::Empty | StdinPlan::Protocol => Err(io::Error::other("it reads no prompt")),
+    }
+}
+
+fn agent(known: Known, cli: Cli) -> Agent {
+    let options = Options {
+        model: set_up::model(cli).map(str::to_owned),
+        ..Options::default()
+    };
+    Agent::Known(known, options)
+}
+
+fn listen(
+    name: &'static str,
+    stream: Option<impl Read + Send + 'static>,
+    sender: mpsc::Sender<(&'static str, String)>,
+) {
+    let Some(stream) = stream else { return };
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            // Nobody listens any more once the recording is written.
+            let _ = sender.send((name, line));
+        }
+    });
+}
+
+/// Takes out what is of this machine and of this moment.
+struct Scrub {
+    places: Vec<(String, &'static str)>,
+    patterns: Vec<(Regex, &'static str)>,
+}
+
+impl Scrub {
+    fn new(place: &Place, bin: &Path, port: u16) -> Self {
+        let cli = bin.parent().unwrap_or(bin).join("cli/node_modules");
+        let shown = |path: &Path| path.display().to_string();
+        let pattern = |pattern: &str, with: &'static str| Some((Regex::new(pattern).ok()?, with));
+        let patterns = [
+            pattern(
+                r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d+Z",
+                "2026-01-01T00:00:00.000Z",
+            ),
+            pattern(r"\b17\d{11}\b", "1700000000000"),
+            pattern(
+                r#""((?:duration|ttft|time_to|first_content)\w*_ms)":\d+"#,
+                r#""$1":1"#,
+            ),
+            pattern(r#""retry_delay_ms":\d+"#, r#""retry_delay_ms":500"#),
+            pattern(r"run=[0-9a-f]{8}", "run=00000000"),
+            pattern(
+                r"/tmp/gemini-client-error[^ ]*",
+                "/tmp/gemini-client-error.json",
+            ),
+        ];
+        Self {
+            places: vec![
+                (shown(&place.work), "/project"),
+                (shown(&place.home), "/homes/user"),
+                (shown(&cli), "/cli"),
+                (format!("127.0.0.1:{port}"), "127.0.0.1:1"),
+                // A folder inside of opencode's program that is called like one of a machine.
+                (format!("/$bunfs/{}/", "root"), "/$bunfs/"),
+            ],
+            patterns: patterns.into_iter().flatten().collect(),
+        }
+    }
+
+    fn line(&self, line: &str) -> String {
+        let mut line = line.to_owned();
+        for (place, with) in &self.places {
+            line = line.replace(place, with);
+        }
+        for (pattern, with) in &self.patterns {
+            line = pattern.replace_all(&line, *with).into_owned();
+        }
+        line
+    }
+
+    /// Ids, by the order in which they come.
+    fn ids(&self, text: &str) -> String {
+        let Ok(id) = Regex::new(
+            r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(?:ses|prt|msg)_[0-9A-Za-z]{26}\b",
+        ) else {
+            return text.to_owned();
+        };
+        let mut seen: Vec<String> = Vec::new();
+        let named = |found: &Captures<'_>| {
+            let found = found[0].to_owned();
+            let at = seen.iter().position(|id| *id == found).unwrap_or_else(|| {
+                seen.push(found.clone());
+                seen.len() - 1
+            });
+            match found.split_once('_') {
+                Some((kind, _)) => format!("{kind}_{at:026}"),
+                None => format!("00000000-0000-4000-8000-{at:012}"),
+            }
+        };
+        id.replace_all(text, named).into_owned()
+    }
+}
