@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use regreen_agents::{Decoder, Lines, Patience, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
-use regreen_model::{AgentEvent, ApiTrouble, Ending, Output, Source, Usage};
+use regreen_model::{AgentEvent, ApiTrouble, Ending, Output, Source, ToolUse, Usage};
 use regreen_supervisor::{EndReason, Handle, Stream};
 
 use crate::audience::Audience;
@@ -24,7 +24,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(10);
 pub(crate) struct Heard {
     pub(crate) final_message: String,
     pub(crate) session: Option<String>,
-    pub(crate) tools: u32,
+    pub(crate) tools: ToolUse,
     /// What keeps it from its own service, if it has not got over it.
     pub(crate) trouble: Option<ApiTrouble>,
     pub(crate) usage: Option<Usage>,
@@ -48,8 +48,8 @@ impl Heard {
     fn note(&mut self, event: AgentEvent) {
         match event {
             AgentEvent::Session { id } => self.session = Some(id),
-            AgentEvent::ToolStarted { .. } => {
-                self.tools += 1;
+            AgentEvent::ToolStarted { name, .. } => {
+                self.count_tool(name);
                 self.trouble = None;
             }
             AgentEvent::Usage(usage) => self.usage = Some(usage),
@@ -60,11 +60,23 @@ impl Heard {
             }
             AgentEvent::Terminal { ok } => self.finished = Some(ok),
             // Who works has got over it.
-            AgentEvent::ToolEnded { name, exit, .. } => {
+            AgentEvent::ToolEnded { name, ok, exit, .. } => {
+                if ok {
+                    self.tools.last_successful = Some(name.clone());
+                }
                 self.last_tool = Some((name, exit));
                 self.trouble = None;
             }
             AgentEvent::Text { .. } | AgentEvent::FileEdited { .. } => self.trouble = None,
+        }
+    }
+
+    /// Nobody needs more names than that.
+    fn count_tool(&mut self, name: String) {
+        const MOST_NAMES: usize = 64;
+        let counts = &mut self.tools.counts;
+        if counts.len() < MOST_NAMES || counts.contains_key(&name) {
+            *counts.entry(name).or_default() += 1;
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn report(
     program: &str,
     ended: &Ended,
     ending: Ending,
-    heard: Heard,
+    heard: &Heard,
     now: Timestamp,
 ) -> AttemptReport {
     let task = &order.task;
@@ -65,14 +65,12 @@ pub(crate) fn report(
     let signalled = signal(message, id, task.is_verify).is_some();
     let reports_failure = has_failure_block(message, id);
     let asked_for_rows = request.is_some() || bad_request.is_some();
-    let class = class(program, ended, &heard, now);
+    let class = class(program, ended, heard, now);
     let unfinished = heard.finished.is_none();
-    let has_passed = signalled && !unfinished && !reports_failure && !ending.timed_out;
-    let diagnosis = (!has_passed).then(|| diagnosed(&heard, ending)).flatten();
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
             (AttemptClass::Ordinary, Some(why)) => why,
-            (AttemptClass::Ordinary, None) if unfinished => why_unfinished(ending, &heard),
+            (AttemptClass::Ordinary, None) if unfinished => why_unfinished(ending, heard),
             (AttemptClass::Interrupted, _) => why_cut_off(ended).to_owned(),
             _ if signalled => String::new(),
             _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
@@ -82,10 +80,9 @@ pub(crate) fn report(
         ending,
         signalled: signalled && !unfinished,
         reports_failure,
-        diagnosis: diagnosis.map(Box::new),
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
-        session: heard.session,
+        session: heard.session.clone(),
         usage: heard.usage,
         unfinished,
         progressed: ended.stdout_bytes + ended.stderr_bytes > 0,
@@ -98,10 +95,30 @@ pub(crate) fn report(
     }
 }
 
-/// Why it failed: from what the commands printed that it ran, or from its own words.
-fn diagnosed(heard: &Heard, ending: Ending) -> Option<Failure> {
-    let (command, exit_code) = heard.last_tool.clone().unzip();
-    let evidence = match &heard.output {
+/// Why it failed, from what the commands printed that it ran, or from its own words; nothing
+/// of an attempt that says it has not failed.
+pub(crate) fn diagnosed(
+    report: &AttemptReport,
+    heard: Heard,
+    files_changed: Vec<String>,
+) -> Option<Failure> {
+    let ending = report.ending;
+    if report.signalled && !report.reports_failure && !ending.timed_out {
+        return None;
+    }
+    let (command, exit_code) = heard.last_tool.unzip();
+    let evidence = Evidence {
+        final_message: Some(heard.final_message),
+        tools: heard.tools,
+        files_changed,
+        ending,
+        ..Evidence::default()
+    };
+    rank(&match heard.output {
+        None => Evidence {
+            source: Source::Agent,
+            ..evidence
+        },
         Some(output) => Evidence {
             source: Source::Command,
             command,
@@ -109,17 +126,10 @@ fn diagnosed(heard: &Heard, ending: Ending) -> Option<Failure> {
                 exit_code: exit_code.flatten().or(ending.exit_code),
                 ..ending
             },
-            output: output.clone(),
-            ..Evidence::default()
+            output,
+            ..evidence
         },
-        None => Evidence {
-            source: Source::Agent,
-            ending,
-            final_message: Some(heard.final_message.clone()),
-            ..Evidence::default()
-        },
-    };
-    rank(&evidence)
+    })
 }
 
 /// Nothing is to be said where it is known who cut it off.
@@ -270,7 +280,7 @@ mod tests {
                 ..Heard::default()
             };
             let ending = ending(&ended, Duration::from_secs(2));
-            report(&order(), "sh", &ended, ending, heard, Timestamp::default()).error
+            report(&order(), "sh", &ended, ending, &heard, Timestamp::default()).error
         };
         assert_eq!(error("TASK_COMPLETE", EndReason::Normal), "");
         assert_eq!(error("hm", EndReason::Normal), "Task did not complete: hm");

@@ -67,16 +67,23 @@ pub(crate) fn attempt(
     let (ended, heard) = run_agent(performer, order, &file, row, &prompt, audience)?;
     let timeout = Duration::from_millis(order.timeout_ms);
     let ending = report::ending(&ended, timeout);
-    let used_tools = performer.agent.tells_tools().then_some(heard.tools > 0);
+    let used_tools = performer
+        .agent
+        .tells_tools()
+        .then_some(!heard.tools.counts.is_empty());
     let program = performer.agent.program().to_owned();
-    let report = report::report(order, &program, &ended, ending, heard, clock::now());
+    let report = report::report(order, &program, &ended, ending, &heard, clock::now());
     let report = AttemptReport {
         used_tools,
         progressed: report.progressed || used_tools == Some(true),
         ..report
     };
-    let report = look_around(performer, &name, key, &before, &order.put_back, report)?;
-    Ok(Attempted::Ended(Box::new(report)))
+    let (report, files) = look_around(performer, &name, key, &before, &order.put_back, report)?;
+    let diagnosis = report::diagnosed(&report, heard, files);
+    Ok(Attempted::Ended(Box::new(AttemptReport {
+        diagnosis: diagnosis.map(Box::new),
+        ..report
+    })))
 }
 
 /// What an attempt left behind that nobody saw the end of.
@@ -101,7 +108,8 @@ pub(crate) fn interrupted(
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
     let before = with_wholes(performer, before, key);
-    look_around(performer, &name, key, &before, put_back, report)
+    let (report, _) = look_around(performer, &name, key, &before, put_back, report)?;
+    Ok(report)
 }
 
 /// Whoever works on a part of a task works on that task, too: what it says stays as it is.
@@ -115,6 +123,7 @@ fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) ->
     before
 }
 
+/// The report with what is to be seen in the working tree, and which files have changed.
 fn look_around(
     performer: &mut Performer,
     name: &AttemptName,
@@ -122,7 +131,7 @@ fn look_around(
     before: &PlanBefore,
     put_back: &BTreeSet<TaskKey>,
     report: AttemptReport,
-) -> Result<AttemptReport, PerformError> {
+) -> Result<(AttemptReport, Vec<String>), PerformError> {
     let folder = performer.places.task_folder(&performer.run, key);
     let mut replaced = ReplacedPlan::new(folder, name.attempt, before.author);
     let mut plan = settle_plan(performer, before, put_back, &mut replaced)?;
@@ -132,18 +141,17 @@ fn look_around(
     // What is written there about the work is not the work.
     let spec_files = performer.places.spec_files();
     let is_work = |path| !spec_files.contains(&Some(path));
-    let changed = left
-        .changed
-        .into_iter()
-        .filter(|path| is_work(path.clone()));
-    let files_changed = u32::try_from(changed.count()).unwrap_or(u32::MAX);
-    Ok(AttemptReport {
+    let changed = left.changed.into_iter();
+    let changed = changed.filter(|path| is_work(path.clone()));
+    let changed: Vec<String> = changed.map(|path| path.to_string()).collect();
+    let report = AttemptReport {
         plan,
-        progressed: report.progressed || files_changed > 0,
-        files_changed,
+        progressed: report.progressed || !changed.is_empty(),
+        files_changed: u32::try_from(changed.len()).unwrap_or(u32::MAX),
         head: left.head,
         ..report
-    })
+    };
+    Ok((report, changed))
 }
 
 /// Keeps what the agent is told beside the log, so that people can see it; unless it is what

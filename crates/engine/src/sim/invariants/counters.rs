@@ -51,17 +51,13 @@ impl Counters {
     pub(super) fn hear(&mut self, now: Timestamp, event: &Event) -> Held {
         match event {
             Event::RunStarted { config, .. } => self.config = Some(config.clone()),
-            Event::RunResumed { config } => {
-                if let Some(config) = config {
-                    self.config = Some(RunConfig::clone(config));
-                }
-            }
+            Event::RunResumed {
+                config: Some(config),
+            } => self.config = Some(RunConfig::clone(config)),
             Event::LimitSettled { max_iterations } => self.most_attempts = Some(*max_iterations),
             Event::Chosen { choice } => self.chosen(&choice.task, choice.what),
-            Event::TaskPicked { task } => {
-                if self.closed.remove(&task.task) {
-                    self.tasks.remove(&task.task);
-                }
+            Event::TaskPicked { task } if self.closed.remove(&task.task) => {
+                self.tasks.remove(&task.task);
             }
             Event::AttemptStarted {
                 task,

@@ -159,7 +159,7 @@ impl<'a> RunStory<'a> {
             }
             Event::TaskSkipped { .. } => page.line(1, "skipped"),
             Event::TaskGone { .. } => {
-                page.line(1, "somebody took it out of the file, or ticked it")
+                page.line(1, "somebody took it out of the file, or ticked it");
             }
             Event::WaitStarted { why, until, .. } => {
                 page.line(2, &format!("waits until {}: {why}", moment(*until)));
