@@ -31,7 +31,7 @@ fn decoder(permissions: Permissions, session: Option<&str>) -> Box<dyn Decoder> 
     Agent::Acp(line, options).decoder(&assignment)
 }
 
-fn hear(decoder: &mut Box<dyn Decoder>, message: Value) -> Reply {
+fn hear(decoder: &mut Box<dyn Decoder>, message: &Value) -> Reply {
     decoder.on_line(Stream::Out, message.to_string().as_bytes())
 }
 
@@ -39,7 +39,7 @@ fn written(reply: &Reply) -> Value {
     serde_json::from_str(&reply.write[0]).unwrap()
 }
 
-fn update(update: Value) -> Value {
+fn update(update: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s-1", "update": update}})
 }
 
@@ -50,11 +50,11 @@ fn greeted(permissions: Permissions) -> Box<dyn Decoder> {
     assert_eq!(hello["method"], "initialize");
     assert_eq!(hello["params"]["protocolVersion"], 1);
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}});
-    let new = written(&hear(&mut decoder, answer));
+    let new = written(&hear(&mut decoder, &answer));
     assert_eq!(new["method"], "session/new");
     assert_eq!(new["params"]["cwd"], "/project");
     let answer = json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s-1"}});
-    let reply = hear(&mut decoder, answer);
+    let reply = hear(&mut decoder, &answer);
     let session = AgentEvent::Session { id: "s-1".into() };
     assert_eq!(reply.events, [session]);
     let prompt = written(&reply);
@@ -78,16 +78,16 @@ fn a_task_is_done_and_all_of_it_is_seen() {
     let mut decoder = greeted(Permissions::Skip);
     let said = |text: &str| {
         update(
-            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),
+            &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),
         )
     };
     assert_eq!(
-        hear(&mut decoder, said("Writing.")).events,
+        hear(&mut decoder, &said("Writing.")).events,
         [AgentEvent::Text {
             text: "Writing.".into()
         }]
     );
-    let allowed = hear(&mut decoder, asks_permission());
+    let allowed = hear(&mut decoder, &asks_permission());
     assert_eq!(written(&allowed)["id"], 7);
     assert_eq!(written(&allowed)["result"]["outcome"]["optionId"], "once");
     let started = AgentEvent::ToolStarted {
@@ -96,11 +96,11 @@ fn a_task_is_done_and_all_of_it_is_seen() {
     };
     assert_eq!(allowed.events, [started]);
     let ended = update(
-        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t-1", "status": "completed",
+        &json!({"sessionUpdate": "tool_call_update", "toolCallId": "t-1", "status": "completed",
         "content": [{"type": "diff", "path": "/project/out.txt", "newText": "hello"}]}),
     );
     assert_eq!(
-        hear(&mut decoder, ended).events,
+        hear(&mut decoder, &ended).events,
         [
             AgentEvent::FileEdited {
                 path: "/project/out.txt".into()
@@ -114,14 +114,14 @@ fn a_task_is_done_and_all_of_it_is_seen() {
         ]
     );
     let cost = update(
-        json!({"sessionUpdate": "usage_update", "used": 120, "size": 1000, "cost": {"amount": 0.003, "currency": "USD"}}),
+        &json!({"sessionUpdate": "usage_update", "used": 120, "size": 1000, "cost": {"amount": 0.003, "currency": "USD"}}),
     );
-    assert_eq!(hear(&mut decoder, cost), Reply::default());
-    let _ = hear(&mut decoder, said("All done.\n"));
-    let _ = hear(&mut decoder, said("TASK_COMPLETE"));
+    assert_eq!(hear(&mut decoder, &cost), Reply::default());
+    let _ = hear(&mut decoder, &said("All done.\n"));
+    let _ = hear(&mut decoder, &said("TASK_COMPLETE"));
     assert!(!decoder.is_done());
     let answer = json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn", "usage": {"inputTokens": 300, "outputTokens": 60, "totalTokens": 360}}});
-    let events = hear(&mut decoder, answer).events;
+    let events = hear(&mut decoder, &answer).events;
     assert!(decoder.is_done());
     let AgentEvent::Usage(usage) = events[0] else {
         unreachable!("usage first");
@@ -144,7 +144,7 @@ fn a_task_is_done_and_all_of_it_is_seen() {
 #[test]
 fn who_may_not_allow_anything_tells_that_it_was_asked() {
     let mut decoder = greeted(Permissions::Own);
-    let reply = hear(&mut decoder, asks_permission());
+    let reply = hear(&mut decoder, &asks_permission());
     assert_eq!(written(&reply)["result"]["outcome"]["outcome"], "cancelled");
     let question = AgentEvent::Question {
         text: "Write out.txt".into(),
@@ -161,7 +161,7 @@ fn a_limit_of_the_service_is_a_trouble_that_passes() {
     let mut decoder = greeted(Permissions::Skip);
     let error = json!({"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": "Internal error",
         "data": {"errorKind": "rate_limit", "details": "Please try again in 30s"}}});
-    let events = hear(&mut decoder, error).events;
+    let events = hear(&mut decoder, &error).events;
     let AgentEvent::Trouble(trouble) = &events[0] else {
         unreachable!("a trouble: {events:?}");
     };
@@ -174,15 +174,15 @@ fn a_session_is_loaded_where_that_can_be_done_and_its_past_is_passed_over() {
     let mut decoder = decoder(Permissions::Skip, Some("s-0"));
     let _ = decoder.on_start();
     let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "agentCapabilities": {"loadSession": true}}});
-    let load = written(&hear(&mut decoder, answer));
+    let load = written(&hear(&mut decoder, &answer));
     assert_eq!(load["method"], "session/load");
     assert_eq!(load["params"]["sessionId"], "s-0");
     let past = update(
-        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "TASK_COMPLETE"}}),
+        &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "TASK_COMPLETE"}}),
     );
-    assert_eq!(hear(&mut decoder, past), Reply::default());
+    assert_eq!(hear(&mut decoder, &past), Reply::default());
     let lost = json!({"jsonrpc": "2.0", "id": 2, "error": {"code": -32603, "message": "unknown"}});
-    let events = hear(&mut decoder, lost).events;
+    let events = hear(&mut decoder, &lost).events;
     let AgentEvent::Trouble(trouble) = &events[0] else {
         unreachable!("a trouble: {events:?}");
     };
@@ -193,7 +193,7 @@ fn a_session_is_loaded_where_that_can_be_done_and_its_past_is_passed_over() {
 fn what_is_not_offered_is_refused_and_noise_is_passed_over() {
     let mut decoder = greeted(Permissions::Skip);
     let read = json!({"jsonrpc": "2.0", "id": "x", "method": "fs/read_text_file", "params": {}});
-    assert_eq!(written(&hear(&mut decoder, read))["error"]["code"], -32601);
+    assert_eq!(written(&hear(&mut decoder, &read))["error"]["code"], -32601);
     for noise in [
         "",
         "plain",

@@ -1,7 +1,6 @@
 //! docs/agents.md tells what the adapters tell.
 
 #![expect(
-    clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "the page is a file, and this is a test"
 )]

@@ -193,11 +193,11 @@ run [RUN]: spec hello, agent command:sh agent.sh
 1.2 Greet people by name: attempt 1 of 5
 1.2: verifying: sh check.sh
 1.2: Verify is red, it runs once more: Verify failed: sh check.sh ended with exit code 1
-1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: Verify failed: sh check.sh ended with exit code 1
+1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: expected 'Hello, Ann!', got 'Hello, world!'
 1.2: 1.2.1 is written into the plan, to repair it
-1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: attempt 1 of 5
+1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': attempt 1 of 5
 1.2.1: verifying: sh check.sh
-1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: done after [TIME], commit [HASH]
+1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': done after [TIME], commit [HASH]
 1.2: verifying: sh check.sh
 1.2 Greet people by name: done after [TIME], commit [HASH]
 1.3 Greet the whole team: attempt 1 of 5
@@ -239,17 +239,17 @@ spec hello (specs/hello/tasks.md): 3 of 3 originals done, 3 of 3 fixes
 run [RUN], agent command:sh agent.sh: ended, all green
 attempts 8 of 100, waited 0s of 6h 00m
 
-[x] 1.1 Greet the world                                             1 attempt, commit [HASH]
-[x] 1.2 Greet people by name                                        1 attempt, commit [HASH]
-  [x] 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1  1 attempt, commit [HASH]
-[x] 1.3 Greet the whole team                                        2 attempts, commit [HASH]
-  [x] 1.3.1 Fix: team/names.txt does not exist                      2 attempts, commit [HASH]
-    [x] 1.3.1.1 Fix: no folder team: a file has that name           1 attempt, commit [HASH]
+[x] 1.1 Greet the world                                       1 attempt, commit [HASH]
+[x] 1.2 Greet people by name                                  1 attempt, commit [HASH]
+  [x] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  1 attempt, commit [HASH]
+[x] 1.3 Greet the whole team                                  2 attempts, commit [HASH]
+  [x] 1.3.1 Fix: team/names.txt does not exist                2 attempts, commit [HASH]
+    [x] 1.3.1.1 Fix: no folder team: a file has that name     1 attempt, commit [HASH]
 
 $ regreen why 1.2
 
 1.2 Greet people by name (done)
-  fix 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1 (done): `regreen why 1.2.1`
+  fix 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' (done): `regreen why 1.2.1`
 
 run [RUN], agent command:sh agent.sh
 
@@ -275,13 +275,13 @@ What regreen wrote into specs/hello/tasks.md (- before, + now)
   - - [ ] 1.2 Greet people by name
   + - [x] 1.2 Greet people by name
     ...
-  + - [x] 1.2.1 [FIX 1.2] Fix: Verify failed: sh check.sh ended with exit code 1
-  +   - **Do**: Address the error: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  + - [x] 1.2.1 [FIX 1.2] Fix: expected 'Hello, Ann!', got 'Hello, world!'
+  +   - **Do**: Address the error: expected 'Hello, Ann!', got 'Hello, world!'
   +     1. Analyze the failure: No fix attempted
   +     2. Review related code in Files list
-  +     3. Implement fix for: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  +     3. Implement fix for: expected 'Hello, Ann!', got 'Hello, world!'
   +   - **Files**: Same directory as original
-  +   - **Done when**: Error "Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
+  +   - **Done when**: Error "expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
   +   - **Verify**: `sh check.sh`
   +   - **Commit**: `fix(hello): address error from task 1.2`
   +
@@ -409,7 +409,7 @@ fn the_run_leaves_ticks_commits_and_a_progress_file() {
         str![[r#"
 ## Completed Tasks
 - [x] 1.1 Greet the world - [HASH]
-- [x] 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1 - [HASH]
+- [x] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' - [HASH]
 - [x] 1.2 Greet people by name - [HASH]
 - [x] 1.3.1.1 Fix: no folder team: a file has that name - [HASH]
 - [x] 1.3.1 Fix: team/names.txt does not exist - [HASH]
@@ -478,11 +478,11 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.2 Greet people by name: attempt 1 of 5
 1.2: verifying: sh check.sh
 1.2: Verify is red, it runs once more: Verify failed: sh check.sh ended with exit code 1
-1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: Verify failed: sh check.sh ended with exit code 1
+1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: expected 'Hello, Ann!', got 'Hello, world!'
 1.2: 1.2.1 is written into the plan, to repair it
-1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: attempt 1 of 5
+1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': attempt 1 of 5
 1.2.1: verifying: sh check.sh
-1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1: done after [TIME]
+1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': done after [TIME]
 1.2: verifying: sh check.sh
 1.2 Greet people by name: done after [TIME]
 1.3 Greet the whole team: attempt 1 of 5
@@ -525,17 +525,17 @@ spec hello (specs/hello/tasks.md): 3 of 3 originals done, 3 of 3 fixes
 run [RUN], agent command:sh agent.sh: ended, all green
 attempts 8 of 100, waited 0s of 6h 00m
 
-[x] 1.1 Greet the world                                             1 attempt
-[x] 1.2 Greet people by name                                        1 attempt
-  [x] 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1  1 attempt
-[x] 1.3 Greet the whole team                                        2 attempts
-  [x] 1.3.1 Fix: team/names.txt does not exist                      2 attempts
-    [x] 1.3.1.1 Fix: no folder team: a file has that name           1 attempt
+[x] 1.1 Greet the world                                       1 attempt
+[x] 1.2 Greet people by name                                  1 attempt
+  [x] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  1 attempt
+[x] 1.3 Greet the whole team                                  2 attempts
+  [x] 1.3.1 Fix: team/names.txt does not exist                2 attempts
+    [x] 1.3.1.1 Fix: no folder team: a file has that name     1 attempt
 
 $ regreen why 1.2
 
 1.2 Greet people by name (done)
-  fix 1.2.1 Fix: Verify failed: sh check.sh ended with exit code 1 (done): `regreen why 1.2.1`
+  fix 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' (done): `regreen why 1.2.1`
 
 run [RUN], agent command:sh agent.sh
 
@@ -559,13 +559,13 @@ What regreen wrote into specs/hello/tasks.md (- before, + now)
   - - [ ] 1.2 Greet people by name
   + - [x] 1.2 Greet people by name
     ...
-  + - [x] 1.2.1 [FIX 1.2] Fix: Verify failed: sh check.sh ended with exit code 1
-  +   - **Do**: Address the error: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  + - [x] 1.2.1 [FIX 1.2] Fix: expected 'Hello, Ann!', got 'Hello, world!'
+  +   - **Do**: Address the error: expected 'Hello, Ann!', got 'Hello, world!'
   +     1. Analyze the failure: No fix attempted
   +     2. Review related code in Files list
-  +     3. Implement fix for: Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'
+  +     3. Implement fix for: expected 'Hello, Ann!', got 'Hello, world!'
   +   - **Files**: Same directory as original
-  +   - **Done when**: Error "Verify failed: sh check.sh ended with exit code 1 expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
+  +   - **Done when**: Error "expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
   +   - **Verify**: `sh check.sh`
   +   - **Commit**: `fix(hello): address error from task 1.2`
   +

@@ -86,8 +86,8 @@ impl Tally {
 
     fn keep(&mut self, finding: Box<Finding>) {
         let kind = kind(&finding.what);
-        let is_first = |known: &Box<Finding>| known.seed <= finding.seed;
-        if !self.findings.get(&kind).is_some_and(is_first) {
+        let known = self.findings.get(&kind).map(|known| known.seed);
+        if known.is_none_or(|known| known > finding.seed) {
             self.findings.insert(kind, finding);
         }
     }

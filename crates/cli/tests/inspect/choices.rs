@@ -178,11 +178,11 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.2 Second: attempt 1 of 2
 1.2: verifying: cat good
 1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 1 of 2 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 1 of 2 failed after [TIME] (missing file): cat: good: No such file or directory
 1.2 Second: attempt 2 of 2
 1.2: verifying: cat good
 1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 2 of 2 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 2 of 2 failed after [TIME] (missing file): cat: good: No such file or directory
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       1 of 3 done
@@ -226,11 +226,11 @@ run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
 1.2 Second: attempt 1 of 3
 1.2: verifying: cat good
 1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 1 of 3 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 1 of 3 failed after [TIME] (missing file): cat: good: No such file or directory
 1.2 Second: attempt 2 of 3
 1.2: verifying: cat good
 1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 2 of 3 failed after [TIME]: cat: good: No such file or directory
+1.2 Second: attempt 2 of 3 failed after [TIME] (missing file): cat: good: No such file or directory
 1.2 Second: attempt 3 of 3
 1.2: verifying: cat good
 1.2 Second: done after [TIME]
@@ -377,10 +377,10 @@ run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tr
 ERROR: Max fix attempts (2) reached for task 1.1
 attempts 5 of 100, waited 0s of 6h 00m
 
-[ ] 1.1 Make it                                                  3 attempts, 3 of 5 used up, 2 of 2 fixes made
+[ ] 1.1 Make it                                        3 attempts, 3 of 5 used up, 2 of 2 fixes made
     failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt
-  [x] 1.1.2 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
+  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
 --- exit code 0
 
 "#]]);
@@ -408,7 +408,7 @@ attempts 5 of 100, waited 0s of 6h 00m
         "1.1.1",
         "1.1.2"
       ],
-      "lastError": "Verify failed: cat good ended with exit code 1 cat: good: No such file or directory",
+      "lastError": "cat: good: No such file or directory",
       "forgiven": 2
     }
   },
@@ -426,10 +426,10 @@ run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tr
 ERROR: Max fix attempts (2) reached for task 1.1
 attempts 5 of 100, waited 0s of 6h 00m
 
-[ ] 1.1 Make it                                                  3 attempts
+[ ] 1.1 Make it                                        3 attempts
     failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt
-  [x] 1.1.2 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
+  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
 --- exit code 0
 
 "#]]);
@@ -440,10 +440,10 @@ spec demo (specs/demo/tasks.md): 1 of 1 originals done, 3 of 3 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 2 of 100, waited 0s of 6h 00m
 
-[x] 1.1 Make it                                                  4 attempts
-  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt
-  [x] 1.1.2 Fix: Verify failed: cat good ended with exit code 1  1 attempt
-  [x] 1.1.3 Fix: Verify failed: cat good ended with exit code 1  1 attempt
+[x] 1.1 Make it                                        4 attempts
+  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
+  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
+  [x] 1.1.3 Fix: cat: good: No such file or directory  1 attempt
 --- exit code 0
 
 "#]]);

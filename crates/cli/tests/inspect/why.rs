@@ -44,6 +44,9 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       | 3
       | cat: good: No such file or directory
     Verify once more: red again
+    diagnosis: missing file, cat: good: No such file or directory
+      may help: Check the path
+      may help: Create the file or the step that makes it
 
   attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
     exit code 0 after [TIME], claimed completion
@@ -192,6 +195,9 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify: red: `cat good` ended with exit code 1
       | cat: good: No such file or directory
     Verify once more: red again
+    diagnosis: missing file, cat: good: No such file or directory
+      may help: Check the path
+      may help: Create the file or the step that makes it
   the run ended: ERROR: Max retries reached for task 1.1 after 1 attempts
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -250,7 +256,7 @@ fn fixes_are_told_with_the_task_that_they_repair() {
         .has_run(&["--recovery-mode"], 0);
     scene.look(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
-  fix 1.1.1 Fix: Verify failed: cat good ended with exit code 1 (done): `regreen why 1.1.1`
+  fix 1.1.1 Fix: cat: good: No such file or directory (done): `regreen why 1.1.1`
 
 run [RUN], agent command:sh [AGENT]/agent.sh
 
@@ -261,6 +267,9 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify: red: `cat good` ended with exit code 1
       | cat: good: No such file or directory
     Verify once more: red again
+    diagnosis: missing file, cat: good: No such file or directory
+      may help: Check the path
+      may help: Create the file or the step that makes it
     fix 1.1.1 was made for it: `regreen why 1.1.1`
 
   fixed perhaps, so Verify runs before the agent
@@ -270,7 +279,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 "#]]);
     scene.look(&["why", "1.1.1"]).shows(str![[r#"
-1.1.1 Fix: Verify failed: cat good ended with exit code 1 (done)
+1.1.1 Fix: cat: good: No such file or directory (done)
   made to fix 1.1 Make it
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -290,8 +299,8 @@ spec demo (specs/demo/tasks.md): 1 of 1 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 2 of 100, waited 0s of 6h 00m
 
-[x] 1.1 Make it                                                  1 attempt
-  [x] 1.1.1 Fix: Verify failed: cat good ended with exit code 1  1 attempt, commit [HASH]
+[x] 1.1 Make it                                        1 attempt
+  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt, commit [HASH]
 --- exit code 0
 
 "#]]);

@@ -50,7 +50,7 @@ fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
 run [RUN]: spec demo, agent shell
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Look: attempt 1 of 5
-1.1 Look: attempt 1 of 5 failed after [TIME]: cat: here: No such file or directory
+1.1 Look: attempt 1 of 5 failed after [TIME] (missing file): cat: here: No such file or directory
 1.1: a person must decide: the shell agent runs commands and cannot repair them
 
 Task 1.1 needs a decision: Look
@@ -113,9 +113,9 @@ fn what_a_person_adds_is_told_to_the_agent() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Find it: attempt 1 of 5
-1.1 Find it: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after [TIME]
+1.1 Find it: attempt 1 of 5 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
 1.1 Find it: it got nowhere in its time, the agent is to split it
-1.1 Find it: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after [TIME]
+1.1 Find it: attempt 1 of 5 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
 1.1: a person must decide: it gets nowhere in its time, and was not split
 
 Task 1.1 needs a decision: Find it
@@ -405,7 +405,7 @@ fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
 run [RUN]: spec demo, agent shell
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Look: attempt 1 of 5
-1.1 Look: attempt 1 of 5 failed after [TIME]: cat: here: No such file or directory
+1.1 Look: attempt 1 of 5 failed after [TIME] (missing file): cat: here: No such file or directory
 1.1: a person must decide: the shell agent runs commands and cannot repair them
 run [RUN] ended after [TIME]: a person must decide (exit code 3)
 

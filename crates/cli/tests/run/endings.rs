@@ -17,11 +17,11 @@ fn an_agent_that_takes_too_long_is_ended_and_has_the_same_time_again() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 3
-1.1 First: attempt 1 of 3 failed after [TIME]: The agent was ended: it had not finished after 300ms
+1.1 First: attempt 1 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
 1.1 First: attempt 2 of 3
-1.1 First: attempt 2 of 3 failed after [TIME]: The agent was ended: it had not finished after 300ms
+1.1 First: attempt 2 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
 1.1 First: attempt 3 of 3
-1.1 First: attempt 3 of 3 failed after [TIME]: The agent was ended: it had not finished after 300ms
+1.1 First: attempt 3 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 2 done
@@ -68,7 +68,7 @@ fn an_agent_that_signals_and_then_hangs_has_not_ended() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 1
-1.1 First: attempt 1 of 1 failed after [TIME]: The agent was ended: it had not finished after 300ms
+1.1 First: attempt 1 of 1 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 2 done

@@ -29,7 +29,7 @@ fn a_fix_is_written_done_and_the_task_tried_again() {
     told.and_spec(&scene).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3: 1.3.1 is written into the plan, to repair it
 1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
 1.3.1: verifying: test -f fixed
@@ -65,7 +65,7 @@ Time:            [TIME]
   - **Files**: implement.md
   - **Done when**: Error "File not found: src/parser.ts" no longer occurs
   - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.3`
+  - **Commit**: `fix(demo): address missing file from task 1.3`
 
 - [x] 1.4 Next task
   - **Verify**: `true`
@@ -111,7 +111,7 @@ Time:            [TIME]
 * before
 
 A	specs/demo/tasks.md
-* fix(demo): address error from task 1.3
+* fix(demo): address missing file from task 1.3
 
 A	fixed
 M	specs/demo/tasks.md
@@ -137,7 +137,7 @@ fn a_fix_that_fails_gets_a_fix_of_its_own() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3: 1.3.1 is written into the plan, to repair it
 1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
 1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5 failed after [TIME]: no such folder
@@ -181,7 +181,7 @@ Warnings:        1
   - **Files**: implement.md
   - **Done when**: Error "File not found: src/parser.ts" no longer occurs
   - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.3`
+  - **Commit**: `fix(demo): address missing file from task 1.3`
 
 - [x] 1.3.1.1 [FIX 1.3.1] Fix: no such folder
   - **Do**: Address the error: no such folder
@@ -267,28 +267,28 @@ fn after_three_fixes_it_is_enough() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3: 1.3.1 is written into the plan, to repair it
 1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
 1.3.1: verifying: test -f fixed
 1.3.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
 1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
 1.3 Add failure parser: attempt 2 of 5
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3: 1.3.2 is written into the plan, to repair it
 1.3.2 Fix: File not found: src/parser.ts: attempt 1 of 5
 1.3.2: verifying: test -f fixed
 1.3.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
 1.3.2 Fix: File not found: src/parser.ts: done after [TIME]
 1.3 Add failure parser: attempt 3 of 5
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3: 1.3.3 is written into the plan, to repair it
 1.3.3 Fix: File not found: src/parser.ts: attempt 1 of 5
 1.3.3: verifying: test -f fixed
 1.3.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
 1.3.3 Fix: File not found: src/parser.ts: done after [TIME]
 1.3 Add failure parser: attempt 4 of 5
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 2 done

@@ -72,7 +72,7 @@ fn the_generation_example_is_healed() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3: 1.3.1 is written into the plan, to repair it
 1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
 1.3.1: verifying: grep -q "Parse Failure" implement.md
@@ -105,7 +105,7 @@ Warnings:        1
   - **Files**: plugins/ralph-specum/commands/implement.md
   - **Done when**: Error "File not found: src/parser.ts" no longer occurs
   - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: `fix(demo): address error from task 1.3`
+  - **Commit**: `fix(demo): address missing file from task 1.3`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1 Fix: File not found: src/parser.ts
@@ -178,7 +178,7 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
   - **Files**: implement.md
   - **Done when**: Error "File not found" no longer occurs
   - **Verify**: grep pattern
-  - **Commit**: `fix(demo): address error from task 1.3`
+  - **Commit**: `fix(demo): address missing file from task 1.3`
 
 - [ ] 1.4 Next task
 
@@ -379,7 +379,7 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.3 Parse: attempt 1 of 5 failed after [TIME]: syntax error in parser.ts
 1.3: 1.3.1 is written into the plan, to repair it
 1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5 failed after [TIME]: the library is missing
+1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5 failed after [TIME] (incomplete work): the library is missing
 1.3.1: 1.3.1.1 is written into the plan, to repair it
 1.3.1.1 Fix: the library is missing: attempt 1 of 5
 1.3.1.1: verifying: test -f parser.ts
@@ -431,7 +431,7 @@ Warnings:        1
   - **Files**: parser.ts
   - **Done when**: Error "the library is missing" no longer occurs
   - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3.1`
+  - **Commit**: `fix(demo): address incomplete work from task 1.3.1`
 
 - [x] 1.4 Next task
   - **Verify**: `true`
@@ -513,7 +513,7 @@ Warnings:        1
   - **Files**: parser.ts
   - **Done when**: Error "the library is missing" no longer occurs
   - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3.1`
+  - **Commit**: `fix(demo): address incomplete work from task 1.3.1`
 
 - [ ] 1.4 Next task
   - **Verify**: `true`

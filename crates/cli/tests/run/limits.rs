@@ -31,15 +31,15 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.2: verifying: true
 1.2 Add a folder: done after [TIME]
 1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 2 of 5
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 3 of 5
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 4 of 5
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 5 of 5
-1.3 Add failure parser: attempt 5 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 5 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       2 of 4 done
@@ -120,9 +120,9 @@ fn a_new_run_tries_again_and_counts_from_the_beginning() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Add failure parser: attempt 1 of 2
-1.3 Add failure parser: attempt 1 of 2 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 2 of 2
-1.3 Add failure parser: attempt 2 of 2 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       2 of 4 done
@@ -226,9 +226,9 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.2: verifying: true
 1.2 Add a folder: done after [TIME]
 1.3 Add failure parser: attempt 1 of 2
-1.3 Add failure parser: attempt 1 of 2 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 2 of 2
-1.3 Add failure parser: attempt 2 of 2 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       2 of 4 done
@@ -333,9 +333,9 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.2: verifying: true
 1.2 Add a folder: done after [TIME]
 1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 1.3 Add failure parser: attempt 2 of 5
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: File not found: src/parser.ts
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       2 of 4 done
@@ -419,19 +419,19 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.3 Add failure parser: attempt 1 of 5
 1.3: verifying: grep -q "Parse Failure" implement.md
 1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
 1.3 Add failure parser: attempt 2 of 5
 1.3: verifying: grep -q "Parse Failure" implement.md
 1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
 1.3 Add failure parser: attempt 3 of 5
 1.3: verifying: grep -q "Parse Failure" implement.md
 1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
 1.3 Add failure parser: attempt 4 of 5
 1.3: verifying: grep -q "Parse Failure" implement.md
 1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME]: grep: implement.md: No such file or directory
+1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
 1.3 Add failure parser: attempt 5 of 5
 1.3: verifying: grep -q "Parse Failure" implement.md
 1.3 Add failure parser: done after [TIME]

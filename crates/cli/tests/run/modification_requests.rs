@@ -1000,7 +1000,7 @@ fn a_task_that_gets_nowhere_in_its_time_is_split() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
-1.2 Parse: attempt 1 of 5 failed after [TIME]: The agent was ended: it had not finished after [TIME]
+1.2 Parse: attempt 1 of 5 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
 1.2 Parse: it got nowhere in its time, the agent is to split it
 1.2: the agent asked for 1.2.1, 1.2.2
 1.2.1 One: attempt 1 of 5

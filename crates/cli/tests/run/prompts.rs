@@ -47,6 +47,11 @@ What else is known:
 out: no such file
 ```
 
+What may help:
+
+- Check the path
+- Create the file or the step that makes it
+
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.
 
 "#]]
@@ -74,6 +79,10 @@ What else is known:
 
 ```text
 ```
+
+What may help:
+
+- Fix the code at the place that is named
 
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.
 
@@ -134,11 +143,11 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1 Write it: attempt 1 of 5
 1.1: verifying: echo 'out: no such file' >&2; exit 3
 1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 1 of 5 failed after [TIME]: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
+1.1 Write it: attempt 1 of 5 failed after [TIME] (missing file): out: no such file
 1.1 Write it: attempt 2 of 5
 1.1: verifying: echo 'out: no such file' >&2; exit 3
 1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 2 of 5 failed after [TIME]: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
+1.1 Write it: attempt 2 of 5 failed after [TIME] (missing file): out: no such file
 1.1 Write it: attempt 3 of 5
 run [RUN] ended after [TIME]: the set-up must be fixed (exit code 78)
 
@@ -181,7 +190,7 @@ run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
 1.1 Write it: attempt 3 of 3
 1.1: verifying: echo 'out: no such file' >&2; exit 3
 1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 3 of 3 failed after [TIME]: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
+1.1 Write it: attempt 3 of 3 failed after [TIME] (missing file): out: no such file
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 1 done
@@ -237,6 +246,10 @@ What else is known:
 ```text
 Done since then: 1.1.1 Fix: no space
 ```
+
+What may help:
+
+- Fix the code at the place that is named
 
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.
 

@@ -210,7 +210,7 @@ fn a_failure_block_beats_the_word() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 1
-1.1 Write it: attempt 1 of 1 failed after [TIME]: File not found: src/a.ts
+1.1 Write it: attempt 1 of 1 failed after [TIME] (missing file): File not found: src/a.ts
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 1 done

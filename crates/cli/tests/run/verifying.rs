@@ -196,7 +196,7 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1 Write it: attempt 1 of 1
 1.1: verifying: no-such-checker --all
 1.1: Verify is red, it runs once more: bash: line 1: no-such-checker: command not found
-1.1 Write it: attempt 1 of 1 failed after [TIME]: bash: line 1: no-such-checker: command not found
+1.1 Write it: attempt 1 of 1 failed after [TIME] (missing command): bash: line 1: no-such-checker: command not found
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 1 done
@@ -352,7 +352,7 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1 Write it: attempt 1 of 1
 1.1: verifying: sleep 30
 1.1: Verify is red, it runs once more: Verify failed: sleep 30 was ended after 300ms
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Verify failed: sleep 30 was ended after 300ms
+1.1 Write it: attempt 1 of 1 failed after [TIME] (timeout without progress): Verify failed: sleep 30 was ended after 300ms
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 1 done
