@@ -109,7 +109,6 @@ fn every_planted_bug_is_caught() {
         let Some(Finding { seed, what, .. }) = finding.as_deref() else {
             panic!("{mutant:?} was not caught in {RUNS} runs")
         };
-        println!("{mutant:?}: seed {seed}: {what}");
         // It is the bug that was caught, and nothing else.
         assert!(sim::run(*seed, None).is_ok(), "{mutant:?}: {what}");
     }
