@@ -32,7 +32,7 @@ pub struct Outlook {
     pub open_besides: u32,
     /// The 0-based place among the rows to run of the first that is open.
     pub first_open: Option<u32>,
-    /// Tasks that were passed over and are not in the file any more.
+    /// Tasks that were passed over and are not in the file any more as they were.
     pub missing: Vec<TaskKey>,
 }
 
@@ -45,7 +45,7 @@ impl TaskFile {
             Next::Nothing => None,
         };
         let missing = wanted.passed_over.iter();
-        let missing = missing.filter(|task| self.resolve(task).is_none());
+        let missing = missing.filter(|task| !self.has_as_it_was(task));
         let (open, all_open) = (
             wanted.open(self),
             self.open_originals(wanted.include_optional),
@@ -58,6 +58,13 @@ impl TaskFile {
             first_open: self.first_open(wanted.include_optional),
             missing: missing.cloned().collect(),
         }
+    }
+
+    /// Whether the task is there under its title. Another row with its id may be another task:
+    /// who cannot tell must not take one for the other.
+    fn has_as_it_was(&self, task: &TaskKey) -> bool {
+        let found = self.resolve(task).and_then(|row| self.key(row));
+        found.is_some_and(|key| key.title == task.title)
     }
 
     fn picked(&self, row: RowId, wanted: &Wanted<'_>, is_group: bool) -> Option<PickedTask> {
@@ -137,4 +144,25 @@ impl Wanted<'_> {
 
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_with_the_same_id_does_not_stand_in_for_one_that_is_gone() {
+        let both = TaskFile::read("- [ ] 1.1 One\n- [ ] 1.1 Two\n- [ ] 1.2 Three\n");
+        let first = both.rows().next().and_then(|row| both.key(row)).unwrap();
+        let passed_over = BTreeSet::from([first.clone()]);
+        let wanted = Wanted {
+            include_optional: false,
+            only: None,
+            passed_over: &passed_over,
+            originals_first: None,
+        };
+        assert_eq!(both.outlook(&wanted).missing, []);
+        let one = TaskFile::read("- [x] 1.1 Two\n- [x] 1.2 Three\n");
+        assert_eq!(one.outlook(&wanted).missing, [first]);
+    }
 }
