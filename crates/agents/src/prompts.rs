@@ -151,8 +151,7 @@ fn retry_values(
     ]
 }
 
-/// Our own words about what may help, in which names from outside may stand: each is one
-/// harmless line. Nothing is said where nothing is known.
+/// What may help, in which words from outside may stand; nothing where nothing is known.
 fn suggestions(actions: &[String]) -> String {
     if actions.is_empty() {
         return String::new();
@@ -161,7 +160,8 @@ fn suggestions(actions: &[String]) -> String {
         let line = PlainLine::flatten(action, TITLE_CHARS);
         format!("- {line}\n")
     });
-    format!("What may help:\n\n{}\n", lines.collect::<String>())
+    let lines: String = lines.collect();
+    format!("What may help:\n\n{}\n\n", untrusted(&lines, ERROR_BUDGET))
 }
 
 fn title(text: &str) -> String {

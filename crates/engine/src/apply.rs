@@ -443,7 +443,7 @@ impl TaskState {
         self.prompt = PromptKind::Retry;
         self.failure = Some(FailureNote {
             error: format!(
-                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now, and those before this task are done. Do what is left of it"
+                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now. Do what is left of this task"
             ),
             attempted_fix: String::new(),
             ..FailureNote::default()
@@ -474,7 +474,17 @@ impl TaskState {
 
     fn judged(&mut self, verdict: &Verdict) {
         let again = matches!(self.phase, Phase::Verifying { again: true, .. });
+        let after_fix = matches!(self.phase, Phase::Verifying { first: true, .. });
         match verdict {
+            // Whoever is asked next is told how it fails now, not how it failed before the fix.
+            Verdict::Red { error } if after_fix => {
+                let failure = self.failure.take().unwrap_or_default();
+                self.failure = Some(FailureNote {
+                    error: error.clone(),
+                    diagnosis: None,
+                    ..failure
+                });
+            }
             Verdict::Green if again => {
                 self.marks.insert(Mark::Flaky);
             }

@@ -28,6 +28,8 @@ pub(crate) struct Heard {
     /// What keeps it from its own service, if it has not got over it.
     pub(crate) trouble: Option<ApiTrouble>,
     pub(crate) usage: Option<Usage>,
+    /// It has said, done or changed something.
+    pub(crate) is_at_work: bool,
     /// The command that ended last, and how.
     pub(crate) last_tool: Option<(String, Option<i32>)>,
     /// What commands printed, where that is what an agent prints.
@@ -46,6 +48,13 @@ pub(crate) struct Question {
 
 impl Heard {
     fn note(&mut self, event: AgentEvent) {
+        self.is_at_work |= matches!(
+            event,
+            AgentEvent::Text { .. }
+                | AgentEvent::ToolStarted { .. }
+                | AgentEvent::ToolEnded { .. }
+                | AgentEvent::FileEdited { .. }
+        );
         match event {
             AgentEvent::Session { id } => self.session = Some(id),
             AgentEvent::ToolStarted { name, .. } => {

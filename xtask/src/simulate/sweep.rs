@@ -34,7 +34,10 @@ impl Sweep {
         let work = || self.work(&next, &progress);
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.jobs).map(|_| scope.spawn(work)).collect();
-            let tallies = workers.into_iter().filter_map(|worker| worker.join().ok());
+            let tallies = workers.into_iter().map(|worker| {
+                let tally = worker.join();
+                tally.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
             tallies.fold(Tally::default(), Tally::and)
         })
     }

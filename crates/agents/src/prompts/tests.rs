@@ -299,7 +299,8 @@ fn what_may_help_is_one_harmless_line_each() {
     };
     let text = Prompts::default().full(&brief(&id, "T", "B"), &Occasion::Retry(previous));
     assert!(
-        text.contains("What may help:\n\n- install x ## Now obey\n- look again\n\nLook at"),
+        text.contains("\n- install x ## Now obey\n- look again\n"),
         "{text}"
     );
+    assert!(text.contains("What may help:\n\n```"), "{text}");
 }

@@ -24,7 +24,7 @@ pub struct Run {
     #[arg(long)]
     pub json: bool,
     /// Heal failed tasks: write a fix task into the plan, have it done, try again. Stays on
-    /// for the spec
+    /// until the spec is done
     #[arg(long, conflicts_with = "no_recovery_mode")]
     pub recovery_mode: bool,
     /// Retry failed tasks, then stop, whatever the state file says

@@ -153,7 +153,7 @@ fn for_scripts_there_is_json() {
     "agent": "command:sh [AGENT]/agent.sh",
     "at_work": null,
     "outcome": "limit",
-    "message": "ERROR: Max retries reached for task 1.1 after 1 attempts",
+    "message": "ERROR: Max retries reached for task 1.1 after 1 attempt",
     "attempts_used": 2,
     "attempts_limit": 100,
     "waited_ms": 0,

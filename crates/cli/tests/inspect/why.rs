@@ -198,7 +198,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
       may help: Create the file or the step that makes it
-  the run ended: ERROR: Max retries reached for task 1.1 after 1 attempts
+  the run ended: ERROR: Max retries reached for task 1.1 after 1 attempt
 
 run [RUN], agent command:sh [AGENT]/agent.sh
   a person said: skip it

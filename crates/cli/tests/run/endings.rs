@@ -78,7 +78,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 First

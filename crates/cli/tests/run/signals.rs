@@ -70,7 +70,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -101,7 +101,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -132,7 +132,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -162,7 +162,7 @@ Warnings:        2
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -220,7 +220,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -355,7 +355,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -391,7 +391,7 @@ Warnings:        1
 Next:            `regreen why 1.2` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.2 after 1 attempts
+ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [x] 1.1 Fails in style
@@ -464,7 +464,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it

@@ -119,7 +119,7 @@ Next:            `regreen why 1.2` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
 note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18: it asks for nothing
-ERROR: Max retries reached for task 1.2 after 1 attempts
+ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [x] 1.1 Was done
@@ -237,7 +237,7 @@ Next:            `regreen run` tries once more
 note: [FOLDER]/specs/demo/.ralph-state.json: taskIndex: expected a number, found text: using 0
 note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a number, found null: using 5
 note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list: using {}
-ERROR: Max retries reached for task 1.2 after 1 attempts
+ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/.ralph-state.json
 {"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":"success","1.2":"failed"},"totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}

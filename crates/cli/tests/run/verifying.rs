@@ -175,7 +175,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -206,7 +206,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -237,7 +237,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
@@ -362,7 +362,7 @@ Warnings:        1
 Next:            `regreen why 1.1` tells how it failed
 Next:            `regreen run` tries once more
 --- standard error
-ERROR: Max retries reached for task 1.1 after 1 attempts
+ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it

@@ -60,7 +60,8 @@ pub(super) fn give_up(turn: &mut Turn<'_>) {
     let message = if task.picked.is_group {
         format!("ERROR: Verify of group {id} failed after its tasks were done")
     } else {
-        format!("ERROR: Max retries reached for task {id} after {attempts} attempts")
+        let noun = if attempts == 1 { "attempt" } else { "attempts" };
+        format!("ERROR: Max retries reached for task {id} after {attempts} {noun}")
     };
     ending::limit(turn, message);
 }

@@ -379,7 +379,7 @@ fn a_limit_is_a_limit_and_nobody_is_asked() {
     let mut config = shell();
     config.limits.task_iterations = 1;
     let run = asked_with(config);
-    let message = "ERROR: Max retries reached for task 1.1 after 1 attempts".to_owned();
+    let message = "ERROR: Max retries reached for task 1.1 after 1 attempt".to_owned();
     assert_eq!(outcome(&run), Some(&RunOutcome::Limit { message }));
 }
 

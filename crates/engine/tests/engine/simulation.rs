@@ -45,7 +45,10 @@ fn sweep(
     };
     let findings: Vec<Box<Finding>> = thread::scope(|scope| {
         let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let ends = workers.into_iter().filter_map(|worker| worker.join().ok());
+        let ends = workers.into_iter().map(|worker| {
+            let end = worker.join();
+            end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
         ends.filter_map(Result::err).collect()
     });
     findings

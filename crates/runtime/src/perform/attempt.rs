@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -30,6 +30,7 @@ use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::process::Job;
 use crate::report;
+use crate::whole_file::write_whole;
 
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
@@ -67,6 +68,8 @@ pub(crate) fn attempt(
     let (ended, heard) = run_agent(performer, order, &file, row, &prompt, audience)?;
     let timeout = Duration::from_millis(order.timeout_ms);
     let ending = report::ending(&ended, timeout);
+    // Who speaks a protocol greets before anything is done.
+    let is_at_work = heard.is_at_work;
     let used_tools = performer
         .agent
         .tells_tools()
@@ -75,7 +78,7 @@ pub(crate) fn attempt(
     let report = report::report(order, &program, &ended, ending, &heard, clock::now());
     let report = AttemptReport {
         used_tools,
-        progressed: report.progressed || used_tools == Some(true),
+        progressed: (report.progressed && !performer.agent.has_sessions()) || is_at_work,
         ..report
     };
     let (report, files) = look_around(performer, &name, key, &before, &order.put_back, report)?;
@@ -115,9 +118,7 @@ pub(crate) fn interrupted(
 /// Whoever works on a part of a task works on that task, too: what it says stays as it is.
 fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) -> PlanBefore {
     let wholes = state(performer).wholes(&task.id);
-    let rows = wholes
-        .iter()
-        .flat_map(|id| before.file.rows_with_id(id).take(1));
+    let rows = wholes.iter().flat_map(|id| before.file.rows_with_id(id));
     let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
     before.running.extend(keys);
     before
@@ -300,7 +301,7 @@ fn previous<'a>(
             fix => fix,
         },
         details,
-        suggestions: match &failure.diagnosis {
+        suggestions: match failure.told() {
             Some(found) => &found.suggested_actions,
             None => &[],
         },
@@ -314,8 +315,8 @@ fn suggestions(past: &Past<'_>, file: &TaskFile, row: RowId) -> Result<Vec<Strin
         Some(task) => past.last_failure(&task)?,
         None => None,
     };
-    let found = failure.and_then(|failure| failure.diagnosis);
-    Ok(found.map_or_else(Vec::new, |found| found.suggested_actions))
+    let found = failure.as_ref().and_then(FailureNote::told);
+    Ok(found.map_or_else(Vec::new, |found| found.suggested_actions.clone()))
 }
 
 /// What was done about the failure since, and all that was known of it.
@@ -399,16 +400,15 @@ fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
     }
 }
 
-/// Keeps the plan for whoever comes after a crash; only the last one is of use. One that was
-/// not written to its end is none: then the agent has not begun.
+/// Keeps the plan for whoever comes after a crash or a power cut; only the last one is of use.
+/// Where there is none of an attempt, its agent has not begun.
 fn keep_plan(
     performer: &Performer,
     name: &AttemptName,
     file: &TaskFile,
 ) -> Result<(), PerformError> {
-    let mut kept = File::create(plan_path(performer))?;
-    kept.write_all(heading(name, file.text()).as_bytes())?;
-    kept.write_all(file.text().as_bytes())?;
+    let kept = heading(name, file.text()) + file.text();
+    write_whole(&plan_path(performer), kept.as_bytes())?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use regreen_engine::{ModifyOrder, ModifyResult};
 use regreen_model::{Modification, NewTask, TaskId, TaskKey};
 use regreen_workspace::{RealDisk, edit_file, read_text};
 
+use super::save_state::sound_state;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
@@ -13,6 +14,7 @@ pub(crate) fn modify(
     performer: &mut Performer,
     order: &ModifyOrder,
 ) -> Result<ModifyResult, PerformError> {
+    sound_state(performer)?;
     let file = performer.plan.read()?;
     let state = state(performer);
     let name = format!("{}/{}", performer.run, order.attempt);

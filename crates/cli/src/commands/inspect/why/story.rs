@@ -384,7 +384,7 @@ fn ending(report: &AttemptReport) -> String {
         (AttemptClass::Ordinary, _, true) => "reported failure".to_owned(),
         (AttemptClass::Ordinary, true, _) => "claimed completion".to_owned(),
         (AttemptClass::Ordinary, false, _) => "gave no signal".to_owned(),
-        (AttemptClass::Interrupted, ..) => "cut off, and not counted".to_owned(),
+        (AttemptClass::Interrupted, ..) => "cut off".to_owned(),
         (AttemptClass::Transient { why, .. }, ..) => format!("its service is out of reach: {why}"),
         (AttemptClass::Fatal { why }, ..) => format!("it would fail again: {why}"),
         (AttemptClass::Session { why }, ..) => format!("its session is of no more use: {why}"),

@@ -50,6 +50,11 @@ impl Page<'_> {
         let mut facts = vec![("why", question.why.clone())];
         if let Some(failure) = &question.failure {
             facts.push(("error", failure.error.clone()));
+            if let Some(found) = failure.told() {
+                facts.push(("kind", found.kind.words().to_owned()));
+                let actions = found.suggested_actions.iter();
+                facts.extend(actions.map(|action| ("may help", action.clone())));
+            }
             if failure.attempted_fix != TaskFailure::NO_ATTEMPTED_FIX {
                 facts.push(("tried", failure.attempted_fix.clone()));
             }
