@@ -285,7 +285,9 @@ impl Problem {
 
 fn run_exit(error: &RunError) -> Exit {
     match error {
-        RunError::Lock(TreeLockError::Held { .. }) | RunError::Read(_) => Exit::BadInput,
+        RunError::Lock(TreeLockError::Held { .. })
+        | RunError::Read(_)
+        | RunError::OtherAgent { .. } => Exit::BadInput,
         RunError::Contended { .. } => Exit::AskPerson,
         RunError::Lock(TreeLockError::Io { .. })
         | RunError::Folder { .. }
@@ -293,6 +295,11 @@ fn run_exit(error: &RunError) -> Exit {
         | RunError::Journal(_)
         | RunError::SetUp { .. } => Exit::SetUp,
     }
+}
+
+/// An agent as it is asked for, without what else is told of it.
+fn as_flag(agent: &str) -> &str {
+    agent.split(" (permissions: ").next().unwrap_or(agent)
 }
 
 fn run_hint(error: &RunError) -> Option<String> {
@@ -307,6 +314,11 @@ fn run_hint(error: &RunError) -> Option<String> {
         RunError::Lock(TreeLockError::Io { path, .. }) | RunError::Folder { path, .. } => {
             format!("regreen keeps its journal in {}: make that folder writable", path.display())
         }
+        RunError::OtherAgent { begun, found } => format!(
+            "say which is meant: --agent '{}', or --agent '{}'; `agent` in your own configuration says it for all runs",
+            as_flag(begun),
+            as_flag(found)
+        ),
         RunError::SetUp { .. } => return None,
     })
 }

@@ -425,6 +425,10 @@ impl TaskState {
             | AttemptClass::Transient { .. }
             | AttemptClass::Fatal { .. } => {}
         }
+        // What was asked for and came to nothing through no fault of the agent is asked again.
+        if self.asked_to_split && report.class != AttemptClass::Ordinary {
+            self.prompt = PromptKind::Split;
+        }
         match report.plan.claims.is_empty() {
             true => self.rest(),
             // The claims are owed first, also where a person has said what becomes of the task.

@@ -7,8 +7,8 @@ use regreen_diagnosis::{
 };
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, PlanChanges, ResetTime,
-    Source, Timestamp, TroubleClass,
+    ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, Output, PlanChanges,
+    ResetTime, Source, Timestamp, TroubleClass,
 };
 use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
@@ -117,6 +117,10 @@ pub(crate) fn diagnosed(
     rank(&match heard.output {
         None => Evidence {
             source: Source::Agent,
+            output: Output {
+                head: evidence.final_message.clone().unwrap_or_default(),
+                ..Output::default()
+            },
             ..evidence
         },
         Some(output) => Evidence {

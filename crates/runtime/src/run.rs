@@ -40,6 +40,8 @@ pub struct RunSetup {
     pub places: Places,
     pub config: RunConfig,
     pub agent: Agent,
+    /// Somebody has chosen the agent; else it is what was found on this machine.
+    pub agent_is_chosen: bool,
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
@@ -80,6 +82,8 @@ pub enum RunError {
     SetUp { why: String },
     #[error("somebody keeps saving a file that regreen has to write: {why}")]
     Contended { why: String },
+    #[error("the run that is to go on was begun with the agent {begun}, not with {found}")]
+    OtherAgent { begun: String, found: String },
 }
 
 impl From<Fault> for RunError {
@@ -128,6 +132,7 @@ pub fn run(
         state,
         untold,
     } = reopen_or_begin(store, &places)?;
+    refuse_other_agent(&state, &setup)?;
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
     let choices = last_words(journal.store.choices(&places.spec_key())?);
@@ -145,6 +150,19 @@ pub fn run(
     };
     let outcome = driver.drive(&first)?;
     finish(driver, outcome)
+}
+
+/// A run goes on with another agent only if somebody wants that. Which one it had is not taken
+/// from the journal: that lies in the workspace, and a repository chooses no programs.
+fn refuse_other_agent(state: &State, setup: &RunSetup) -> Result<(), RunError> {
+    let (begun, found) = (&state.config.agent, &setup.config.agent);
+    if state.run.is_empty() || setup.agent_is_chosen || begun == found {
+        return Ok(());
+    }
+    Err(RunError::OtherAgent {
+        begun: begun.clone(),
+        found: found.clone(),
+    })
 }
 
 /// Of all that people said of a task, the last word counts.
@@ -272,6 +290,7 @@ fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, 
         places,
         config,
         agent,
+        agent_is_chosen: _,
         prompts,
         path,
         keeper,

@@ -56,6 +56,9 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 Task 1.1 needs a decision: Look
   why       the shell agent runs commands and cannot repair them
   error     cat: here: No such file or directory
+  kind      missing file
+  may help  Check the path
+  may help  Create the file or the step that makes it
   attempts  1 of 5 used up
   log       .regreen/runs/[RUN]/1.1/1.log
 
@@ -121,6 +124,9 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 Task 1.1 needs a decision: Find it
   why       it gets nowhere in its time, and was not split
   error     The agent was ended: it had not finished after [TIME]
+  kind      timeout without progress
+  may help  Break task into smaller subtasks
+  may help  Check that the task can make progress at all
   attempts  1 of 5 used up
   log       .regreen/runs/[RUN]/1.1/2.log
 

@@ -17,11 +17,11 @@ fn an_agent_that_takes_too_long_is_ended_and_has_the_same_time_again() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 3
-1.1 First: attempt 1 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
+1.1 First: attempt 1 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
 1.1 First: attempt 2 of 3
-1.1 First: attempt 2 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
+1.1 First: attempt 2 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
 1.1 First: attempt 3 of 3
-1.1 First: attempt 3 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
+1.1 First: attempt 3 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 2 done
@@ -68,7 +68,7 @@ fn an_agent_that_signals_and_then_hangs_has_not_ended() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 1
-1.1 First: attempt 1 of 1 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 300ms
+1.1 First: attempt 1 of 1 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       0 of 2 done
@@ -446,4 +446,32 @@ Warnings:        1
 --- exit code 0
 
 "#]]);
+}
+
+#[test]
+fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
+    let scene = Scene::in_git(TWO)
+        .agent("1.1:1) echo x >mine; touch $notes/at-work; sleep 60 ;; *) echo TASK_COMPLETE ;;");
+    let run = scene.start(&[], "at-work");
+    run.signal("KILL");
+    run.ended();
+    let refused = scene.regreen(&["run"]);
+    assert_eq!(refused.code, Some(2));
+    let said: Vec<&str> = refused.stderr.split_whitespace().collect();
+    let said = said.join(" ").replace("│ ", "");
+    for part in [
+        "the run that is to go on was begun with the agent command:sh [AGENT]/agent.sh, not with shell",
+        "say which is meant: --agent 'command:sh [AGENT]/agent.sh', or --agent 'shell'",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    // What was cut off may be anybody's work, and that is said.
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0));
+    assert!(
+        told.stdout
+            .contains("nobody saw how attempt 1 of task 1.1 ended"),
+        "{}",
+        told.stdout
+    );
 }

@@ -505,11 +505,11 @@ fn one_that_always_runs_out_of_time_while_it_gets_on() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 3
-1.1 Never green: attempt 1 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 500ms
+1.1 Never green: attempt 1 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 500ms
 1.1 Never green: attempt 2 of 3
-1.1 Never green: attempt 2 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
+1.1 Never green: attempt 2 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after [TIME]
 1.1 Never green: attempt 3 of 3
-1.1 Never green: attempt 3 of 3 failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
+1.1 Never green: attempt 3 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after [TIME]
 run [RUN] ended after [TIME]: a limit was reached (exit code 1)
 
 Originals:       1 of 3 done

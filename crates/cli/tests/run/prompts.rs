@@ -49,8 +49,10 @@ out: no such file
 
 What may help:
 
+```text
 - Check the path
 - Create the file or the step that makes it
+```
 
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.
 
@@ -79,10 +81,6 @@ What else is known:
 
 ```text
 ```
-
-What may help:
-
-- Fix the code at the place that is named
 
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.
 
@@ -247,10 +245,6 @@ What else is known:
 Done since then: 1.1.1 Fix: no space
 ```
 
-What may help:
-
-- Fix the code at the place that is named
-
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.
 
 "#]]
@@ -274,7 +268,7 @@ Task 1.1 was tried before, and that failed. You are attempt 2 of 5. The blocks b
 What went wrong:
 
 ```text
-The task is not done yet: an attempt asked for other rows in the plan (1.1.1, 1.1.2). They stand there now, and those before this task are done. Do what is left of it
+The task is not done yet: an attempt asked for other rows in the plan (1.1.1, 1.1.2). They stand there now. Do what is left of this task
 ```
 
 What was tried against it:

@@ -111,8 +111,30 @@ pub(crate) fn interrupted(
     };
     let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
     let before = with_wholes(performer, before, key);
-    let (report, _) = look_around(performer, &name, key, &before, put_back, report)?;
+    let (report, files) = look_around(performer, &name, key, &before, put_back, report)?;
+    warn_of_unseen(performer, &name, &files);
     Ok(report)
+}
+
+/// Nobody can tell who changed what while nobody looked.
+fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String]) {
+    const NAMED: usize = 5;
+    if files.is_empty() {
+        return;
+    }
+    let mut named = files
+        .iter()
+        .take(NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if files.len() > NAMED {
+        named.push_str(", …");
+    }
+    let AttemptName { task, attempt, .. } = name;
+    performer.notices.add_all([format!(
+        "nobody saw how attempt {attempt} of task {task} ended: what has changed since it began counts as its work ({named}); if some of it is yours, regreen diff {task} {attempt} shows it"
+    )]);
 }
 
 /// Whoever works on a part of a task works on that task, too: what it says stays as it is.

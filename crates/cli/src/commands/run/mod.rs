@@ -19,7 +19,9 @@ use self::view::{View, palette};
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
-use crate::config::{Configuration, Count, PromptTexts, Settings, StoredLimits, usual_user_file};
+use crate::config::{
+    Configuration, Count, Origin, PromptTexts, Settings, StoredLimits, usual_user_file,
+};
 use crate::exit::Exit;
 use crate::output;
 use crate::plan::known_ids;
@@ -97,6 +99,7 @@ impl Ready {
             places: self.workplace.places,
             config: self.config,
             agent: self.agent,
+            agent_is_chosen: self.settings.agent.origin != Origin::Default,
             prompts: self.prompts,
             path: path_variable(),
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
