@@ -194,6 +194,13 @@ fn kill_and_resume(case: Case, aim: Aim, undisturbed: &Outcome) -> Option<(Kille
     let resumed = hurried.unwrap_or_else(|| project.start(&[]));
     let started = resumed.started;
     let finished = resumed.finish();
+    // It had ended, and only could not say so any more: the next one is a run of its own.
+    if finished
+        .stdout
+        .contains("had ended when regreen was killed")
+    {
+        return None;
+    }
     let outcome = Outcome::of(&project, &finished, started.elapsed());
     let mut complaints = outcome.complaints(undisturbed);
     if !complaints.is_empty() {

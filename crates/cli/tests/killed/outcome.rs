@@ -13,7 +13,7 @@ use crate::lineage;
 use crate::project::{Finished, Project, SPEC};
 
 /// Figures of the summary that an interruption changes.
-const CHANGING: [&str; 2] = ["Attempts:", "Time:"];
+const CHANGING: [&str; 3] = ["Attempts:", "Time:", "Warnings:"];
 
 #[derive(Debug)]
 pub(crate) struct Outcome {

@@ -458,10 +458,12 @@ Warnings:        1
 - [x] 1.3.1 First half
   - **Do**: a
   - **Verify**: `true`
+  - **Commit**: `feat: add parser`
 
 - [x] 1.3.2 Second half
   - **Do**: b
   - **Verify**: `test -d .`
+  - **Commit**: `feat: add parser`
 
 - [x] 1.3 Add failure parser
   - **Do**: Add parsing logic

@@ -43,7 +43,9 @@ impl TaskFile {
         let first = granted
             .and_then(|rows| original.id.child_number(rows.first()?))
             .unwrap_or_else(|| self.next_number(state, row, &original.id));
-        let tasks = numbered(&original.id, first, proposals);
+        // What a part changes is committed as its original is, unless it says otherwise.
+        let commit = self.task(row).and_then(|task| task.fields.commit);
+        let tasks = numbered(&original.id, first, proposals, commit.as_deref());
         match self.insert_granted(task, request.modification, &tasks) {
             Ok(_) => Ok(tasks),
             Err(_) => Err("its rows cannot be written without changing what others say".to_owned()),
@@ -149,10 +151,19 @@ fn proposals(original: &TaskId, request: &ModificationRequest) -> Vec<Proposal> 
         .collect()
 }
 
-fn numbered(original: &TaskId, first: u32, proposals: Vec<Proposal>) -> Vec<NewTask> {
+fn numbered(
+    original: &TaskId,
+    first: u32,
+    proposals: Vec<Proposal>,
+    commit: Option<&str>,
+) -> Vec<NewTask> {
     let numbered = (first..).zip(proposals);
     numbered
-        .map(|(number, proposal)| new_task(original.child(number), proposal))
+        .map(|(number, mut proposal)| {
+            let own = proposal.fields.commit.take();
+            proposal.fields.commit = own.or(commit.map(str::to_owned));
+            new_task(original.child(number), proposal)
+        })
         .collect()
 }
 
