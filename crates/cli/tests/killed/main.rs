@@ -194,11 +194,10 @@ fn kill_and_resume(case: Case, aim: Aim, undisturbed: &Outcome) -> Option<(Kille
     let resumed = hurried.unwrap_or_else(|| project.start(&[]));
     let started = resumed.started;
     let finished = resumed.finish();
-    // It had ended, and only could not say so any more: the next one is a run of its own.
-    if finished
-        .stdout
-        .contains("had ended when regreen was killed")
-    {
+    // It had ended, and was only still saying so: the next one is a run of its own that finds
+    // nothing to do.
+    let goes_on = finished.stdout.contains(" goes on: ");
+    if !goes_on && finished.stdout.contains("\nAttempts:        0 ") {
         return None;
     }
     let outcome = Outcome::of(&project, &finished, started.elapsed());
