@@ -4,10 +4,10 @@
 //! understood, the state file too, the budget is counted, the fix is named, made, inserted
 //! past the guard, and written durably. In a file of 1,000 tasks that is promised in 5 ms.
 //!
-//! How long a disk takes to keep a file is its own affair: what is promised is the middle by
-//! the clock over a bare durable write of the same bytes, and the middle on the processor.
-//! Other work on the machine only ever adds to a time, most of all to the worst of many, so
-//! of several series the best counts; all are printed, with their worst.
+//! What is promised is the middle by the clock, the disk included. A bare durable write of the
+//! same bytes is measured beside it: on a slow disk that is most of it. Other work on the
+//! machine only ever adds to a time, so of several series the best counts; all are printed,
+//! with their worst.
 
 #![expect(
     clippy::print_stdout,
@@ -54,12 +54,11 @@ fn main() -> ExitCode {
 /// Whether the promise is kept.
 fn measure(style: Style) -> Result<bool, HealError> {
     let patient = Patient::new(style, TASKS)?;
-    let (mut by_clock, mut on_processor) = (Duration::MAX, Duration::MAX);
+    let mut best = Duration::MAX;
     for _ in 0..SERIES {
         let series = Series::of(&patient)?;
         println!("{style:<12} {series}");
-        by_clock = by_clock.min(series.over_disk());
-        on_processor = on_processor.min(series.on_processor());
+        best = best.min(series.middle());
     }
-    Ok(by_clock <= PROMISED && on_processor <= PROMISED)
+    Ok(best <= PROMISED)
 }

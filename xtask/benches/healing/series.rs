@@ -27,15 +27,9 @@ impl Series {
         Ok(series)
     }
 
-    /// The middle by the clock, less what the disk takes to keep as many bytes.
-    pub(crate) fn over_disk(&self) -> Duration {
-        let disk = self.bare_write.by_clock(50);
-        self.healing.by_clock(50).saturating_sub(disk)
-    }
-
-    /// The middle on the processor.
-    pub(crate) fn on_processor(&self) -> Duration {
-        self.healing.on_processor(50)
+    /// The middle by the clock.
+    pub(crate) fn middle(&self) -> Duration {
+        self.healing.by_clock(50)
     }
 }
 
