@@ -2,6 +2,7 @@
 
 use regreen_model::{
     ERROR_CHARS, Modification, ModificationRequest, NewTask, PlainLine, TaskId, TaskKey,
+    is_format_control,
 };
 
 use super::edit::{Change, EditError};
@@ -185,9 +186,10 @@ fn new_task(id: TaskId, proposal: Proposal) -> NewTask {
     }
 }
 
-/// Commands stay as they are: one as a code span, several or one with backticks in a fence.
+/// Commands stay as they are, but for what would let a person read another command than the one
+/// that runs: one as a code span, several or one with backticks in a fence.
 fn commands(text: &str) -> Option<String> {
-    let is_plain = |c: &char| !c.is_control();
+    let is_plain = |c: &char| *c == '\t' || !(c.is_control() || is_format_control(*c));
     let lines: Vec<String> = text
         .lines()
         .map(|line| line.chars().filter(is_plain).collect::<String>())
@@ -222,6 +224,12 @@ mod tests {
     fn key(file: &TaskFile, task: &str) -> TaskKey {
         let row = file.rows_with_id(&id(task)).next().unwrap();
         file.key(row).unwrap()
+    }
+
+    #[test]
+    fn a_proposed_command_is_what_it_looks_like() {
+        let shown = commands("make\ttest \u{202E}fr- mr\u{200B} x\u{1b}[2K");
+        assert_eq!(shown.as_deref(), Some("`make\ttest fr- mr x[2K`"));
     }
 
     fn request(modification: Modification, task: &str, rows: &[&str]) -> ModificationRequest {
