@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, RowId, State, TaskFile};
+use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, RowId, TaskFile};
 use regreen_engine::{FixBudget, FixOrder};
 use regreen_model::{FixOrigin, TaskKey};
-use regreen_workspace::{EditFileError, RealDisk, read_text};
+use regreen_workspace::EditFileError;
 
+use super::modify::state;
 use super::record::edit_progress;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
@@ -38,11 +39,7 @@ fn budget(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Opt
 
 /// The fixes that the state file remembers; without one the rows alone count.
 fn fix_map(performer: &Performer) -> BTreeMap<String, FixRecord> {
-    let text = read_text(&RealDisk, &performer.places.state);
-    let state = text.ok().and_then(|file| State::read(&file.text).ok());
-    state
-        .map(|(state, _)| state.fix_task_map())
-        .unwrap_or_default()
+    state(performer).fix_task_map()
 }
 
 /// The fix is to stand after its task and the task's other fixes. Whether there is such a task.
