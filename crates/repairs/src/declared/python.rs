@@ -33,7 +33,7 @@ fn requirement_line(path: &str, line: &str, says: &mut Says) {
     let (word, rest) = line.split_once([' ', '=']).unwrap_or((line, ""));
     match word {
         "-r" | "--requirement" | "-c" | "--constraint" => {
-            says.includes.push(beside(path, rest.trim()))
+            says.includes.push(beside(path, rest.trim()));
         }
         "-e" | "--editable" if is_own_path(rest.trim()) => {}
         "--no-index" | "--pre" | "--prefer-binary" | "--require-hashes" | "--no-binary"

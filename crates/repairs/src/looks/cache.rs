@@ -52,9 +52,9 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
     }
     let line = text::blocker(failure).to_ascii_lowercase();
     let is_said = WORDS.iter().any(|word| line.contains(word));
-    if !SPOILT.contains(&failure.kind)
-        && !(is_said && failure.kind == FailureKind::RuntimeException)
-    {
+    let is_spoilt = SPOILT.contains(&failure.kind)
+        || (is_said && failure.kind == FailureKind::RuntimeException);
+    if !is_spoilt {
         return None;
     }
     let file = spoilt_file(scene, failure)?;

@@ -58,7 +58,7 @@ fn verdict(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Verdict {
         return own;
     }
     match requirement_source::find(scene, &possible_names(wanted)) {
-        Some(source) => from_manifest(scene, wanted, source),
+        Some(source) => from_manifest(scene, wanted, &source),
         None => undeclared(scene, wanted),
     }
 }
@@ -136,7 +136,7 @@ fn own_module(scene: &Scene<'_>, module: &str) -> Option<Verdict> {
                 module: Some(top),
                 command: None,
             };
-            Some(from_manifest(scene, &wanted, source))
+            Some(from_manifest(scene, &wanted, &source))
         }
         None => ["", "src", "lib"]
             .iter()
@@ -156,10 +156,10 @@ fn has_module(scene: &Scene<'_>, folder: &str, part: &str, top: &str) -> bool {
     place.join(format!("{top}.py")).is_file() || is_package
 }
 
-fn from_manifest(scene: &Scene<'_>, wanted: &Wanted<'_>, source: Source) -> Verdict {
-    let installed = match managed(scene, &source) {
+fn from_manifest(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source) -> Verdict {
+    let installed = match managed(scene, source) {
         Some(plan) => Verdict::Allowed(plan),
-        None => into_venv(scene, wanted, &source),
+        None => into_venv(scene, wanted, source),
     };
     match &source.doubt {
         Some(doubt) => installed.only_asked(doubt),
@@ -406,7 +406,7 @@ fn undeclared(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Verdict {
         args: vec![package.to_owned()],
         doubt: Some(why),
     };
-    from_manifest(scene, wanted, source)
+    from_manifest(scene, wanted, &source)
 }
 
 /// What the workspace has that could be imported.
