@@ -7,6 +7,7 @@ mod agenda;
 mod audience;
 mod clock;
 mod driver;
+mod end_of_file;
 mod excerpt;
 mod heard;
 mod history;

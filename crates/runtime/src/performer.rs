@@ -1,9 +1,11 @@
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
+use regreen_repairs::Declared;
 use regreen_store::Store;
 use regreen_workspace::Programs;
 
@@ -26,6 +28,10 @@ pub(crate) struct Performer {
     pub(crate) agent: Agent,
     pub(crate) prompts: Prompts,
     pub(crate) programs: Programs,
+    /// Where programs are looked for: the value of PATH.
+    pub(crate) path: OsString,
+    /// What the workspace's manifests named when the run began.
+    pub(crate) declared: Declared,
     pub(crate) verify_timeout_ms: u64,
     /// What runs Verify commands.
     pub(crate) shell: PathBuf,

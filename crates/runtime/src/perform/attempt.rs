@@ -1,8 +1,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
 use crate::clock;
+use crate::end_of_file::end_of_file;
 use crate::heard::{Heard, Listener};
 use crate::log_file::LogFile;
 use crate::past::Past;
@@ -281,17 +281,8 @@ fn known(performer: &Performer, order: &AttemptOrder) -> String {
     let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
     let last = order.attempt.saturating_sub(1);
     let path = performer.places.log(&performer.run, &order.task.task, last);
-    let printed = end_of_file(&path).unwrap_or_default();
+    let printed = end_of_file(&path, KNOWN_BYTES).unwrap_or_default();
     failed.unwrap_or_default() + &printed
-}
-
-fn end_of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let start = file.metadata()?.len().saturating_sub(KNOWN_BYTES);
-    file.seek(SeekFrom::Start(start))?;
-    let mut end = Vec::new();
-    file.take(KNOWN_BYTES).read_to_end(&mut end)?;
-    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// An attempt that comes after a failure always carries it.
