@@ -10,7 +10,7 @@ use regreen_model::{
 use crate::line::Line;
 use crate::palette::Tone;
 use crate::shown::{self, named, reason, shown};
-use crate::span::Span;
+use regreen_model::Span;
 use crate::tally::Tally;
 use crate::telling_line::telling_line;
 

@@ -30,6 +30,7 @@ impl Tally {
             }
             Event::RunResumed {
                 config: Some(config),
+                ..
             } => self.adopt(config),
             Event::Chosen { choice } if choice.what == ChoiceKind::Retry => {
                 self.charged.remove(&choice.task);

@@ -10,6 +10,7 @@ mod modifying;
 mod picking;
 mod resuming;
 mod saving;
+mod spending;
 mod turn;
 mod verifying;
 mod waiting;
@@ -85,9 +86,12 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (
             P::Verifying { again, first, .. },
             I::Verified {
-                verdict, diagnosis, ..
+                verdict,
+                diagnosis,
+                took_ms,
+                ..
             },
-        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref()),
+        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref(), *took_ms),
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),

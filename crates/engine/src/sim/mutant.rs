@@ -104,6 +104,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
                 .is_some_and(|task| matches!(task.phase, Phase::Verifying { again: true, .. }));
             is_second.then_some(Input::Verified {
                 diagnosis: None,
+                took_ms: 0,
                 seq: *seq,
                 verdict: Verdict::Green,
             })
@@ -120,6 +121,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
                 seq,
                 verdict,
                 diagnosis: None,
+                took_ms: 0,
             })
         }
         _ => None,

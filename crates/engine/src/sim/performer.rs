@@ -62,6 +62,7 @@ impl World {
                     seq,
                     verdict,
                     diagnosis: None,
+                    took_ms: 0,
                 }
             }
             Command::ReadBudget { task } => match self.budget(task) {

@@ -1,7 +1,7 @@
 use regreen_model::{Event, PromptKind, Timestamp};
 
 use crate::shown::reason;
-use crate::span::Span;
+use regreen_model::Span;
 use crate::tally::Tally;
 
 /// What is being done right now.

@@ -8,7 +8,7 @@ use super::window::window;
 use crate::outline::{Outline, Share};
 use crate::palette::{Palette, Tone};
 use crate::shown::{named, shown};
-use crate::span::Span;
+use regreen_model::Span;
 use crate::tally::Tally;
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

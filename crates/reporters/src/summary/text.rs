@@ -6,7 +6,7 @@ use super::Summary;
 use super::figures::{Attempts, Figures, PlanFigures};
 use crate::public_task::PublicTask;
 use crate::shown;
-use crate::span::Span;
+use regreen_model::Span;
 
 /// What other programs wait for; it stands alone on its line, and for nothing else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";

@@ -87,7 +87,7 @@ fn check(outcome: RunOutcome, expected: impl IntoData) {
     let mut summary = Summary::default();
     summary.outline(&[row("1.1", "Parse the file"), row("1.2", "Print it again")]);
     let now = Timestamp::from_millis(1000);
-    summary.event(now, &Event::RunResumed { config: None });
+    summary.event(now, &Event::RunResumed { config: None, at: None });
     if outcome == RunOutcome::Skipped {
         let task = key("1.2", "Print it again");
         summary.event(now, &Event::TaskSkipped { task });

@@ -53,6 +53,7 @@ impl Counters {
             Event::RunStarted { config, .. } => self.config = Some(config.clone()),
             Event::RunResumed {
                 config: Some(config),
+                ..
             } => self.config = Some(RunConfig::clone(config)),
             Event::LimitSettled { max_iterations } => self.most_attempts = Some(*max_iterations),
             Event::Chosen { choice } => self.chosen(&choice.task, choice.what),

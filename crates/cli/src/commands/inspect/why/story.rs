@@ -6,7 +6,7 @@ use regreen_model::{
     AttemptClass, AttemptReport, Event, Failure, FailureNote, PersonAnswer, PlanChanges,
     PromptKind, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
 };
-use regreen_reporters::Span;
+use regreen_model::Span;
 use regreen_runtime::Places;
 use regreen_store::{AttemptKey, Run};
 
