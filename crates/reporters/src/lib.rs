@@ -27,4 +27,4 @@ pub use live::Live;
 pub use palette::Palette;
 pub use public_task::PublicTask;
 pub use reporter::Reporter;
-pub use summary::{Attempts, Figures, Fixes, Originals, PlanFigures, Summary, Waits};
+pub use summary::{Attempts, Figures, Fixes, Originals, PlanFigures, Summary, Tokens, Waits};

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PlainLine, PromptKind, RunOutcome, StopSignal, TaskKey, Timestamp, Verdict,
+    PlainLine, PromptKind, RunOutcome, Span, StopSignal, TaskKey, Timestamp, Verdict,
 };
 
 use crate::line::Line;
 use crate::palette::Tone;
 use crate::shown::{self, named, reason, shown};
-use regreen_model::Span;
 use crate::tally::Tally;
 use crate::telling_line::telling_line;
 

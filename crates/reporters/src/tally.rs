@@ -1,6 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_model::{ChoiceKind, Event, PickedTask, PromptKind, RunConfig, TaskKey};
+use regreen_model::{
+    AttemptReport, ChoiceKind, Event, PickedTask, PromptKind, RunConfig, Spending, TaskKey,
+    UsageLedger,
+};
 
 /// What a run has used up of what it may use: a fold of its events, by the same rules that
 /// the engine charges by.
@@ -11,6 +14,9 @@ pub(crate) struct Tally {
     /// Attempts that are charged to the run.
     pub(crate) used: u32,
     pub(crate) waited_ms: u64,
+    /// Tokens, and what they cost.
+    pub(crate) spent: Spending,
+    sessions: UsageLedger,
     /// The task that was picked last.
     pub(crate) picked: Option<PickedTask>,
     limit: Option<u32>,
@@ -39,12 +45,10 @@ impl Tally {
             Event::TaskPicked { task } => self.pick(task),
             Event::AttemptEnded {
                 task,
-                charged: true,
+                charged,
+                report,
                 ..
-            } => {
-                self.used += 1;
-                *self.charged.entry(task.clone()).or_default() += 1;
-            }
+            } => self.end_attempt(task, *charged, report),
             Event::TaskDone { task, .. } | Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
             }
@@ -52,6 +56,17 @@ impl Tally {
                 self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
             }
             _ => {}
+        }
+    }
+
+    fn end_attempt(&mut self, task: &TaskKey, charged: bool, report: &AttemptReport) {
+        if charged {
+            self.used += 1;
+            *self.charged.entry(task.clone()).or_default() += 1;
+        }
+        if let Some(usage) = &report.usage {
+            let session = report.session.as_deref();
+            self.spent.add_usage(&self.sessions.count(session, usage));
         }
     }
 

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::time::Instant;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
@@ -16,6 +17,7 @@ use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
+use crate::report::millis;
 use crate::tree::Tree;
 
 /// Does what the engine asks for.
@@ -103,10 +105,12 @@ impl Performer {
                     gate: gate.as_deref(),
                     timeout_ms: *timeout_ms,
                 };
+                let began = Instant::now();
                 perform::verify(self, &check, audience).map(|checked| Input::Verified {
                     seq,
                     verdict: checked.verdict,
                     diagnosis: checked.diagnosis,
+                    took_ms: millis(began.elapsed()),
                 })
             }
             Command::ReadBudget { task } => {

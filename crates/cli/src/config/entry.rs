@@ -14,6 +14,7 @@ use super::count::Count;
 use super::fault::Fault;
 use super::key::Key;
 use super::on_end::OnEnd;
+use super::or_off::{OFF, OrOff};
 use super::origin::Origin;
 use super::owner::Owner;
 use super::prompt_folder::PromptFolder;
@@ -52,6 +53,17 @@ impl Entry<'_> {
             }
             other => Err(self.wrong_type("a number such as 5", other)),
         }
+    }
+
+    /// A value that is written as a number, or as the word for no limit.
+    pub fn number<T: FromStr<Err = BadValue>>(&self) -> Result<Sourced<OrOff<T>>, Fault> {
+        let number = match self.value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            DeValue::String(word) if word == OFF => word,
+            other => return Err(self.wrong_type("a number, or \"off\" for no limit", other)),
+        };
+        self.sourced(number.parse())
     }
 
     pub fn flag(&self) -> Result<Sourced<bool>, Fault> {

@@ -91,7 +91,14 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
                 took_ms,
                 ..
             },
-        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref(), *took_ms),
+        ) => verifying::ended(
+            turn,
+            *again,
+            *first,
+            verdict,
+            diagnosis.as_deref(),
+            *took_ms,
+        ),
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),

@@ -16,7 +16,9 @@ pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
 
 /// How long an attempt of the task may take.
 pub(super) fn time_left(turn: &Turn<'_>) -> u64 {
-    let left = accounts(turn).into_iter().map(|account| account.time_left());
+    let left = accounts(turn)
+        .into_iter()
+        .map(|account| account.time_left());
     left.min().unwrap_or(u64::MAX)
 }
 

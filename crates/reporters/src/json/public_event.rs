@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Mark, OutlineKind,
-    OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RunConfig, StopSignal, TaskId,
-    TaskKey, Timestamp, Verdict,
+    AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure, Mark,
+    OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RunConfig,
+    StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -29,6 +29,7 @@ pub(super) enum PublicEvent<'e> {
         verify_timeout_ms: u64,
         idle_timeout_ms: Option<u64>,
         max_wait_ms: u64,
+        budgets: &'e Budgets,
     },
     RunResumed,
     Plan {
@@ -250,6 +251,7 @@ impl<'e> PublicEvent<'e> {
                 task,
                 attempt,
                 verdict,
+                ..
             } => Self::verified(task, *attempt, verdict),
             Event::TaskFailed {
                 task,
@@ -364,6 +366,7 @@ impl<'e> PublicEvent<'e> {
             verify_timeout_ms: config.verify_timeout_ms,
             idle_timeout_ms: config.idle_timeout_ms,
             max_wait_ms: config.max_wait_ms,
+            budgets: &config.budgets,
         }
     }
 

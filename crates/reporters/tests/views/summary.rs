@@ -1,5 +1,6 @@
 use regreen_model::{
-    ChoiceKind, Event, OutlineRow, PersonChoice, RunOutcome, StopSignal, Timestamp,
+    AttemptReport, ChoiceKind, Event, OutlineRow, PersonChoice, RunOutcome, StopSignal, Timestamp,
+    Usage,
 };
 use regreen_reporters::{Lines, Palette, Reporter, Summary};
 use snapbox::{IntoData, assert_data_eq, str};
@@ -82,18 +83,43 @@ Time:            0s
     );
 }
 
+/// The end of an attempt that has cost something.
+fn spent(micro_usd: u64, input_tokens: u64) -> Event {
+    let usage = Usage {
+        input_tokens,
+        output_tokens: 30,
+        cost_micro_usd: Some(micro_usd),
+        ..Usage::default()
+    };
+    Event::AttemptEnded {
+        task: key("1.1", "Parse the file"),
+        attempt: 1,
+        charged: false,
+        report: Box::new(AttemptReport {
+            usage: Some(usage),
+            ..AttemptReport::default()
+        }),
+    }
+}
+
 #[track_caller]
 fn check(outcome: RunOutcome, expected: impl IntoData) {
     let mut summary = Summary::default();
     summary.outline(&[row("1.1", "Parse the file"), row("1.2", "Print it again")]);
     let now = Timestamp::from_millis(1000);
-    summary.event(now, &Event::RunResumed { config: None, at: None });
+    summary.event(
+        now,
+        &Event::RunResumed {
+            config: None,
+            at: None,
+        },
+    );
     if outcome == RunOutcome::Skipped {
         let task = key("1.2", "Print it again");
         summary.event(now, &Event::TaskSkipped { task });
     }
+    summary.event(now, &spent(1_234_567, 2_000));
     summary.event(now, &Event::RunEnded { outcome });
-    summary.spent(1_234_567);
     assert_data_eq!(summary.text(), expected);
 }
 
@@ -264,7 +290,7 @@ fn several_views_see_the_same_run() {
     let view: Box<dyn Reporter + '_> = Box::new(Lines::new(&mut out, Palette::Plain));
     let mut run = scripts::limit_reached((view, &mut summary));
     run.view.activity("reading");
-    run.view.spent(10_000);
+    run.view.event(Timestamp::from_millis(0), &spent(10_000, 7));
     run.finish();
     let mut alone = Vec::new();
     scripts::limit_reached(Lines::new(&mut alone, Palette::Plain)).finish();

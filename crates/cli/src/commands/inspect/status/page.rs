@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use regreen_model::{RunOutcome, visible_line};
 use regreen_model::Span;
+use regreen_model::{RunOutcome, visible_line};
 
 use super::{AtWork, Current, RunStatus, Status, TaskStatus};
 

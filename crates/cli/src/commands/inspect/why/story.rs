@@ -2,11 +2,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use regreen_model::Span;
 use regreen_model::{
     AttemptClass, AttemptReport, Event, Failure, FailureNote, PersonAnswer, PlanChanges,
     PromptKind, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
 };
-use regreen_model::Span;
 use regreen_runtime::Places;
 use regreen_store::{AttemptKey, Run};
 
