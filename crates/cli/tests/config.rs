@@ -30,6 +30,12 @@ idle_timeout           off           default
 max_wait               6h            default
 max_task_iterations    5             default
 max_global_iterations  100           default
+max_cost               off           default
+max_tokens             off           default
+max_time               off           default
+max_task_cost          off           default
+max_task_tokens        off           default
+max_task_time          off           default
 include_optional       false         default
 commit                 auto          default
 keep_state             false         default
@@ -83,6 +89,12 @@ idle_timeout           off                default
 max_wait               1m30s              --max-wait
 max_task_iterations    8                  the spec's state file
 max_global_iterations  100                default
+max_cost               off                default
+max_tokens             off                default
+max_time               off                default
+max_task_cost          off                default
+max_task_tokens        off                default
+max_task_time          off                default
 include_optional       false              default
 commit                 auto               default
 keep_state             true               --keep-state

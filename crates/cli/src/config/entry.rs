@@ -58,9 +58,13 @@ impl Entry<'_> {
     /// A value that is written as a number, or as the word for no limit.
     pub fn number<T: FromStr<Err = BadValue>>(&self) -> Result<Sourced<OrOff<T>>, Fault> {
         let number = match self.value.get_ref() {
-            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
-            DeValue::Float(number) => number.as_str(),
-            DeValue::String(word) if word == OFF => word,
+            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix())
+            {
+                Ok(whole) => whole.to_string(),
+                Err(_) => number.as_str().to_owned(),
+            },
+            DeValue::Float(number) => number.as_str().to_owned(),
+            DeValue::String(word) if word == OFF => word.to_string(),
             other => return Err(self.wrong_type("a number, or \"off\" for no limit", other)),
         };
         self.sourced(number.parse())

@@ -2,10 +2,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use regreen_model::Span;
 use regreen_model::{
     AttemptClass, AttemptReport, Event, Failure, FailureNote, PersonAnswer, PlanChanges,
-    PromptKind, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
+    PromptKind, RunOutcome, Span, TaskFailure, TaskKey, Timestamp, Verdict,
 };
 use regreen_runtime::Places;
 use regreen_store::{AttemptKey, Run};
