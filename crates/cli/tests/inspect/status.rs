@@ -162,7 +162,7 @@ fn for_scripts_there_is_json() {
       "cost_micro_usd": null,
       "input_tokens": 0,
       "output_tokens": 0,
-      "time_ms": 23
+      "time_ms": [TIME]
     },
     "budget": {
       "cost_micro_usd": null,

@@ -160,6 +160,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Skipped:         1.2
 Next:            `regreen why 1.2` tells why it was skipped
 
@@ -173,6 +174,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            decide, then `regreen run` goes on
 
 "#]],
@@ -185,6 +187,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            `regreen run` goes on, once the service is back
 
 "#]],
@@ -197,6 +200,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            mend it, then `regreen run` goes on
 
 "#]],
@@ -210,6 +214,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            `regreen run` goes on
 
 "#]],
