@@ -1,6 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, Failure, PersonAnswer, PersonChoice, PickedTask, RunConfig,
-    StopSignal, TaskId, TaskKey, Verdict,
+    AttemptReport, CommandSeq, Failure, Inspection, PersonAnswer, PersonChoice, PickedTask,
+    RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,14 @@ pub enum Input {
         diagnosis: Option<Box<Failure>>,
         #[serde(default)]
         took_ms: u64,
+    },
+    RepairInspected {
+        seq: CommandSeq,
+        inspection: Inspection,
+    },
+    RepairEnded {
+        seq: CommandSeq,
+        result: RepairResult,
     },
     BudgetRead {
         seq: CommandSeq,
@@ -121,6 +129,8 @@ impl Input {
             | Self::Gone { seq }
             | Self::ClaimsJudged { seq, .. }
             | Self::Verified { seq, .. }
+            | Self::RepairInspected { seq, .. }
+            | Self::RepairEnded { seq, .. }
             | Self::BudgetRead { seq, .. }
             | Self::Inserted { seq }
             | Self::Modified { seq, .. }

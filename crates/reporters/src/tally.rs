@@ -20,6 +20,8 @@ pub(crate) struct Tally {
     /// The task that was picked last.
     pub(crate) picked: Option<PickedTask>,
     limit: Option<u32>,
+    /// Only Verify was red when a task failed last.
+    only_red: bool,
     charged: BTreeMap<TaskKey, u32>,
     closed: BTreeSet<TaskKey>,
 }
@@ -46,9 +48,19 @@ impl Tally {
             Event::AttemptEnded {
                 task,
                 charged,
+                counted,
                 report,
                 ..
-            } => self.end_attempt(task, *charged, report),
+            } => {
+                self.used += u32::from(counted.unwrap_or(*charged));
+                *self.charged.entry(task.clone()).or_default() += u32::from(*charged);
+                self.spend(report);
+            }
+            Event::TaskFailed { only_red, .. } => self.only_red = *only_red,
+            Event::RepeatPlanned { task } if !self.only_red => {
+                let charged = self.charged.entry(task.clone()).or_default();
+                *charged = charged.saturating_sub(1);
+            }
             Event::TaskDone { task, .. } | Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
             }
@@ -59,11 +71,7 @@ impl Tally {
         }
     }
 
-    fn end_attempt(&mut self, task: &TaskKey, charged: bool, report: &AttemptReport) {
-        if charged {
-            self.used += 1;
-            *self.charged.entry(task.clone()).or_default() += 1;
-        }
+    fn spend(&mut self, report: &AttemptReport) {
         if let Some(usage) = &report.usage {
             let session = report.session.as_deref();
             self.spent.add_usage(&self.sessions.count(session, usage));
@@ -107,7 +115,8 @@ impl Tally {
             | PromptKind::Retry
             | PromptKind::NoOp
             | PromptKind::Interrupted
-            | PromptKind::NewSession => used + 1,
+            | PromptKind::NewSession
+            | PromptKind::Enriched => used + 1,
         }
     }
 

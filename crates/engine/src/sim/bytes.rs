@@ -23,6 +23,8 @@ pub(super) fn only_what_was_meant_changed(
         Command::Modify(_) => only_lines_were_added(old, new),
         Command::ReadPlan { .. }
         | Command::Verify { .. }
+        | Command::InspectRepair(_)
+        | Command::Repair(_)
         | Command::ReadBudget { .. }
         | Command::ReadOpenFixes { .. }
         | Command::NoteFailure { .. }

@@ -311,6 +311,7 @@ proptest! {
                 task: task("1.1"),
                 attempt: 1,
                 charged: false,
+                counted: None,
                 report: Box::new(report),
             });
             if is_restarted {

@@ -95,6 +95,7 @@ fn spent(micro_usd: u64, input_tokens: u64) -> Event {
         task: key("1.1", "Parse the file"),
         attempt: 1,
         charged: false,
+        counted: None,
         report: Box::new(AttemptReport {
             usage: Some(usage),
             ..AttemptReport::default()
