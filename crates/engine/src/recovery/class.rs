@@ -104,10 +104,14 @@ impl Class {
     }
 }
 
-/// The same again may well succeed. A session that is full is none of that: the same would fill
-/// it again.
+/// The same again may well succeed. A session that is full or lost is none of that: it would be
+/// so again.
 fn is_passing(failure: &Failure) -> bool {
-    failure.retry_mode == RetryMode::AsIs && failure.kind != FailureKind::ContextOverflow
+    let is_of_session = matches!(
+        failure.kind,
+        FailureKind::ContextOverflow | FailureKind::SessionLost
+    );
+    failure.retry_mode == RetryMode::AsIs && !is_of_session
 }
 
 impl fmt::Display for Class {

@@ -9,3 +9,6 @@ pub use class::Class;
 pub use plan::{FREE_SESSIONS, Plan, REPEATS, plan};
 pub use situation::{History, Policy, Situation};
 pub use table::{Charge, Row, Step, TABLE};
+
+#[cfg(test)]
+mod tests;

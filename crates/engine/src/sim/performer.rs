@@ -72,7 +72,7 @@ impl World {
                 let inspection = self.inspect(scene);
                 Input::RepairInspected { seq, inspection }
             }
-            Command::Repair(order) => match self.file.open_row(&order.fix) {
+            Command::Repair(order) => match self.row_to_repair(&order.fix) {
                 Some(_) => {
                     let result = self.repair(order);
                     Input::RepairEnded { seq, result }

@@ -349,6 +349,7 @@ fn is_rare(command: &Command) -> bool {
         | Command::NoteFailure { .. }
         | Command::InspectRepair(_)
         | Command::Repair(_)
+        | Command::Wait { .. }
         | Command::AskPerson(_) => true,
         Command::Tick { done, .. } => !*done,
         _ => false,
