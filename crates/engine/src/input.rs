@@ -49,6 +49,8 @@ pub enum Input {
         /// Why it is red.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
+        #[serde(default)]
+        took_ms: u64,
     },
     RepairInspected {
         seq: CommandSeq,

@@ -105,6 +105,8 @@ pub(crate) struct Listener<'a> {
     shown: Option<Instant>,
     /// Where the session is kept as soon as it is known, for whoever comes after a crash.
     session_file: PathBuf,
+    /// Where what it has used up is kept, for the same.
+    usage_file: PathBuf,
     /// Runs since the agent has said all; ends the agent unless it is dropped before.
     grace: Option<Sender<()>>,
     is_hopeless: bool,
@@ -116,6 +118,7 @@ impl<'a> Listener<'a> {
         decoder: Box<dyn Decoder>,
         audience: &'a mut dyn Audience,
         session_file: PathBuf,
+        usage_file: PathBuf,
     ) -> Self {
         Self {
             log,
@@ -128,6 +131,7 @@ impl<'a> Listener<'a> {
             audience,
             shown: None,
             session_file,
+            usage_file,
             grace: None,
             is_hopeless: false,
         }
@@ -181,6 +185,7 @@ impl<'a> Listener<'a> {
             AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),
             // Without it the next attempt starts afresh; no reason to end this one.
             AgentEvent::Session { id } => drop(fs::write(&self.session_file, id)),
+            AgentEvent::Usage(usage) => self.keep_usage(usage),
             _ => {}
         }
         if self.patience.ends_with(&event) && !self.is_hopeless {
@@ -191,6 +196,13 @@ impl<'a> Listener<'a> {
             self.end();
         }
         self.heard.note(event);
+    }
+
+    /// Without it an attempt that nobody saw the end of costs nothing; no reason to end it.
+    fn keep_usage(&self, usage: &Usage) {
+        if let Ok(usage) = serde_json::to_vec(usage) {
+            let _ = fs::write(&self.usage_file, usage);
+        }
     }
 
     fn write(&self, line: &str) {

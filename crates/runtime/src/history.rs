@@ -61,6 +61,7 @@ impl Historian<'_> {
                 task,
                 attempt,
                 verdict,
+                ..
             } if *attempt > 0 => vec![HistoryRow::Attempt(Attempt {
                 verify: Some(word(verdict).to_owned()),
                 ..self.attempt(task, *attempt)

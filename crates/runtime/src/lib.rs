@@ -5,6 +5,7 @@
 
 mod agenda;
 mod audience;
+mod budget_notices;
 mod clock;
 mod driver;
 mod end_of_file;

@@ -1,5 +1,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
@@ -18,6 +19,7 @@ use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
+use crate::report::millis;
 use crate::tree::Tree;
 
 /// Does what the engine asks for.
@@ -117,10 +119,12 @@ impl Performer {
                     timeout_ms: *timeout_ms,
                     environment,
                 };
+                let began = Instant::now();
                 perform::verify(self, &check, audience).map(|checked| Input::Verified {
                     seq,
                     verdict: checked.verdict,
                     diagnosis: checked.diagnosis,
+                    took_ms: millis(began.elapsed()),
                 })
             }
             Command::InspectRepair(scene) => perform::inspect_repair(self, scene)

@@ -15,6 +15,7 @@ use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
 use crate::audience::Audience;
+use crate::budget_notices::budget_notices;
 use crate::clock;
 use crate::driver::Driver;
 use crate::journal::{Journal, JournalError};
@@ -140,6 +141,8 @@ pub fn run(
     let choices = last_words(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(untold);
+    let unkept = budget_notices(&performer.agent, &config.budgets);
+    performer.notices.add_all(unkept);
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
     audience.outline(&outline(&*performer.plan.read()?));

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::scene::Scene;
@@ -14,30 +15,38 @@ const SOON: Duration = Duration::from_secs(100);
 
 /// A scene whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
 fn scene(script: &str) -> Scene {
-    let scene = Scene::new(TASK).agent("");
+    with_program(Scene::new(TASK), "claude", script)
+}
+
+/// A scene in which an agent of this name is installed.
+pub(crate) fn with_program(scene: Scene, name: &str, script: &str) -> Scene {
+    let scene = scene.agent("");
     let bin = scene.outside().join("bin");
     fs::create_dir(&bin).unwrap();
-    let program = bin.join("claude");
+    let program = bin.join(name);
     let head = "#!/bin/sh\nnotes=${0%/*}/..\necho \"$*\" >>\"$notes/calls\"\ncat >/dev/null\n";
     fs::write(&program, format!("{head}{script}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     scene
 }
 
-fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
-    let path = std::env::var("PATH").unwrap();
-    let bin = scene.outside().join("bin");
-    let output = scene
-        .command(&[&["run"], flags].concat())
-        .env("PATH", format!("{}:{path}", bin.display()))
-        .output()
-        .unwrap();
+pub(crate) fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
+    let output = command(scene, flags).output().unwrap();
     let printed = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
+/// `regreen run` with what is installed in the scene.
+pub(crate) fn command(scene: &Scene, flags: &[&str]) -> Command {
+    let path = std::env::var("PATH").unwrap();
+    let bin = scene.outside().join("bin");
+    let mut command = scene.command(&[&["run"], flags].concat());
+    command.env("PATH", format!("{}:{path}", bin.display()));
+    command
+}
+
 /// A script that prints these lines.
-fn says(lines: &[&str]) -> String {
+pub(crate) fn says(lines: &[&str]) -> String {
     let lines = lines.iter();
     lines
         .map(|line| format!("printf '%s\\n' '{line}'\n"))

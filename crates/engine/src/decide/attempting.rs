@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_model::{AttemptClass, AttemptReport, Event, FailureNote, Mark, PromptKind, TaskKey};
 
 use super::turn::Turn;
-use super::{choosing, ending, failing, modifying, picking, verifying, waiting};
+use super::{choosing, ending, failing, modifying, picking, spending, verifying, waiting};
 use crate::command::{AttemptOrder, Command};
 use crate::recovery::FREE_SESSIONS;
 use crate::state::TaskState;
@@ -38,6 +38,9 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
                 "ERROR: Maximum global iterations ({max}) reached. Review .progress.md for failure patterns."
             ),
         );
+    }
+    if let Some(message) = spending::used_up(turn) {
+        return ending::limit(turn, message);
     }
     turn.save_state_during(prompt);
     let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
@@ -77,7 +80,8 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         session: task.session.clone().filter(|_| goes_on(task, prompt)),
         timeout_ms: config
             .attempt_timeout_ms
-            .saturating_mul(u64::from(time_factor)),
+            .saturating_mul(u64::from(time_factor))
+            .min(spending::time_left(turn)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
@@ -103,8 +107,10 @@ fn goes_on(task: &TaskState, prompt: PromptKind) -> bool {
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let charged = is_charged(turn, task, report);
-    let counted = Some(is_counted(task, &report.class));
+    // Whoever was cut off by the budget has not failed.
+    let is_cut_off = spending::will_have_cut_off(turn, report);
+    let charged = is_charged(turn, task, report) && !is_cut_off;
+    let counted = Some(is_counted(task, &report.class) && !is_cut_off);
     turn.emit(Event::AttemptEnded {
         task: task.key().clone(),
         attempt,
@@ -235,7 +241,10 @@ fn judge(turn: &mut Turn<'_>) {
             failing::fail(turn, failure);
         }
         AttemptClass::Session { .. } => start(turn),
-        AttemptClass::Ordinary => judge_ordinary(turn),
+        AttemptClass::Ordinary => match spending::cut_off(turn, &report) {
+            Some(message) => ending::limit(turn, message),
+            None => judge_ordinary(turn),
+        },
     }
 }
 

@@ -194,6 +194,7 @@ impl Run {
             seq,
             verdict,
             diagnosis: None,
+            took_ms: 0,
         });
     }
 

@@ -125,6 +125,7 @@ impl<R: Reporter> Run<R> {
             seq,
             verdict,
             diagnosis: None,
+            took_ms: 0,
         })
     }
 

@@ -12,7 +12,8 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
+    AttemptClass, AttemptReport, Ending, FailureNote, PersonChoice, PromptKind, TaskFailure,
+    TaskKey, Usage,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
@@ -34,6 +35,11 @@ use crate::whole_file::write_whole;
 
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
+
+/// What is kept of an attempt, each in a file called after its number and this.
+const PROMPT: &str = "prompt.md";
+const SESSION: &str = "session";
+const USAGE: &str = "usage";
 
 /// What came of an attempt.
 pub(crate) enum Attempted {
@@ -100,7 +106,12 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
-        session: fs::read_to_string(session_file(performer, key, attempt)).ok(),
+        session: fs::read_to_string(kept_file(performer, key, attempt, SESSION)).ok(),
+        usage: kept_usage(performer, key, attempt),
+        ending: Ending {
+            duration_ms: seen_at_work(performer, key, attempt).unwrap_or(0),
+            ..Ending::default()
+        },
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
@@ -185,9 +196,9 @@ fn keep_prompt(
     prompt: &str,
     resumes: bool,
 ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
-    let places = &performer.places;
-    let folder = places.task_folder(&performer.run, &order.task.task);
-    let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
+    let task = &order.task.task;
+    let folder = performer.places.task_folder(&performer.run, task);
+    let path = |attempt: u32| kept_file(performer, task, attempt, PROMPT);
     let kept = performer.processes.masks.mask(prompt);
     // Whoever has a task tried as if for the first time may get the same again.
     let counted = order.iteration.saturating_sub(1);
@@ -378,8 +389,8 @@ fn run_agent(
     let folder = performer.places.task_folder(&performer.run, task);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
     let decoder = performer.agent.decoder(&assignment);
-    let kept = session_file(performer, task, order.attempt);
-    let mut listener = Listener::new(log, decoder, audience, kept);
+    let kept = |what| kept_file(performer, task, order.attempt, what);
+    let mut listener = Listener::new(log, decoder, audience, kept(SESSION), kept(USAGE));
     if performer.agent.prints_what_commands_print() {
         listener = listener.scanning();
     }
@@ -391,10 +402,25 @@ fn run_agent(
     Ok((ended, heard))
 }
 
-/// Where the name of an attempt's session is kept from when it is first seen.
-fn session_file(performer: &Performer, task: &TaskKey, attempt: u32) -> PathBuf {
+/// Where something of an attempt is kept from when it is first seen.
+fn kept_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str) -> PathBuf {
     let folder = performer.places.task_folder(&performer.run, task);
-    folder.join(format!("{attempt}.session"))
+    folder.join(format!("{attempt}.{what}"))
+}
+
+/// What an attempt that nobody saw the end of had used up, as far as it had said so.
+fn kept_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
+    let kept = fs::read(kept_file(performer, task, attempt, USAGE)).ok()?;
+    serde_json::from_slice(&kept).ok()
+}
+
+/// How long an attempt that nobody saw the end of was seen at work: from its prompt to the last
+/// that it printed. The machine may have been off since.
+fn seen_at_work(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u64> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let begun = changed(&kept_file(performer, task, attempt, PROMPT))?;
+    let last = changed(&performer.places.log(&performer.run, task, attempt))?;
+    last.duration_since(begun).ok().map(report::millis)
 }
 
 fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
