@@ -97,11 +97,18 @@ impl Folder {
     }
 }
 
+/// Longer texts are no paths.
+const MAX_PATH: usize = 1024;
+
 /// The place in the workspace that a text means, with every link resolved: `None` if it is
 /// outside, leads through something that is no folder, or is the workspace itself. Need not
 /// exist.
 pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
-    if text.is_empty() || text.chars().any(char::is_control) || text.starts_with('~') {
+    if text.len() > MAX_PATH
+        || text.is_empty()
+        || text.chars().any(char::is_control)
+        || text.starts_with('~')
+    {
         return None;
     }
     let full = root.join(text);
