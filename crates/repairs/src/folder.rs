@@ -1,6 +1,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -90,6 +90,26 @@ impl Folder {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode);
         Ok(rustix::fs::openat(&self.0, name, flags, mode)?.into())
+    }
+
+    /// Writes a file anew beside itself and puts it in its place: a crash leaves one or the
+    /// other.
+    pub(crate) fn replace(&self, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mut draft = OsString::from(".regreen-");
+        draft.push(name);
+        let written = self.write_draft(&draft, bytes, mode);
+        let placed = written.and_then(|()| self.rename(&draft, self, name));
+        if placed.is_err() {
+            let _ = self.remove_file(&draft);
+        }
+        placed
+    }
+
+    fn write_draft(&self, draft: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mut file = self.new_file(draft, 0o600)?;
+        file.write_all(bytes)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+        file.sync_all()
     }
 
     pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {

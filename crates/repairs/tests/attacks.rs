@@ -2,6 +2,12 @@
 //! must not allow it, carrying out a forged plan must fail, no program may be started, and
 //! nothing may have changed, neither in the workspace nor beside it.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod stage;
 
 use std::fs;
