@@ -19,6 +19,7 @@ pub(crate) struct Stage {
     outside: PathBuf,
     declared: Declared,
     pub(crate) path: OsString,
+    pub(crate) commands: Vec<String>,
 }
 
 /// A failure as diagnosis would tell it.
@@ -65,6 +66,7 @@ impl Stage {
             outside,
             declared: Declared::default(),
             path: std::env::var_os("PATH").unwrap_or_default(),
+            commands: Vec::new(),
         }
     }
 
@@ -100,7 +102,7 @@ impl Stage {
             root: &self.root,
             declared: &self.declared,
             output,
-            commands: &[],
+            commands: &self.commands,
             environment: &[],
             path: &self.path,
             marker: Some("a-run-that-is-not"),
@@ -127,6 +129,22 @@ impl Stage {
         )
     }
 
+    /// A person has said yes.
+    pub(crate) fn agreed(
+        &self,
+        failure: &Failure,
+        planned: &PlannedRepair,
+        runner: &mut dyn Runner,
+    ) -> RepairResult {
+        carry_out(
+            &self.scene(&failure.message),
+            failure,
+            planned,
+            true,
+            runner,
+        )
+    }
+
     /// Must not be allowed, must not be carried out either, and must leave no trace.
     #[track_caller]
     pub(crate) fn attack(&self, failure: &Failure) -> Inspection {
@@ -146,6 +164,11 @@ impl Stage {
             },
         };
         self.must_fail(failure, &forged);
+        if matches!(said, Inspection::Refused { .. }) {
+            // What is refused is not lifted by a person's yes either.
+            let result = self.agreed(failure, &forged, &mut Nobody);
+            assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+        }
         assert_eq!(self.fingerprint(), before);
         said
     }
