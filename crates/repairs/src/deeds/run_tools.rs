@@ -1,4 +1,3 @@
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 
@@ -160,15 +159,8 @@ fn put_back(scene: &Scene<'_>, before: &Before<'_>) -> Result<(), String> {
     let Some(bytes) = &before.bytes else {
         return set_aside(scene, before.path).map_err(cannot);
     };
-    let mode = folder
-        .stat(&name)
-        .map_or(0o644, |stat| stat.st_mode & 0o777);
-    let draft = OsStr::new(".regreen-put-back");
-    let mut file = folder.new_file(draft, mode).map_err(cannot)?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(cannot)?;
-    folder.rename(draft, &folder, &name).map_err(cannot)
+    let mode = folder.stat(&name).map_or(0o644, |stat| stat.st_mode);
+    folder.replace(&name, bytes, mode).map_err(cannot)
 }
 
 /// What a repair has made belongs to nobody's commit.

@@ -37,7 +37,7 @@ const OUTPUTS: [&str; 26] = [
 ];
 
 /// What code that writes looks like.
-const WRITES: [&str; 20] = [
+const WRITES: [&str; 21] = [
     "\"w\"",
     "'w'",
     "\"wb\"",
@@ -58,7 +58,14 @@ const WRITES: [&str; 20] = [
     "os.Create",
     "File::create",
     "cannot create",
+    "cannot move",
 ];
+
+/// What SQLite says where it cannot make its file.
+const SQLITE: &str = "unable to open database";
+
+/// Frames that write, whatever they are given.
+const FRAMES: [&str; 3] = ["writeFile", "createWriteStream", "appendFile"];
 
 /// Words of lines that only read.
 const READS: [&str; 12] = [
@@ -83,7 +90,7 @@ const NOT_OURS: [&str; 6] = [".git", ".regreen", "node_modules", ".venv", "venv"
 pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
     let suggested = match &failure.repair {
         Some(RepairAction::Mkdir { path }) => vec![path.clone()],
-        _ if failure.kind == FailureKind::MissingFile => parents(failure),
+        _ if failure.kind == FailureKind::MissingFile => parents(scene, failure),
         _ => return None,
     };
     let found = suggested.iter().find_map(|text| {
@@ -114,8 +121,16 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
     )))
 }
 
-fn parents(failure: &Failure) -> Vec<String> {
-    let words = text::words(text::blocker(failure)).into_iter();
+/// The folders of what the line names; SQLite names nothing, but the code that opens does.
+fn parents(scene: &Scene<'_>, failure: &Failure) -> Vec<String> {
+    let line = text::blocker(failure);
+    let lines: Vec<&str> = match line.contains(SQLITE) {
+        true => text::tail(scene.output)
+            .filter(|line| line.contains("connect"))
+            .collect(),
+        false => vec![line],
+    };
+    let words = lines.into_iter().flat_map(text::words);
     let parents = words
         .filter_map(|word| word.rsplit_once('/'))
         .map(|(folder, _)| folder);
@@ -139,7 +154,10 @@ fn is_written(scene: &Scene<'_>, failure: &Failure, text: &str, folder: &RelPath
     let is_in_code = near
         .chain([line])
         .any(|line| WRITES.iter().any(|sign| line.contains(sign)));
-    is_output || is_in_code || is_redirected(scene, text)
+    let mut frames = text::tail(scene.output);
+    let is_in_frame = frames.any(|line| FRAMES.iter().any(|frame| line.contains(frame)));
+    let is_database = line.contains(SQLITE);
+    is_output || is_in_code || is_in_frame || is_database || is_redirected(scene, text)
 }
 
 /// Whether the task's own commands write there.

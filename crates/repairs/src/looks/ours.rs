@@ -90,6 +90,10 @@ pub(super) fn pid_in(path: &Path) -> Option<i32> {
         .ok()
         .filter(|stat| stat.is_file() && stat.len() <= MAX_SIZE);
     let text = is_small.and_then(|_| fs::read_to_string(path).ok())?;
+    if text.to_ascii_lowercase().contains("host") {
+        // A process of another machine cannot be looked at from here.
+        return None;
+    }
     let first = text.lines().next().unwrap_or_default().trim();
     first
         .parse()
