@@ -32,6 +32,14 @@ impl Historian<'_> {
                     ..self.attempt(task, *attempt)
                 })]
             }
+            Event::SessionSeen {
+                task,
+                attempt,
+                session,
+            } => vec![HistoryRow::Attempt(Attempt {
+                session: Some(session.clone()),
+                ..self.attempt(task, *attempt)
+            })],
             Event::AttemptEnded {
                 task,
                 attempt,

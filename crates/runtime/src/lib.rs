@@ -5,6 +5,7 @@
 
 mod agenda;
 mod audience;
+mod chronicle;
 mod clock;
 mod driver;
 mod excerpt;

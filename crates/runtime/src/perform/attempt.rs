@@ -13,7 +13,8 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
+    AttemptClass, AttemptReport, CommandSeq, FailureNote, PersonChoice, PromptKind, TaskFailure,
+    TaskKey,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
@@ -21,9 +22,9 @@ use regreen_workspace::AttemptName;
 use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::clock;
-use crate::heard::{Heard, Listener};
+use crate::heard::{Heard, Listener, Told};
 use crate::log_file::LogFile;
 use crate::past::Past;
 use crate::perform_error::PerformError;
@@ -45,9 +46,9 @@ pub(crate) enum Attempted {
 /// Runs the agent once on a task, and looks at what it left behind.
 pub(crate) fn attempt(
     performer: &mut Performer,
+    seq: CommandSeq,
     order: &AttemptOrder,
-    past: &Past<'_>,
-    audience: &mut dyn Audience,
+    chronicle: &mut Chronicle<'_>,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
@@ -56,7 +57,8 @@ pub(crate) fn attempt(
     };
     let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let session = performer.agent.session(order.session.as_deref());
-    let suggestions = suggestions(past, &file, row)?;
+    let past = performer.past(&chronicle.journal.store);
+    let suggestions = suggestions(&past, &file, row)?;
     let resumes = session.is_some();
     let prompt = written_prompt(performer, order, &file, row, resumes, &suggestions);
     if let Err(refused) = keep_prompt(performer, order, &prompt, resumes)? {
@@ -65,7 +67,8 @@ pub(crate) fn attempt(
     let name = AttemptName::new(&performer.run, key, order.attempt);
     keep_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
-    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, audience)?;
+    let told = Told { chronicle, seq };
+    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, told)?;
     let timeout = Duration::from_millis(order.timeout_ms);
     let ending = report::ending(&ended, timeout);
     // Who speaks a protocol greets before anything is done.
@@ -100,7 +103,6 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
-        session: fs::read_to_string(session_file(performer, key, attempt)).ok(),
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
@@ -362,7 +364,7 @@ fn run_agent(
     file: &TaskFile,
     row: RowId,
     prompt: &str,
-    audience: &mut dyn Audience,
+    told: Told<'_, '_>,
 ) -> Result<(Ended, Heard), PerformError> {
     let task = &order.task.task;
     let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
@@ -385,8 +387,7 @@ fn run_agent(
     let folder = performer.places.task_folder(&performer.run, task);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
     let decoder = performer.agent.decoder(&assignment);
-    let kept = session_file(performer, task, order.attempt);
-    let mut listener = Listener::new(log, decoder, audience, kept);
+    let mut listener = Listener::new(log, decoder, told);
     if performer.agent.prints_what_commands_print() {
         listener = listener.scanning();
     }
@@ -396,12 +397,6 @@ fn run_agent(
     let (heard, log) = listener.finish(&ending, ended.reason);
     log.finish()?;
     Ok((ended, heard))
-}
-
-/// Where the name of an attempt's session is kept from when it is first seen.
-fn session_file(performer: &Performer, task: &TaskKey, attempt: u32) -> PathBuf {
-    let folder = performer.places.task_folder(&performer.run, task);
-    folder.join(format!("{attempt}.session"))
 }
 
 fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
