@@ -43,7 +43,7 @@ mod verify_command;
 mod warning;
 
 pub use agent_event::AgentEvent;
-pub use api_trouble::{ApiTrouble, ResetTime, TroubleClass};
+pub use api_trouble::{ApiTrouble, ClockTime, ResetTime, TroubleClass};
 pub use attempt_report::{AttemptClass, AttemptReport, Claim, PlanChanges};
 pub use category::FailureCategory;
 pub use choice_kind::ChoiceKind;

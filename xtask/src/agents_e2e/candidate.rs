@@ -49,7 +49,8 @@ impl Candidate {
     pub(crate) fn acp_line(self) -> String {
         let model = set_up::model(self.cli).map(|model| format!(" -m {model}"));
         match self.cli {
-            Cli::Opencode => "opencode acp".to_owned(),
+            // Its log is the only place where it tells that its service refuses it.
+            Cli::Opencode => "opencode acp --print-logs --log-level ERROR".to_owned(),
             cli => format!("{} --acp{}", cli.name(), model.unwrap_or_default()),
         }
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::candidate::Candidate;
-use super::cells::{CELLS, Cell};
+use super::cells::{Cell, cells};
 use super::model_server::ModelServer;
 use super::set_up::Place;
 use super::verdict::faults;
@@ -35,10 +35,10 @@ pub(crate) fn run_all(
     fs::copy(root.join("target/debug/regreen"), &regreen)?;
     let mut all_well = true;
     for candidate in candidates {
-        let is_wanted = |cell: &&Cell| only.is_none_or(|only| only == cell.name);
-        for cell in CELLS.iter().filter(is_wanted) {
+        let is_wanted = |cell: &Cell| only.is_none_or(|only| only == cell.name);
+        for cell in cells(*candidate).filter(is_wanted) {
             let begun = Instant::now();
-            let faults = try_cell(*candidate, cell, bin, &regreen)?;
+            let faults = try_cell(*candidate, &cell, bin, &regreen)?;
             let seconds = begun.elapsed().as_secs();
             let verdict = match faults.is_empty() {
                 true => "ok".to_owned(),

@@ -1,5 +1,6 @@
 //! What a run must come through, or end at, in the right way.
 
+use super::candidate::Candidate;
 use super::case::{DONE, FAILED, overflow, overloaded, rate_limited, unauthorized};
 use super::install::Cli;
 use super::reply::Reply;
@@ -25,6 +26,7 @@ pub(crate) struct Cell {
 pub(crate) type Attempt = (&'static str, &'static str, bool);
 
 const GOOD: Attempt = ("1.1", "ordinary", true);
+const INTERRUPTED: Attempt = ("1.1", "interrupted", false);
 
 const PLAIN: Cell = Cell {
     name: "",
@@ -40,7 +42,23 @@ const PLAIN: Cell = Cell {
 const COPY: &str = "cp source.txt out.txt";
 const NO_SOURCE: &str = "Task 1.1: Write it FAILED\n- Error: cp: cannot stat 'source.txt': No such file or directory\n- Attempted fix: none\n- Status: Blocked";
 
-pub(crate) const CELLS: [Cell; 10] = [
+/// Those of an agent, as it is known to be.
+pub(crate) fn cells(candidate: Candidate) -> impl Iterator<Item = Cell> {
+    let over_gemini = candidate.over_acp && candidate.cli == Cli::Gemini;
+    CELLS.into_iter().filter_map(move |cell| match cell.name {
+        // It tries for minutes, and says nothing of it.
+        "overloaded" if over_gemini => None,
+        // It keeps a session only when a turn has ended.
+        "killed_in_mid_tool" if over_gemini => Some(Cell {
+            attempts: &[INTERRUPTED, ("1.1", "session", false), GOOD],
+            resumes: Some(false),
+            ..cell
+        }),
+        _ => Some(cell),
+    })
+}
+
+const CELLS: [Cell; 10] = [
     Cell {
         name: "success",
         replies: |_| vec![Reply::write("out.txt", "hello"), Reply::say(DONE)],
@@ -144,7 +162,7 @@ pub(crate) const CELLS: [Cell; 10] = [
                 Reply::say(DONE),
             ]
         },
-        attempts: &[("1.1", "interrupted", false), GOOD],
+        attempts: &[INTERRUPTED, GOOD],
         kill: true,
         resumes: Some(true),
         ..PLAIN

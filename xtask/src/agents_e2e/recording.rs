@@ -186,6 +186,11 @@ impl Scrub {
         Self {
             places: vec![
                 (shown(&place.work), "/project"),
+                // As one sees it from the root.
+                (
+                    shown(place.work.strip_prefix("/").unwrap_or(&place.work)),
+                    "project",
+                ),
                 (shown(&place.home), "/homes/user"),
                 (shown(&cli), "/cli"),
                 (format!("127.0.0.1:{port}"), "127.0.0.1:1"),

@@ -26,7 +26,7 @@ pub(crate) fn faults(cell: &Cell, place: &Place, code: Option<i32>, output: &str
     faults.extend(waits(&events));
     faults.extend(sessions(cell, &events));
     let spec = place.work.join("specs/demo");
-    faults.extend(budgets(cell, &spec));
+    faults.extend(budgets(cell, &events, &spec));
     faults.extend(rows(cell, &spec));
     let left = leftovers::wait_for_none(&place.home);
     if !left.is_empty() {
@@ -59,8 +59,8 @@ fn attempts(cell: &Cell, events: &[Value]) -> Option<String> {
 
 /// No run waits longer than it may, and none waits for what does not pass.
 fn waits(events: &[Value]) -> Option<String> {
-    let waited = named(events, "wait_ended").filter_map(|event| event["waited_ms"].as_u64());
-    let waited: u64 = waited.sum();
+    let summary = named(events, "run_ended").last()?;
+    let waited = summary["summary"]["waits"]["ms"].as_u64()?;
     let passes = named(events, "attempt_ended").any(|event| event["class"] == "transient");
     let most = if passes { MAX_WAIT_MS } else { 0 };
     (waited > most).then(|| format!("it waited {waited} ms"))
@@ -76,14 +76,24 @@ fn sessions(cell: &Cell, events: &[Value]) -> Option<String> {
     is_wrong.then(|| format!("these were the sessions: {}", seen.join(", ")))
 }
 
-/// What the run has used up, as the state file says it: what is charged, and nothing else.
-fn budgets(cell: &Cell, spec: &Path) -> Option<String> {
+/// What the run and its last task have used up, as the summary and the state file say it: what
+/// is charged, and nothing else.
+fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
     let charged = cell.attempts.iter().filter(|(_, _, charged)| *charged);
-    let charged = charged.count() as u64;
+    let of_run = charged.clone().count() as u64;
+    let last = cell.attempts.last().map(|(task, _, _)| task);
+    let of_task = charged.filter(|(task, _, _)| Some(task) == last).count() as u64;
     let state = fs::read_to_string(spec.join(".ralph-state.json")).unwrap_or_default();
     let state: Value = serde_json::from_str(&state).unwrap_or_default();
-    let used = state["globalIteration"].as_u64();
-    (used != Some(charged)).then(|| format!("{used:?} iterations were used, not {charged}"))
+    let summary = named(events, "run_ended").last();
+    let used = [
+        summary.and_then(|event| event["summary"]["attempts"]["charged"].as_u64()),
+        state["globalIteration"].as_u64(),
+        state["taskIteration"].as_u64(),
+    ];
+    // The file names the iteration that it is in: there is no 0th.
+    let expected = [of_run, of_run.max(1), of_task.max(1)].map(Some);
+    (used != expected).then(|| format!("{used:?} is used, not {expected:?}"))
 }
 
 /// Which rows are ticked in the end.
