@@ -76,8 +76,8 @@ fn sessions(cell: &Cell, events: &[Value]) -> Option<String> {
     is_wrong.then(|| format!("these were the sessions: {}", seen.join(", ")))
 }
 
-/// What the run and its last task have used up, as the summary and the state file say it: what
-/// is charged, and nothing else.
+/// What the run and its last task have used up, as the summary, the state file and the number of
+/// the last attempt say it: what is charged, and nothing else.
 fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
     let charged = cell.attempts.iter().filter(|(_, _, charged)| *charged);
     let of_run = charged.clone().count() as u64;
@@ -85,13 +85,14 @@ fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
     let of_task = charged.filter(|(task, _, _)| Some(task) == last).count() as u64;
     let state = fs::read_to_string(spec.join(".ralph-state.json")).unwrap_or_default();
     let state: Value = serde_json::from_str(&state).unwrap_or_default();
-    let summary = named(events, "run_ended").last();
+    let ended = named(events, "run_ended").last();
+    let started = named(events, "attempt_started").last();
     let used = [
-        summary.and_then(|event| event["summary"]["attempts"]["charged"].as_u64()),
+        ended.and_then(|event| event["summary"]["attempts"]["charged"].as_u64()),
         state["globalIteration"].as_u64(),
-        state["taskIteration"].as_u64(),
+        started.and_then(|event| event["number"].as_u64()),
     ];
-    // The file names the iteration that it is in: there is no 0th.
+    // An iteration is numbered while it is made, charged or not: there is no 0th.
     let expected = [of_run, of_run.max(1), of_task.max(1)].map(Some);
     (used != expected).then(|| format!("{used:?} is used, not {expected:?}"))
 }
