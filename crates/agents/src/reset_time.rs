@@ -1,32 +1,14 @@
 //! When a limit is over, in the words of whoever set it.
 
-use regreen_model::{ResetTime, Timestamp};
+use regreen_model::{ResetTime, Timestamp, named_span};
 
 use crate::clock_time;
-
-/// What comes before a span of time.
-const BEFORE_SPAN: [&str; 6] = [
-    "try again in ",
-    "retry in ",
-    "retry after ",
-    "reset after ",
-    "resets in ",
-    "available in ",
-];
-
-/// Longer is no limit that anybody waits for.
-const MOST: f64 = 400.0 * 24.0 * 3600.0;
 
 /// The time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`, seconds
 /// since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `resets at 2026-11-17T04:00:00Z`. A
 /// time of day that names no place is none.
 pub(crate) fn reset_in(text: &str) -> Option<ResetTime> {
-    let lower = text.to_ascii_lowercase();
-    let after = BEFORE_SPAN.iter().find_map(|words| {
-        let (_, rest) = lower.split_once(words)?;
-        span(rest)
-    });
-    after
+    named_span(text)
         .map(ResetTime::After)
         .or_else(|| moment(text).map(ResetTime::At))
         .or_else(|| clock_time::clock_in(text).map(ResetTime::Clock))
@@ -57,45 +39,6 @@ fn moment(text: &str) -> Option<i64> {
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     let seconds: i64 = digits.parse().ok()?;
     (digits.len() == 10).then_some(seconds * 1000)
-}
-
-/// `3 days 2 hours`, `1h2m3.5s`, `850ms`, `30` (seconds), as milliseconds.
-fn span(text: &str) -> Option<u64> {
-    let mut rest = text;
-    let mut seconds = None;
-    while let Some((amount, unit, after)) = part(rest) {
-        seconds = Some(seconds.unwrap_or(0.0) + amount * unit);
-        rest = after;
-    }
-    let seconds = seconds.filter(|seconds| (0.0..MOST).contains(seconds))?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is within bounds"
-    )]
-    let millis = (seconds * 1000.0).ceil() as u64;
-    Some(millis)
-}
-
-/// A number with its unit in seconds, and what follows.
-fn part(text: &str) -> Option<(f64, f64, &str)> {
-    let text = text.trim_start_matches([' ', ',']);
-    let text = text.strip_prefix("and ").unwrap_or(text);
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (digits, rest) = text.split_at(end);
-    let amount = digits.trim_end_matches('.').parse().ok()?;
-    let rest = rest.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_alphabetic());
-    let (unit, after) = rest.split_at(end.unwrap_or(rest.len()));
-    let unit = match unit {
-        "ms" => 0.001,
-        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
-        _ => return None,
-    };
-    Some((amount, unit, after))
 }
 
 #[cfg(test)]

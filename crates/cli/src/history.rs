@@ -126,6 +126,11 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::VerifyStarted { task, .. }
         | Event::VerifyEnded { task, .. }
         | Event::TaskFailed { task, .. }
+        | Event::RepeatPlanned { task }
+        | Event::InspectionAsked { task, .. }
+        | Event::RepairInspected { task, .. }
+        | Event::RepairStarted { task, .. }
+        | Event::RepairEnded { task, .. }
         | Event::BudgetAsked { task, .. }
         | Event::FixPlanned { task, .. }
         | Event::FixInserted { task, .. }

@@ -2,10 +2,10 @@
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PickedTask, PromptKind, RunConfig, TaskId, TaskKey, Verdict,
+    PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, TaskId, TaskKey, Verdict,
 };
 
-use crate::state::{Phase, State, TaskState};
+use crate::state::{OwnFix, Phase, State, TaskState};
 
 /// How many times the usual time an attempt gets at most.
 const MOST_TIME: u32 = 8;
@@ -61,6 +61,7 @@ impl State {
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
                     task.was_fixed = false;
                     task.asked_to_split = *prompt == PromptKind::Split;
+                    task.was_enriched |= *prompt == PromptKind::Enriched;
                 });
             }
             Event::SessionSeen { task, session, .. } => {
@@ -72,9 +73,10 @@ impl State {
             Event::AttemptEnded {
                 task,
                 charged,
+                counted,
                 report,
                 ..
-            } => self.end_attempt(task, *charged, report),
+            } => self.end_attempt(task, *charged, counted.unwrap_or(*charged), report),
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
             }
@@ -100,23 +102,43 @@ impl State {
             Event::VerifyEnded { task, verdict, .. } => {
                 self.with(task, |task| task.judged(verdict));
             }
-            Event::BudgetAsked { seq, task } => {
-                self.enter(task, *seq, Phase::Budgeting { seq: *seq }, |_| {});
+            Event::RepeatPlanned { task } => self.with(task, TaskState::will_repeat),
+            Event::InspectionAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
+            }
+            Event::RepairInspected { task, .. } => {
+                self.with(task, |task| task.phase = Phase::Open);
+            }
+            Event::BudgetAsked { seq, task, repair } => {
+                self.enter(task, *seq, Phase::Budgeting { seq: *seq }, |task| {
+                    task.will_repair(None, repair.as_ref());
+                });
             }
             Event::FixPlanned {
                 seq,
                 task,
                 fix,
                 again,
+                repair,
             } => {
                 let phase = Phase::Inserting {
                     seq: *seq,
                     fix: fix.clone(),
                     again: *again,
                 };
-                self.enter(task, *seq, phase, |_| {});
+                self.enter(task, *seq, phase, |task| {
+                    task.will_repair(Some(fix), repair.as_ref());
+                });
             }
             Event::FixInserted { task, fix } => self.with(task, |task| task.got_fix(fix)),
+            Event::RepairStarted {
+                seq, task, attempt, ..
+            } => {
+                self.enter(task, *seq, Phase::Repairing { seq: *seq }, |task| {
+                    task.attempts = *attempt;
+                });
+            }
+            Event::RepairEnded { task, result } => self.end_repair(task, result),
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
@@ -147,10 +169,16 @@ impl State {
                 };
                 self.enter(task, *seq, phase, |_| {});
             }
-            Event::PersonAsked { seq, task, why } => {
+            Event::PersonAsked {
+                seq,
+                task,
+                why,
+                repair,
+            } => {
                 let phase = Phase::Asking {
                     seq: Some(*seq),
                     why: why.clone(),
+                    repair: repair.clone(),
                 };
                 self.enter(task, *seq, phase, |_| {});
             }
@@ -222,18 +250,22 @@ impl State {
                 task,
                 since,
                 until,
+                repeats,
                 ..
             } => {
                 let phase = Phase::Waiting {
                     seq: *seq,
                     since: *since,
                     until: *until,
+                    repeats: *repeats,
                 };
-                self.waits += 1;
+                self.waits += u32::from(!repeats);
                 self.enter(task, *seq, phase, |_| {});
             }
             Event::WaitEnded { task, waited_ms } => {
-                self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
+                if !self.is_repeating(task) {
+                    self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
+                }
                 self.with(task, |task| task.phase = Phase::Open);
             }
             Event::Warned { .. } => {}
@@ -327,8 +359,32 @@ impl State {
         }
     }
 
-    fn end_attempt(&mut self, key: &TaskKey, charged: bool, report: &AttemptReport) {
-        if charged {
+    /// Whether it waits for nothing but doing the same again.
+    fn is_repeating(&self, task: &TaskKey) -> bool {
+        let phase = self.tasks.get(task).map(|task| &task.phase);
+        matches!(phase, Some(Phase::Waiting { repeats: true, .. }))
+    }
+
+    fn end_repair(&mut self, fix: &TaskKey, result: &RepairResult) {
+        let root = self.tasks.get(fix).map(|fix| fix.picked.root.clone());
+        let is_owner = |task: &&mut TaskState| {
+            Some(&task.picked.root) == root.as_ref() && task.owns_fix(&fix.id)
+        };
+        for task in self.tasks.values_mut().filter(is_owner) {
+            task.repaired
+                .extend(task.own_fix.take().map(|own| own.repair.action));
+        }
+        if let RepairResult::Done { environment, .. } = result {
+            for (name, value) in environment {
+                self.environment.retain(|(set, _)| set != name);
+                self.environment.push((name.clone(), value.clone()));
+            }
+        }
+        self.with(fix, |fix| fix.was_repaired(result));
+    }
+
+    fn end_attempt(&mut self, key: &TaskKey, charged: bool, counted: bool, report: &AttemptReport) {
+        if counted {
             self.iterations += 1;
         }
         if !matches!(report.class, AttemptClass::Transient { .. }) {
@@ -394,9 +450,56 @@ impl TaskState {
         match answer {
             PersonAnswer::Stop => return,
             PersonAnswer::Context { text } => self.context.push(text.clone()),
+            PersonAnswer::Repair => self.agree(),
             PersonAnswer::Edit | PersonAnswer::Fix | PersonAnswer::Skip => {}
         }
         self.rest();
+    }
+
+    /// A person allows what was named in the question.
+    fn agree(&mut self) {
+        if let Phase::Asking { repair, .. } = &self.phase {
+            self.own_fix = repair.clone().map(|repair| OwnFix {
+                fix: None,
+                repair,
+                agreed: true,
+            });
+        }
+    }
+
+    /// The attempt is charged to the repeats, not to the task. Where only Verify met the trouble
+    /// there is no attempt to be repeated.
+    fn will_repeat(&mut self) {
+        self.repeats += 1;
+        if !self.only_red {
+            self.iterations = self.iterations.saturating_sub(1);
+        }
+    }
+
+    fn will_repair(&mut self, fix: Option<&TaskId>, repair: Option<&PlannedRepair>) {
+        let agreed = self.own_fix.as_ref().is_some_and(|own| own.agreed);
+        self.own_fix = repair.map(|repair| OwnFix {
+            fix: fix.cloned(),
+            repair: repair.clone(),
+            agreed,
+        });
+    }
+
+    pub(crate) fn owns_fix(&self, fix: &TaskId) -> bool {
+        let own = self.own_fix.as_ref();
+        own.is_some_and(|own| own.fix.as_ref() == Some(fix))
+    }
+
+    /// What regreen could not do is left to the agent, which is told so.
+    fn was_repaired(&mut self, result: &RepairResult) {
+        self.rest();
+        if let RepairResult::Failed { why } = result {
+            self.prompt = PromptKind::Retry;
+            self.failure = Some(FailureNote {
+                error: why.clone(),
+                ..FailureNote::default()
+            });
+        }
     }
 
     /// The box that an agent ticked is by now as a person wants it.

@@ -1,6 +1,6 @@
 use regreen_model::{
-    AttemptReport, CommandSeq, Failure, PersonAnswer, PersonChoice, PickedTask, RunConfig,
-    StopSignal, TaskId, TaskKey, Verdict,
+    AttemptReport, CommandSeq, Failure, Inspection, PersonAnswer, PersonChoice, PickedTask,
+    RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,14 @@ pub enum Input {
         /// Why it is red.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
+    },
+    RepairInspected {
+        seq: CommandSeq,
+        inspection: Inspection,
+    },
+    RepairEnded {
+        seq: CommandSeq,
+        result: RepairResult,
     },
     BudgetRead {
         seq: CommandSeq,
@@ -125,6 +133,8 @@ impl Input {
             | Self::Gone { seq }
             | Self::ClaimsJudged { seq, .. }
             | Self::Verified { seq, .. }
+            | Self::RepairInspected { seq, .. }
+            | Self::RepairEnded { seq, .. }
             | Self::BudgetRead { seq, .. }
             | Self::Inserted { seq }
             | Self::Modified { seq, .. }

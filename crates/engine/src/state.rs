@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask, PromptKind,
-    RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp,
+    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask,
+    PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct State {
     /// they were tried.
     #[serde(default)]
     pub after_limit: bool,
+    /// What repairs have set for every process of the run.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
     /// The last choice of a person that was taken note of.
     #[serde(default)]
     pub choices_seen: u64,
@@ -96,6 +100,18 @@ pub struct TaskState {
     /// The last attempt was asked to split the task.
     #[serde(default)]
     pub asked_to_split: bool,
+    /// How often passing trouble was met by doing the same again.
+    #[serde(default)]
+    pub repeats: u32,
+    /// What the agent said it was missing was looked up for it.
+    #[serde(default)]
+    pub was_enriched: bool,
+    /// The fix that regreen carries out itself.
+    #[serde(default)]
+    pub own_fix: Option<OwnFix>,
+    /// What was repaired for it.
+    #[serde(default)]
+    pub repaired: Vec<RepairAction>,
     /// What the person who runs regreen had to say about it, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
@@ -106,6 +122,16 @@ pub struct TaskState {
 
 fn one() -> u32 {
     1
+}
+
+/// A fix that regreen carries out itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnFix {
+    /// None until it has a row.
+    pub fix: Option<TaskId>,
+    pub repair: PlannedRepair,
+    /// A person has agreed to it.
+    pub agreed: bool,
 }
 
 /// What a task waits for.
@@ -127,6 +153,14 @@ pub enum Phase {
         /// Before the agent is asked again.
         #[serde(default)]
         first: bool,
+    },
+    /// For a look at what a machine may repair.
+    Inspecting {
+        seq: CommandSeq,
+    },
+    /// For regreen itself, which carries out this fix.
+    Repairing {
+        seq: CommandSeq,
     },
     /// For what is left of its fix budget.
     Budgeting {
@@ -162,6 +196,9 @@ pub enum Phase {
         /// asking are late.
         seq: Option<CommandSeq>,
         why: String,
+        /// What the person may allow.
+        #[serde(default)]
+        repair: Option<PlannedRepair>,
     },
     /// For its box to be so.
     Ticking {
@@ -178,6 +215,9 @@ pub enum Phase {
         seq: CommandSeq,
         since: Timestamp,
         until: Timestamp,
+        /// Before a repeat.
+        #[serde(default)]
+        repeats: bool,
     },
     /// For nothing any more.
     Closed,
@@ -191,6 +231,8 @@ impl Phase {
             Self::Attempting { seq, .. }
             | Self::JudgingClaims { seq }
             | Self::Verifying { seq, .. }
+            | Self::Inspecting { seq }
+            | Self::Repairing { seq }
             | Self::Budgeting { seq }
             | Self::Inserting { seq, .. }
             | Self::Modifying { seq }
@@ -212,7 +254,7 @@ impl Phase {
     /// tried again empties it.
     pub(crate) fn outlasts(&self, choice: ChoiceKind) -> bool {
         match self {
-            Self::Attempting { .. } | Self::JudgingClaims { .. } => true,
+            Self::Attempting { .. } | Self::JudgingClaims { .. } | Self::Repairing { .. } => true,
             Self::Ticking { done: true, .. } | Self::Committing { .. } | Self::Recording { .. } => {
                 choice != ChoiceKind::Retry
             }
@@ -220,6 +262,7 @@ impl Phase {
             Self::Superseding { .. } | Self::TickingFixes { .. } => choice != ChoiceKind::Retry,
             Self::Open
             | Self::Verifying { .. }
+            | Self::Inspecting { .. }
             | Self::Budgeting { .. }
             | Self::Inserting { .. }
             | Self::Modifying { .. }
@@ -271,6 +314,7 @@ impl State {
             put_back: self.put_back.clone(),
             skipped: self.skipped.clone(),
             parked: self.parked.clone(),
+            environment: self.environment.clone(),
             outcome: self.outcome.clone(),
             ..*self
         }
@@ -296,7 +340,7 @@ impl TaskState {
             | PromptKind::NoOp
             | PromptKind::Interrupted
             | PromptKind::Split => true,
-            PromptKind::NewSession => false,
+            PromptKind::NewSession | PromptKind::Enriched => false,
             PromptKind::First | PromptKind::Retry => was_cut_off,
         }
     }
@@ -333,6 +377,10 @@ impl TaskState {
             only_red: false,
             time_factor: one(),
             asked_to_split: false,
+            repeats: 0,
+            was_enriched: false,
+            own_fix: None,
+            repaired: Vec::new(),
             context: Vec::new(),
             edited: false,
         }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Limits, TaskId};
+use crate::{Limits, RepairPolicy, TaskId};
 
 /// Everything that is settled when a run starts, and holds until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct RunConfig {
     /// Failures are healed by fix tasks instead of being retried.
     #[serde(default)]
     pub recovery: bool,
+    /// What regreen may repair by itself when failures are healed.
+    #[serde(default)]
+    pub repairs: RepairPolicy,
     /// A task that waits for a person does not hold up the others.
     #[serde(default)]
     pub keep_going: bool,
@@ -52,6 +55,7 @@ impl Default for RunConfig {
             keep_state: false,
             only: None,
             recovery: false,
+            repairs: RepairPolicy::default(),
             keep_going: false,
             asks: false,
             spec_argument: None,

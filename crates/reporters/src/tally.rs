@@ -14,6 +14,8 @@ pub(crate) struct Tally {
     /// The task that was picked last.
     pub(crate) picked: Option<PickedTask>,
     limit: Option<u32>,
+    /// Only Verify was red when a task failed last.
+    only_red: bool,
     charged: BTreeMap<TaskKey, u32>,
     closed: BTreeSet<TaskKey>,
 }
@@ -38,11 +40,17 @@ impl Tally {
             Event::TaskPicked { task } => self.pick(task),
             Event::AttemptEnded {
                 task,
-                charged: true,
+                charged,
+                counted,
                 ..
             } => {
-                self.used += 1;
-                *self.charged.entry(task.clone()).or_default() += 1;
+                self.used += u32::from(counted.unwrap_or(*charged));
+                *self.charged.entry(task.clone()).or_default() += u32::from(*charged);
+            }
+            Event::TaskFailed { only_red, .. } => self.only_red = *only_red,
+            Event::RepeatPlanned { task } if !self.only_red => {
+                let charged = self.charged.entry(task.clone()).or_default();
+                *charged = charged.saturating_sub(1);
             }
             Event::TaskDone { task, .. } | Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
@@ -91,7 +99,8 @@ impl Tally {
             | PromptKind::Retry
             | PromptKind::NoOp
             | PromptKind::Interrupted
-            | PromptKind::NewSession => used + 1,
+            | PromptKind::NewSession
+            | PromptKind::Enriched => used + 1,
         }
     }
 

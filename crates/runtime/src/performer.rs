@@ -84,8 +84,14 @@ impl Performer {
                     Attempted::Gone => Input::Gone { seq },
                 })
             }
-            Command::JudgeClaims { task, claims, gate } => {
-                perform::judge_claims(self, task, claims, gate.as_deref(), chronicle.audience).map(
+            Command::JudgeClaims {
+                task,
+                claims,
+                gate,
+                environment,
+            } => {
+                let (gate, audience) = (gate.as_deref(), &mut *chronicle.audience);
+                perform::judge_claims(self, task, claims, gate, environment, audience).map(
                     |(kept, taken_back)| Input::ClaimsJudged {
                         seq,
                         kept,
@@ -99,6 +105,7 @@ impl Performer {
                 commands,
                 gate,
                 timeout_ms,
+                environment,
             } => {
                 let check = perform::Check {
                     task,
@@ -106,6 +113,7 @@ impl Performer {
                     commands,
                     gate: gate.as_deref(),
                     timeout_ms: *timeout_ms,
+                    environment,
                 };
                 perform::verify(self, &check, chronicle.audience).map(|checked| Input::Verified {
                     seq,
@@ -113,6 +121,12 @@ impl Performer {
                     diagnosis: checked.diagnosis,
                 })
             }
+            Command::InspectRepair(scene) => perform::inspect_repair(self, scene)
+                .map(|inspection| Input::RepairInspected { seq, inspection }),
+            Command::Repair(order) => perform::repair(self, order).map(|result| match result {
+                Some(result) => Input::RepairEnded { seq, result },
+                None => Input::Gone { seq },
+            }),
             Command::ReadBudget { task } => {
                 perform::read_budget(self, task).map(|budget| match budget {
                     Some(budget) => Input::BudgetRead { seq, budget },

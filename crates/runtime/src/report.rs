@@ -327,6 +327,7 @@ mod tests {
             idle_timeout_ms: None,
             put_back: BTreeSet::new(),
             context: Vec::new(),
+            environment: vec![],
         }
     }
 

@@ -93,6 +93,7 @@ impl Settings {
             keep_state: self.keep_state.value,
             only,
             recovery: false,
+            repairs: regreen_model::RepairPolicy::default(),
             keep_going: false,
             asks: false,
             spec_argument: None,

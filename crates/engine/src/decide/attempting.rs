@@ -10,12 +10,11 @@ use regreen_model::{
 use super::turn::Turn;
 use super::{Decision, choosing, ending, failing, modifying, picking, verifying, waiting};
 use crate::command::{AttemptOrder, Command};
+use crate::recovery::FREE_SESSIONS;
 use crate::state::{Phase, State, TaskState};
 
 /// So many interruptions cost a task nothing.
 const FREE_INTERRUPTIONS: u32 = 2;
-/// So many lost sessions cost a task nothing.
-const FREE_SESSIONS: u32 = 2;
 /// Said of an agent that claims completion and admits failure in one breath.
 const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
 
@@ -85,6 +84,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
+        environment: turn.state.environment.clone(),
     }
 }
 
@@ -107,11 +107,13 @@ pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let charged = is_charged(task, &report.class);
+    let charged = is_charged(turn, task, report);
+    let counted = Some(is_counted(task, &report.class));
     turn.emit(Event::AttemptEnded {
         task: task.key().clone(),
         attempt,
         charged,
+        counted,
         report: Box::new(report.clone()),
     });
     for message in &report.plan.warnings {
@@ -143,17 +145,34 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
 }
 
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
-fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
+fn is_charged(turn: &Turn<'_>, task: &TaskState, report: &AttemptReport) -> bool {
     // A reminder is part of the attempt before it; to be asked to split a task is no attempt
     // at it; and whoever says what becomes of a task does not count its attempts.
     if task.reminded || task.asked_to_split || choosing::has_a_say(task) {
         return false;
     }
-    match class {
-        AttemptClass::Ordinary => true,
+    match report.class {
+        AttemptClass::Ordinary => !is_stuck(turn, report),
         AttemptClass::Interrupted => task.interruptions >= FREE_INTERRUPTIONS,
         AttemptClass::Session { .. } => task.lost_sessions >= FREE_SESSIONS,
         AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
+    }
+}
+
+/// What gets nowhere is charged to the requests to split it, where there are any.
+fn is_stuck(turn: &Turn<'_>, report: &AttemptReport) -> bool {
+    turn.state.config.recovery && report.ending.timed_out && !report.progressed
+}
+
+/// Whether it is one of the run's attempts. A reminder is part of the one before.
+fn is_counted(task: &TaskState, class: &AttemptClass) -> bool {
+    match class {
+        AttemptClass::Ordinary | AttemptClass::Session { .. } => {
+            !task.reminded && !choosing::has_a_say(task)
+        }
+        AttemptClass::Interrupted | AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => {
+            false
+        }
     }
 }
 
@@ -169,6 +188,7 @@ pub(super) fn ask_claims(turn: &mut Turn<'_>) {
         task: key.clone(),
         claims: claims.unwrap_or_default(),
         gate: turn.state.config.gate.clone(),
+        environment: turn.state.environment.clone(),
     };
     turn.ask(command, |seq| Event::ClaimsAsked { seq, task: key });
 }

@@ -8,6 +8,7 @@ mod failing;
 mod healing;
 mod modifying;
 mod picking;
+mod repairing;
 mod resuming;
 mod saving;
 mod turn;
@@ -72,9 +73,10 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Attempting { attempt, .. }, I::AttemptEnded { report, .. }) => {
             attempting::ended(turn, *attempt, report);
         }
-        (P::Attempting { .. } | P::Budgeting { .. } | P::Inserting { .. }, I::Gone { .. }) => {
-            attempting::gone(turn);
-        }
+        (
+            P::Attempting { .. } | P::Repairing { .. } | P::Budgeting { .. } | P::Inserting { .. },
+            I::Gone { .. },
+        ) => attempting::gone(turn),
         (
             P::JudgingClaims { .. },
             I::ClaimsJudged {
@@ -89,6 +91,10 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
                 verdict, diagnosis, ..
             },
         ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref()),
+        (P::Inspecting { .. }, I::RepairInspected { inspection, .. }) => {
+            healing::inspected(turn, inspection);
+        }
+        (P::Repairing { .. }, I::RepairEnded { result, .. }) => repairing::ended(turn, result),
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),
@@ -105,9 +111,15 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
         (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
-        (P::Waiting { since, until, .. }, I::Waited { .. }) => {
-            waiting::ended(turn, *since, *until);
-        }
+        (
+            P::Waiting {
+                since,
+                until,
+                repeats,
+                ..
+            },
+            I::Waited { .. },
+        ) => waiting::ended(turn, *since, *until, *repeats),
         _ => {}
     }
 }

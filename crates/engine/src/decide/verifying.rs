@@ -27,6 +27,7 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
         // What is below a group has passed the gate already.
         gate: gate.filter(|_| !task.picked.is_group),
         timeout_ms: turn.state.config.verify_timeout_ms,
+        environment: turn.state.environment.clone(),
     };
     turn.ask(command, |seq| Event::VerifyStarted {
         seq,

@@ -172,6 +172,7 @@ impl World {
             },
             Deed::ReportsFailure => AttemptReport {
                 reports_failure: true,
+                diagnosis: self.diagnosis(),
                 ..done
             },
             Deed::Contradicts => AttemptReport {

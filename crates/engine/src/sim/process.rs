@@ -362,7 +362,12 @@ fn last_words(choices: &[PersonChoice]) -> Vec<PersonChoice> {
 
 fn is_rare(command: &Command) -> bool {
     match command {
-        Command::TickFixes { .. } | Command::NoteFailure { .. } | Command::AskPerson(_) => true,
+        Command::TickFixes { .. }
+        | Command::NoteFailure { .. }
+        | Command::InspectRepair(_)
+        | Command::Repair(_)
+        | Command::Wait { .. }
+        | Command::AskPerson(_) => true,
         Command::Tick { done, .. } => !*done,
         _ => false,
     }
@@ -382,6 +387,8 @@ fn edits(command: &Command) -> bool {
         | Command::SaveState(_) => true,
         Command::ReadPlan { .. }
         | Command::Verify { .. }
+        | Command::InspectRepair(_)
+        | Command::Repair(_)
         | Command::ReadBudget { .. }
         | Command::ReadOpenFixes { .. }
         | Command::AskPerson(_)

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Mark, OutlineKind,
-    OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RunConfig, StopSignal, TaskId,
-    TaskKey, Timestamp, Verdict,
+    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Inspection, Mark,
+    OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RepairAction,
+    RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -115,6 +115,25 @@ pub(super) enum PublicEvent<'e> {
         task: PublicTask,
         fix: String,
     },
+    RepairInspected {
+        task: PublicTask,
+        inspection: &'static str,
+        repair: Option<&'e RepairAction>,
+        does: Option<&'e str>,
+        why: Option<&'e str>,
+    },
+    RepairStarted {
+        task: PublicTask,
+        attempt: u32,
+        repair: &'e RepairAction,
+        does: &'e str,
+    },
+    RepairEnded {
+        task: PublicTask,
+        done: bool,
+        did: Option<&'e str>,
+        why: Option<&'e str>,
+    },
     PlanModified {
         task: PublicTask,
         added: Vec<PublicTask>,
@@ -130,6 +149,7 @@ pub(super) enum PublicEvent<'e> {
     PersonAsked {
         task: PublicTask,
         why: &'e str,
+        repair: Option<&'e RepairAction>,
     },
     PersonAnswered {
         task: PublicTask,
@@ -155,6 +175,7 @@ pub(super) enum PublicEvent<'e> {
         since: String,
         until: String,
         why: &'e str,
+        repeats: bool,
     },
     WaitEnded {
         task: PublicTask,
@@ -240,6 +261,7 @@ impl<'e> PublicEvent<'e> {
                 attempt,
                 charged,
                 report,
+                ..
             } => Self::attempt_ended(task, *attempt, *charged, report),
             Event::ClaimsJudged {
                 task,
@@ -294,6 +316,19 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 fix: fix.to_string(),
             },
+            Event::RepairInspected { task, inspection } => Self::inspected(task, inspection),
+            Event::RepairStarted {
+                task,
+                attempt,
+                repair,
+                ..
+            } => Self::RepairStarted {
+                task: task.into(),
+                attempt: *attempt,
+                repair: &repair.action,
+                does: &repair.does,
+            },
+            Event::RepairEnded { task, result } => Self::repaired(task, result),
             Event::PlanModified { task, added } => Self::PlanModified {
                 task: task.into(),
                 added: added.iter().map(PublicTask::from).collect(),
@@ -306,9 +341,12 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 fixes: fixes.iter().map(PublicTask::from).collect(),
             },
-            Event::PersonAsked { task, why, .. } => Self::PersonAsked {
+            Event::PersonAsked {
+                task, why, repair, ..
+            } => Self::PersonAsked {
                 task: task.into(),
                 why,
+                repair: repair.as_ref().map(|repair| &repair.action),
             },
             Event::PersonAnswered { task, answer } => Self::PersonAnswered {
                 task: task.into(),
@@ -333,12 +371,14 @@ impl<'e> PublicEvent<'e> {
                 since,
                 until,
                 why,
+                repeats,
                 ..
             } => Self::WaitStarted {
                 task: task.into(),
                 since: since.iso8601(),
                 until: until.iso8601(),
                 why,
+                repeats: *repeats,
             },
             Event::WaitEnded { task, waited_ms } => Self::WaitEnded {
                 task: task.into(),
@@ -350,6 +390,8 @@ impl<'e> PublicEvent<'e> {
                 summary: Box::new(figures()),
             },
             Event::PlanAsked { .. }
+            | Event::RepeatPlanned { .. }
+            | Event::InspectionAsked { .. }
             | Event::BudgetAsked { .. }
             | Event::FixPlanned { .. }
             | Event::ModificationAsked { .. }
@@ -362,6 +404,34 @@ impl<'e> PublicEvent<'e> {
             | Event::Marked { .. }
             | Event::RecordAsked { .. } => return None,
         })
+    }
+
+    fn inspected(task: &TaskKey, inspection: &'e Inspection) -> Self {
+        let (name, repair, why) = match inspection {
+            Inspection::Allowed(repair) => ("allowed", Some(repair), None),
+            Inspection::Ask { repair, why } => ("ask", Some(repair), Some(why.as_str())),
+            Inspection::Refused { why } => ("refused", None, Some(why.as_str())),
+        };
+        Self::RepairInspected {
+            task: task.into(),
+            inspection: name,
+            repair: repair.map(|repair| &repair.action),
+            does: repair.map(|repair| repair.does.as_str()),
+            why,
+        }
+    }
+
+    fn repaired(task: &TaskKey, result: &'e RepairResult) -> Self {
+        let (did, why) = match result {
+            RepairResult::Done { did, .. } => (Some(did.as_str()), None),
+            RepairResult::Failed { why } => (None, Some(why.as_str())),
+        };
+        Self::RepairEnded {
+            task: task.into(),
+            done: did.is_some(),
+            did,
+            why,
+        }
     }
 
     fn started(config: &'e RunConfig) -> Self {

@@ -31,6 +31,7 @@ fn asked(id: &str) -> Event {
         seq: 1,
         task: key(id, "Find it"),
         why: "it could not be split".to_owned(),
+        repair: None,
     }
 }
 

@@ -29,7 +29,7 @@ use crate::log_file::LogFile;
 use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::process::Job;
+use crate::process::{Job, set};
 use crate::report;
 use crate::whole_file::write_whole;
 
@@ -307,8 +307,10 @@ fn occasion<'a>(
         (PromptKind::NoOp, _) => Occasion::NoOp,
         (PromptKind::Split, _) => Occasion::Split,
         (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted { known },
-        (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
-        (PromptKind::First | PromptKind::Retry, None) => Occasion::First,
+        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, Some(previous)) => {
+            Occasion::Retry(previous)
+        }
+        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => Occasion::First,
     }
 }
 
@@ -400,12 +402,16 @@ fn run_agent(
 }
 
 fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
-    let set = invocation.env_set.into_iter();
-    let set = set.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
+    let repaired = set(&order.environment).into_iter();
+    let own = invocation.env_set.into_iter();
+    let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
     let removed = invocation.env_remove.into_iter();
     Job {
         argv: invocation.argv.into_iter().map(OsString::from).collect(),
-        env: set.chain(removed.map(|name| (name.into(), None))).collect(),
+        env: repaired
+            .chain(own)
+            .chain(removed.map(|name| (name.into(), None)))
+            .collect(),
         stdin: match invocation.stdin {
             StdinPlan::Empty => Stdin::Empty,
             StdinPlan::Text(text) => Stdin::Bytes(text.into_bytes()),

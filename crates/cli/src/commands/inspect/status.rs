@@ -324,9 +324,11 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         Phase::Waiting { .. } => Some("waiting"),
         // That is said, whether a run is at work or not.
         Phase::Asking { .. } => None,
-        Phase::Budgeting { .. } | Phase::Inserting { .. } | Phase::Modifying { .. } => {
-            Some("planning")
-        }
+        Phase::Repairing { .. } => Some("repairing"),
+        Phase::Inspecting { .. }
+        | Phase::Budgeting { .. }
+        | Phase::Inserting { .. }
+        | Phase::Modifying { .. } => Some("planning"),
         Phase::Superseding { .. }
         | Phase::TickingFixes { .. }
         | Phase::Noting { .. }

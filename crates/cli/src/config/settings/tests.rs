@@ -120,6 +120,7 @@ fn every_setting_reaches_the_run() {
     let config = settings.run_config("login", only.clone());
     let expected = RunConfig {
         recovery: false,
+        repairs: regreen_model::RepairPolicy::Safe,
         keep_going: false,
         asks: false,
         spec_argument: None,
