@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod agent_flags;
 mod config;
 mod inspect;
 mod run;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::agent_flags::AgentFlags;
 pub use self::config::{Config, SchemaOf};
 pub use self::inspect::{Journal, Log, OneAttempt, OneTask, Replay, Status, Why};
 pub use self::run::Run;
@@ -68,10 +70,7 @@ pub enum Command {
     /// Show every setting, and where its value comes from
     Config(Config),
     /// Show which agents are installed, and how each would be called
-    Agents {
-        #[command(flatten)]
-        settings: SettingFlags,
-    },
+    Agents(AgentFlags),
     /// Answer the hooks of agents: whether a session may stop
     #[command(subcommand)]
     Hook(Hook),

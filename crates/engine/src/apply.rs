@@ -57,6 +57,7 @@ impl State {
                     attempt: *attempt,
                 };
                 self.enter(task, *seq, phase, |task| {
+                    task.session = task.session.take().filter(|_| task.goes_on(*prompt));
                     task.attempts = *attempt;
                     task.reminded = *prompt == PromptKind::Reminder;
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
@@ -64,6 +65,9 @@ impl State {
                     task.asked_to_split = *prompt == PromptKind::Split;
                     task.was_enriched |= *prompt == PromptKind::Enriched;
                 });
+            }
+            Event::SessionSeen { task, session, .. } => {
+                self.with(task, |task| task.session = Some(session.clone()));
             }
             Event::AttemptPostponed { task, prompt } => {
                 self.with(task, |task| task.prompt = *prompt);
@@ -580,7 +584,7 @@ impl TaskState {
         if report.ending.timed_out && report.progressed {
             self.time_factor = (self.time_factor * 2).min(MOST_TIME);
         }
-        self.session.clone_from(&report.session);
+        self.session = report.session.clone().or_else(|| self.session.take());
         self.report = Some(Box::new(report.clone()));
         match report.class {
             AttemptClass::Interrupted => {

@@ -25,6 +25,12 @@ pub enum Input {
     Noticed {
         messages: Vec<String>,
     },
+    /// An attempt that is being made tells what its session is called. It names the command,
+    /// and is no answer to it.
+    SessionSeen {
+        seq: CommandSeq,
+        session: String,
+    },
     PlanRead {
         seq: CommandSeq,
         plan: Plan,
@@ -145,7 +151,11 @@ impl Input {
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
-            Self::Start { .. } | Self::Resume(_) | Self::Noticed { .. } | Self::Stop { .. } => None,
+            Self::Start { .. }
+            | Self::Resume(_)
+            | Self::Noticed { .. }
+            | Self::SessionSeen { .. }
+            | Self::Stop { .. } => None,
         }
     }
 }

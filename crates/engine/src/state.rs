@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask, PlannedRepair,
-    PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId, TaskKey,
-    Timestamp, UsageLedger,
+    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask,
+    PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId,
+    TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,7 @@ pub struct TaskState {
     pub report: Option<Box<AttemptReport>>,
     /// The attempt, its reminder included, changed files.
     pub changed_files: bool,
+    /// What the agent calls the session of the last attempt.
     pub session: Option<String>,
     /// What its sessions have used up.
     #[serde(default)]
@@ -348,6 +349,22 @@ impl State {
 }
 
 impl TaskState {
+    /// Whether an attempt goes on with the session of the one before. Who failed by their own
+    /// fault start afresh; who were cut off, or only have to add something, do not.
+    pub(crate) fn goes_on(&self, prompt: PromptKind) -> bool {
+        let was_cut_off = self.report.as_ref().is_some_and(|report| {
+            report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
+        });
+        match prompt {
+            PromptKind::Reminder
+            | PromptKind::NoOp
+            | PromptKind::Interrupted
+            | PromptKind::Split => true,
+            PromptKind::NewSession | PromptKind::Enriched => false,
+            PromptKind::First | PromptKind::Retry => was_cut_off,
+        }
+    }
+
     /// A task that an earlier run did not finish begins with what is known of that.
     #[must_use]
     pub fn new(picked: PickedTask) -> Self {

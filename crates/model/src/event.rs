@@ -54,6 +54,13 @@ pub enum Event {
         prompt: PromptKind,
         timeout_ms: u64,
     },
+    /// What the agent calls the session of the attempt that is being made. Stored as soon as it
+    /// is seen, so that an attempt that is cut off can be gone on with.
+    SessionSeen {
+        task: TaskKey,
+        attempt: u32,
+        session: String,
+    },
     /// It is made when the run goes on.
     AttemptPostponed {
         task: TaskKey,

@@ -53,7 +53,7 @@ mod verify_command;
 mod warning;
 
 pub use agent_event::AgentEvent;
-pub use api_trouble::{ApiTrouble, ResetTime, TroubleClass};
+pub use api_trouble::{ApiTrouble, ClockTime, ResetTime, TroubleClass};
 pub use attempt_report::{AttemptClass, AttemptReport, Claim, PlanChanges};
 pub use budget::Budget;
 pub use budgets::Budgets;

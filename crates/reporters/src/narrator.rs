@@ -189,6 +189,7 @@ impl Narrator {
             | Event::HistoryAsked { .. }
             | Event::LimitSettled { .. }
             | Event::TaskPicked { .. }
+            | Event::SessionSeen { .. }
             | Event::AttemptPostponed { .. }
             | Event::AttemptEnded { .. }
             | Event::ClaimsAsked { .. }

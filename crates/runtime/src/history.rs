@@ -44,6 +44,14 @@ impl Historian<'_> {
                     ..Attempt::begun(key, OWN_HANDS, clock::stored_ms(self.now))
                 })]
             }
+            Event::SessionSeen {
+                task,
+                attempt,
+                session,
+            } => vec![HistoryRow::Attempt(Attempt {
+                session: Some(session.clone()),
+                ..self.attempt(task, *attempt)
+            })],
             Event::AttemptEnded {
                 task,
                 attempt,

@@ -6,6 +6,7 @@
 mod agenda;
 mod audience;
 mod budget_notices;
+mod chronicle;
 mod clock;
 mod driver;
 mod end_of_file;

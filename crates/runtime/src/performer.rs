@@ -10,7 +10,7 @@ use regreen_repairs::Declared;
 use regreen_store::Store;
 use regreen_workspace::Programs;
 
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::notices::Notices;
 use crate::past::Past;
 use crate::perform::{self, Attempted};
@@ -45,6 +45,15 @@ pub(crate) struct Performer {
 }
 
 impl Performer {
+    /// What earlier runs left of tasks that they did not finish.
+    pub(crate) fn past<'s>(&self, store: &'s Store) -> Past<'s> {
+        Past {
+            store,
+            spec: self.places.spec_key(),
+            run: self.run.clone(),
+        }
+    }
+
     /// The box of a task is to be so.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), PerformError> {
         let edited = self.plan.set_box(task, done)?;
@@ -56,16 +65,10 @@ impl Performer {
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
-        store: &mut Store,
-        audience: &mut dyn Audience,
+        chronicle: &mut Chronicle<'_>,
         person: &mut dyn Person,
     ) -> Option<Input> {
         let seq = issued.seq;
-        let past = Past {
-            store,
-            spec: self.places.spec_key(),
-            run: self.run.clone(),
-        };
         let answer = match &issued.command {
             Command::ReadPlan {
                 include_optional,
@@ -79,11 +82,12 @@ impl Performer {
                     passed_over,
                     originals_first: originals_first.as_ref(),
                 };
-                perform::read_plan(self, &wanted, &past, audience)
+                let past = self.past(&chronicle.journal.store);
+                perform::read_plan(self, &wanted, &past, chronicle.audience)
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
-                perform::attempt(self, order, &past, audience).map(|came_of_it| match came_of_it {
+                perform::attempt(self, seq, order, chronicle).map(|came_of_it| match came_of_it {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
                     Attempted::Gone => Input::Gone { seq },
                 })
@@ -94,7 +98,7 @@ impl Performer {
                 gate,
                 environment,
             } => {
-                let gate = gate.as_deref();
+                let (gate, audience) = (gate.as_deref(), &mut *chronicle.audience);
                 perform::judge_claims(self, task, claims, gate, environment, audience).map(
                     |(kept, taken_back)| Input::ClaimsJudged {
                         seq,
@@ -120,7 +124,7 @@ impl Performer {
                     environment,
                 };
                 let began = Instant::now();
-                perform::verify(self, &check, audience).map(|checked| Input::Verified {
+                perform::verify(self, &check, chronicle.audience).map(|checked| Input::Verified {
                     seq,
                     verdict: checked.verdict,
                     diagnosis: checked.diagnosis,
@@ -156,13 +160,13 @@ impl Performer {
                 .try_for_each(|fix| self.set_box(fix, true))
                 .map(|()| Input::FixesTicked { seq }),
             Command::AskPerson(question) => {
-                perform::ask(self, question, store, person).map(|(answer, choice)| {
-                    Input::PersonAnswered {
+                perform::ask(self, question, &mut chronicle.journal.store, person).map(
+                    |(answer, choice)| Input::PersonAnswered {
                         seq,
                         answer,
                         choice,
-                    }
-                })
+                    },
+                )
             }
             Command::NoteFailure { task } => {
                 perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
@@ -171,6 +175,7 @@ impl Performer {
                 self.set_box(task, *done).map(|()| Input::Ticked { seq })
             }
             Command::Commit(order) => {
+                let past = self.past(&chronicle.journal.store);
                 perform::commit(self, order, &past).map(|result| Input::Committed { seq, result })
             }
             Command::Record(record) => {

@@ -16,6 +16,7 @@ use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
 use crate::audience::Audience;
 use crate::budget_notices::budget_notices;
+use crate::chronicle::Chronicle;
 use crate::clock;
 use crate::driver::Driver;
 use crate::journal::{Journal, JournalError};
@@ -147,10 +148,14 @@ pub fn run(
     journal.recall(|at, event| audience.recall(at, event))?;
     audience.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
-        journal,
-        state,
+        chronicle: Chronicle {
+            journal,
+            state,
+            audience,
+            places,
+            agent: performer.agent.name(),
+        },
         performer,
-        audience,
         person,
     };
     let outcome = driver.drive(&first)?;
@@ -396,11 +401,13 @@ fn first_input(
 
 fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<Finished, RunError> {
     let Driver {
-        mut journal,
-        state,
+        chronicle,
         performer,
         ..
     } = driver;
+    let Chronicle {
+        mut journal, state, ..
+    } = chronicle;
     let Some(outcome) = outcome else {
         return Err(RunError::SetUp {
             why: "the run came to no end; this is a mistake in regreen".to_owned(),

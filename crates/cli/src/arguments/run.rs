@@ -103,7 +103,7 @@ mod tests {
         assert!(run.dry_run && run.no_input && run.json);
         let flags = run.settings;
         assert_eq!(
-            flags.agent.unwrap().to_string(),
+            flags.agent.agent.unwrap().to_string(),
             "command:./agent.sh --fast"
         );
         assert_eq!(flags.gate.unwrap().command(), Some("make check"));

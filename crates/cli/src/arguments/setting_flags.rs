@@ -2,29 +2,16 @@
 
 use clap::Args;
 
+use super::agent_flags::{AgentFlags, said};
 use crate::config::{
-    AgentArguments, AgentEnvironment, AskedAgent, AskedPermissions, CommitMode, Count, Gate, Layer,
-    ModelName, Money, OrOff, Origin, Sourced, TimeLimit, TimeSpan, TokenCount,
+    CommitMode, Count, Gate, Layer, Money, OrOff, TimeLimit, TimeSpan, TokenCount,
 };
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingFlags {
-    /// Who works on the tasks: auto, claude, codex, gemini, opencode, shell, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]
-    #[arg(long, value_name = "AGENT")]
-    pub agent: Option<AskedAgent>,
-    /// What the agent may do: skip tells it not to ask, own leaves it to its settings [default: skip]
-    #[arg(long, value_name = "skip|own")]
-    pub agent_permissions: Option<AskedPermissions>,
-    /// The model that the agent is to use
-    #[arg(long, value_name = "MODEL")]
-    pub agent_model: Option<ModelName>,
-    /// More arguments for the agent, quoted as in a shell
-    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
-    pub agent_args: Option<AgentArguments>,
-    /// More environment for the agent: 'NAME=VALUE …'
-    #[arg(long, value_name = "VARS")]
-    pub agent_env: Option<AgentEnvironment>,
+    #[command(flatten)]
+    pub agent: AgentFlags,
     /// Checks the whole workspace where a task has no Verify of its own; '' for none
     #[arg(long, value_name = "CMD")]
     pub gate: Option<Gate>,
@@ -97,11 +84,6 @@ impl SettingFlags {
     #[must_use]
     pub fn layer(&self) -> Layer {
         Layer {
-            agent: said(&self.agent),
-            agent_permissions: said(&self.agent_permissions),
-            agent_model: said(&self.agent_model),
-            agent_args: said(&self.agent_args),
-            agent_env: said(&self.agent_env),
             gate: said(&self.gate),
             timeout: said(&self.timeout),
             verify_timeout: said(&self.verify_timeout),
@@ -118,14 +100,8 @@ impl SettingFlags {
             include_optional: said(&self.include_optional),
             commit: said(&self.commit),
             keep_state: said(&self.keep_state),
-            // Both are for more than one run.
-            prompts: None,
-            on_end: None,
+            // Prompts and `on_end` are for more than one run.
+            ..self.agent.layer()
         }
     }
-}
-
-fn said<T: Clone>(value: &Option<T>) -> Option<Sourced<T>> {
-    let value = value.clone()?;
-    Some(Sourced::new(value, Origin::Flag))
 }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::agents::{command, run, says, with_program};
+use crate::agents::{run, run_command as command, says, with_program};
 use crate::scene::{Scene, files_below, wait_until};
 
 const TWO: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n- [ ] 1.2 Write more\n  - **Verify**: `test -f more`\n";

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use regreen_model::{AttemptClass, AttemptReport, Event, FailureNote, Mark, PromptKind, TaskKey};
+use regreen_model::{
+    AttemptClass, AttemptReport, CommandSeq, Event, FailureNote, Mark, PromptKind, TaskKey,
+    Timestamp,
+};
 
 use super::turn::Turn;
-use super::{choosing, ending, failing, modifying, picking, spending, verifying, waiting};
+use super::{
+    Decision, choosing, ending, failing, modifying, picking, spending, verifying, waiting,
+};
 use crate::command::{AttemptOrder, Command};
 use crate::recovery::FREE_SESSIONS;
-use crate::state::TaskState;
+use crate::state::{Phase, State, TaskState};
 
 /// So many interruptions cost a task nothing.
 const FREE_INTERRUPTIONS: u32 = 2;
@@ -77,7 +82,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         prompt,
         previous: task.failure.clone(),
         failed_attempt: task.failed_attempt,
-        session: task.session.clone().filter(|_| goes_on(task, prompt)),
+        session: task.session.clone().filter(|_| task.goes_on(prompt)),
         timeout_ms: config
             .attempt_timeout_ms
             .saturating_mul(u64::from(time_factor))
@@ -89,19 +94,20 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
     }
 }
 
-/// Whether the attempt goes on with the session of the one before. Who failed by their own
-/// fault start afresh; who were cut off, or only have to add something, do not.
-fn goes_on(task: &TaskState, prompt: PromptKind) -> bool {
-    let was_cut_off = task.report.as_ref().is_some_and(|report| {
-        report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
-    });
-    match prompt {
-        PromptKind::Reminder | PromptKind::NoOp | PromptKind::Interrupted | PromptKind::Split => {
-            true
-        }
-        PromptKind::NewSession | PromptKind::Enriched => false,
-        PromptKind::First | PromptKind::Retry => was_cut_off,
+/// Says what the session of an attempt is called, while the attempt is being made.
+pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str) -> Decision {
+    let Some(task) = state.task_of(seq) else {
+        return Decision::default();
+    };
+    let mut turn = Turn::about(state, now, task.key());
+    if let Phase::Attempting { attempt, .. } = task.phase {
+        turn.emit(Event::SessionSeen {
+            task: task.key().clone(),
+            attempt,
+            session: session.to_owned(),
+        });
     }
+    turn.decision()
 }
 
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {

@@ -45,6 +45,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),
+        Input::SessionSeen { seq, session } => attempting::seen(state, now, *seq, session),
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
             picking::read(state, now, plan)
         }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use regreen_engine::sim::Transition;
 
 /// What each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 29] = [
+const ANSWERS: [Transition; 30] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
+    ("attempting", "session_seen"),
     ("attempting", "attempt_ended"),
     ("attempting", "gone"),
     ("judging_claims", "claims_judged"),

@@ -71,6 +71,11 @@ pub(super) enum PublicEvent<'e> {
         files_changed: u32,
         plan: PublicChanges,
     },
+    SessionSeen {
+        task: PublicTask,
+        attempt: u32,
+        session: &'e str,
+    },
     ClaimsJudged {
         task: PublicTask,
         kept: Vec<PublicTask>,
@@ -242,6 +247,15 @@ impl<'e> PublicEvent<'e> {
                 limit: tally.limit_of_task(),
                 prompt: *prompt,
                 timeout_ms: *timeout_ms,
+            },
+            Event::SessionSeen {
+                task,
+                attempt,
+                session,
+            } => Self::SessionSeen {
+                task: task.into(),
+                attempt: *attempt,
+                session,
             },
             Event::AttemptEnded {
                 task,

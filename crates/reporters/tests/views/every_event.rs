@@ -20,6 +20,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::LimitSettled { .. } => "LimitSettled",
         Event::TaskPicked { .. } => "TaskPicked",
         Event::AttemptStarted { .. } => "AttemptStarted",
+        Event::SessionSeen { .. } => "SessionSeen",
         Event::AttemptPostponed { .. } => "AttemptPostponed",
         Event::AttemptEnded { .. } => "AttemptEnded",
         Event::ClaimsAsked { .. } => "ClaimsAsked",
@@ -62,7 +63,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 45;
+const EVENTS: usize = 46;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -131,6 +132,11 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         Event::LimitSettled { max_iterations: 9 },
         Event::TaskPicked {
             task: Box::new(picked),
+        },
+        Event::SessionSeen {
+            task: task(text),
+            attempt: 1,
+            session: text.to_owned(),
         },
         Event::AttemptPostponed {
             task: task(text),

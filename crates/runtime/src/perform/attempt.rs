@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, Ending, FailureNote, PersonChoice, PromptKind, TaskFailure,
-    TaskKey, Usage,
+    AttemptClass, AttemptReport, CommandSeq, Ending, FailureNote, PersonChoice, PromptKind,
+    TaskFailure, TaskKey, Usage,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
@@ -21,10 +21,10 @@ use regreen_workspace::AttemptName;
 use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::clock;
 use crate::end_of_file::end_of_file;
-use crate::heard::{Heard, Listener};
+use crate::heard::{Heard, Listener, Told};
 use crate::log_file::LogFile;
 use crate::past::Past;
 use crate::perform_error::PerformError;
@@ -38,7 +38,6 @@ const KNOWN_BYTES: u64 = 4 * 1024;
 
 /// What is kept of an attempt, each in a file called after its number and this.
 const PROMPT: &str = "prompt.md";
-const SESSION: &str = "session";
 const USAGE: &str = "usage";
 
 /// What came of an attempt.
@@ -51,9 +50,9 @@ pub(crate) enum Attempted {
 /// Runs the agent once on a task, and looks at what it left behind.
 pub(crate) fn attempt(
     performer: &mut Performer,
+    seq: CommandSeq,
     order: &AttemptOrder,
-    past: &Past<'_>,
-    audience: &mut dyn Audience,
+    chronicle: &mut Chronicle<'_>,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
@@ -62,7 +61,8 @@ pub(crate) fn attempt(
     };
     let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let session = performer.agent.session(order.session.as_deref());
-    let suggestions = suggestions(past, &file, row)?;
+    let past = performer.past(&chronicle.journal.store);
+    let suggestions = suggestions(&past, &file, row)?;
     let resumes = session.is_some();
     let prompt = written_prompt(performer, order, &file, row, resumes, &suggestions);
     if let Err(refused) = keep_prompt(performer, order, &prompt, resumes)? {
@@ -71,7 +71,8 @@ pub(crate) fn attempt(
     let name = AttemptName::new(&performer.run, key, order.attempt);
     keep_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
-    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, audience)?;
+    let told = Told { chronicle, seq };
+    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, told)?;
     let timeout = Duration::from_millis(order.timeout_ms);
     let ending = report::ending(&ended, timeout);
     // Who speaks a protocol greets before anything is done.
@@ -106,7 +107,6 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
-        session: fs::read_to_string(kept_file(performer, key, attempt, SESSION)).ok(),
         usage: kept_usage(performer, key, attempt),
         ending: Ending {
             duration_ms: seen_at_work(performer, key, attempt).unwrap_or(0),
@@ -366,7 +366,7 @@ fn run_agent(
     file: &TaskFile,
     row: RowId,
     prompt: &str,
-    audience: &mut dyn Audience,
+    told: Told<'_, '_>,
 ) -> Result<(Ended, Heard), PerformError> {
     let task = &order.task.task;
     let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
@@ -389,8 +389,8 @@ fn run_agent(
     let folder = performer.places.task_folder(&performer.run, task);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
     let decoder = performer.agent.decoder(&assignment);
-    let kept = |what| kept_file(performer, task, order.attempt, what);
-    let mut listener = Listener::new(log, decoder, audience, kept(SESSION), kept(USAGE));
+    let kept = kept_file(performer, task, order.attempt, USAGE);
+    let mut listener = Listener::new(log, decoder, told, kept);
     if performer.agent.prints_what_commands_print() {
         listener = listener.scanning();
     }
