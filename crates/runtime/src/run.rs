@@ -374,7 +374,7 @@ fn first_input(
         performer.notices.add_all(notice.map(str::to_owned));
         return Ok(Input::Start {
             run: performer.run.clone(),
-            config,
+            config: Box::new(config),
             choices,
             after_limit,
         });
