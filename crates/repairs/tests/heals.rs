@@ -384,6 +384,31 @@ fn a_folder_is_made_only_where_something_is_written() {
 }
 
 #[test]
+fn a_folder_whose_name_is_probably_misspelt_is_not_made() {
+    let stage = Stage::new();
+    stage.write("build/x", "");
+    stage.write("logs", "a file");
+    let stage = stage.begin();
+    for path in ["biuld/out.txt", "logs/out.txt"] {
+        let line = format!("open(\"{path}\", \"w\"): No such file or directory: '{path}'");
+        stage.attack(&failure(FailureKind::MissingFile, &line, None));
+    }
+}
+
+#[test]
+fn programs_that_speak_ascii_only_get_a_locale() {
+    let stage = Stage::new().begin();
+    let encoding = |line: &str| failure(FailureKind::LocaleEncoding, line, None);
+    let ascii = encoding("UnicodeEncodeError: 'ascii' codec can't encode character");
+    let planned = allowed(&stage, &ascii);
+    let environment = done(stage.carry_out(&ascii, &planned, &mut Player::default()));
+    assert!(environment.contains(&("LC_ALL".to_owned(), "C.UTF-8".to_owned())));
+    stage.attack(&encoding(
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff",
+    ));
+}
+
+#[test]
 fn an_example_becomes_the_settings() {
     for ending in ["example", "sample", "template", "dist"] {
         let stage = Stage::new();

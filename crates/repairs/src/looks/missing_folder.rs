@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
@@ -37,7 +39,7 @@ const OUTPUTS: [&str; 26] = [
 ];
 
 /// What code that writes looks like.
-const WRITES: [&str; 21] = [
+const WRITES: [&str; 22] = [
     "\"w\"",
     "'w'",
     "\"wb\"",
@@ -59,6 +61,7 @@ const WRITES: [&str; 21] = [
     "File::create",
     "cannot create",
     "cannot move",
+    "cannot touch",
 ];
 
 /// What SQLite says where it cannot make its file.
@@ -110,6 +113,9 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
             "{folder} is made by its own tool"
         )));
     }
+    if let Some(why) = in_the_way(scene, &folder) {
+        return Some(Verdict::refused(why));
+    }
     let action = RepairAction::Mkdir {
         path: folder.to_string(),
     };
@@ -119,6 +125,32 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
         does,
         Deed::MakeFolder(folder),
     )))
+}
+
+/// A file where a folder should be, or a folder that is nearly called so: then the name is
+/// probably misspelt.
+fn in_the_way(scene: &Scene<'_>, folder: &RelPath) -> Option<String> {
+    let above: Vec<&Path> = folder.folders().collect();
+    let is_file = |path: &&&Path| scene.root.join(path).is_file();
+    if let Some(file) = above.iter().find(is_file) {
+        return Some(format!("{} is a file", file.display()));
+    }
+    let is_there = |path: &Path| scene.root.join(path).is_dir();
+    let parents = std::iter::once(folder.as_path()).chain(above);
+    let first_new = parents.filter(|path| !is_there(path)).next_back()?;
+    let name = first_new.file_name()?.to_str()?;
+    let beside = scene.root.join(first_new.parent()?);
+    let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let near = names.find(|other| is_nearly(other, name))?;
+    Some(format!(
+        "{name} is nearly called like the folder {near}: probably misspelt"
+    ))
+}
+
+fn is_nearly(one: &str, other: &str) -> bool {
+    one.len() >= 4 && one != other && strsim::damerau_levenshtein(one, other) == 1
 }
 
 /// The folders of what the line names; SQLite names nothing, but the code that opens does.
