@@ -136,8 +136,8 @@ fn in_the_way(scene: &Scene<'_>, folder: &RelPath) -> Option<String> {
         return Some(format!("{} is a file", file.display()));
     }
     let is_there = |path: &Path| scene.root.join(path).is_dir();
-    let parents = std::iter::once(folder.as_path()).chain(above);
-    let first_new = parents.filter(|path| !is_there(path)).next_back()?;
+    let mut parents = std::iter::once(folder.as_path()).chain(above);
+    let first_new = parents.rfind(|path| !is_there(path))?;
     let name = first_new.file_name()?.to_str()?;
     let beside = scene.root.join(first_new.parent()?);
     let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
