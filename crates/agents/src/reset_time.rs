@@ -1,31 +1,36 @@
 //! When a limit is over, in the words of whoever set it.
 
-use regreen_model::ResetTime;
+use regreen_model::{ResetTime, Timestamp, named_span};
 
-/// What comes before a span of time.
-const BEFORE_SPAN: [&str; 6] = [
-    "try again in ",
-    "retry in ",
-    "retry after ",
-    "reset after ",
-    "resets in ",
-    "available in ",
-];
+use crate::clock_time;
 
-/// Longer is no limit that anybody waits for.
-const MOST: f64 = 400.0 * 24.0 * 3600.0;
-
-/// The time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`, or
-/// seconds since 1970 behind a bar. A time of day names no day and no place, so it is none.
+/// The time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`, seconds
+/// since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `resets at 2026-11-17T04:00:00Z`. A
+/// time of day that names no place is none.
 pub(crate) fn reset_in(text: &str) -> Option<ResetTime> {
-    let lower = text.to_lowercase();
-    let after = BEFORE_SPAN.iter().find_map(|words| {
-        let (_, rest) = lower.split_once(words)?;
-        span(rest)
-    });
-    after
+    named_span(text)
         .map(ResetTime::After)
         .or_else(|| moment(text).map(ResetTime::At))
+        .or_else(|| clock_time::clock_in(text).map(ResetTime::Clock))
+        .or_else(|| clock_time::moment_in(text).map(ResetTime::At))
+}
+
+/// The header `Retry-After`: seconds, or a date.
+pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
+    let seconds = header.trim().parse::<u64>().ok();
+    let after = seconds.and_then(|seconds| seconds.checked_mul(1000));
+    let at = || clock_time::http_date(header).map(ResetTime::At);
+    after.map(ResetTime::After).or_else(at)
+}
+
+/// When that is. Nothing for a place that nobody knows.
+#[must_use]
+pub fn reset_moment(resets: &ResetTime, now: Timestamp) -> Option<Timestamp> {
+    match resets {
+        ResetTime::At(at) => Some(Timestamp::from_millis(u64::try_from(*at).unwrap_or(0))),
+        ResetTime::After(millis) => Some(now.plus(*millis)),
+        ResetTime::Clock(clock) => clock_time::next(clock, now),
+    }
 }
 
 /// Seconds since 1970, as in `usage limit reached|1794900000`.
@@ -34,45 +39,6 @@ fn moment(text: &str) -> Option<i64> {
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     let seconds: i64 = digits.parse().ok()?;
     (digits.len() == 10).then_some(seconds * 1000)
-}
-
-/// `3 days 2 hours`, `1h2m3.5s`, `850ms`, `30` (seconds), as milliseconds.
-fn span(text: &str) -> Option<u64> {
-    let mut rest = text;
-    let mut seconds = None;
-    while let Some((amount, unit, after)) = part(rest) {
-        seconds = Some(seconds.unwrap_or(0.0) + amount * unit);
-        rest = after;
-    }
-    let seconds = seconds.filter(|seconds| (0.0..MOST).contains(seconds))?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is within bounds"
-    )]
-    let millis = (seconds * 1000.0).ceil() as u64;
-    Some(millis)
-}
-
-/// A number with its unit in seconds, and what follows.
-fn part(text: &str) -> Option<(f64, f64, &str)> {
-    let text = text.trim_start_matches([' ', ',']);
-    let text = text.strip_prefix("and ").unwrap_or(text);
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (digits, rest) = text.split_at(end);
-    let amount = digits.trim_end_matches('.').parse().ok()?;
-    let rest = rest.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_alphabetic());
-    let (unit, after) = rest.split_at(end.unwrap_or(rest.len()));
-    let unit = match unit {
-        "ms" => 0.001,
-        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
-        _ => return None,
-    };
-    Some((amount, unit, after))
 }
 
 #[cfg(test)]
@@ -102,6 +68,27 @@ mod tests {
     }
 
     #[test]
+    fn a_header_has_seconds_or_a_date() {
+        assert_eq!(retry_after("120"), Some(ResetTime::After(120_000)));
+        let at = ResetTime::At(1_792_567_680_000);
+        assert_eq!(retry_after("Wed, 21 Oct 2026 07:28:00 GMT"), Some(at));
+        for none in ["", "-5", "soon", "99999999999999999999", "Wed, 99 Oct 2026"] {
+            assert_eq!(retry_after(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_moment_far_away_or_long_gone_is_a_moment() {
+        let now = Timestamp::from_millis(1_794_000_000_000);
+        let moment = |resets| reset_moment(&resets, now);
+        assert_eq!(moment(ResetTime::At(-1)), Some(Timestamp::from_millis(0)));
+        let last = moment(ResetTime::After(u64::MAX)).unwrap();
+        assert!(last > now);
+        let text = "resets at 9999-12-30T00:00:00Z";
+        assert_eq!(reset_in(text), Some(ResetTime::At(253_402_128_000_000)));
+    }
+
+    #[test]
     fn what_is_no_time_is_none() {
         for text in [
             "",
@@ -118,8 +105,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_a_server_says_is_too_much(text in "(try again in )?[0-9.a-z |,]{0,40}") {
-            let _ = reset_in(&text);
+        fn nothing_that_a_server_says_is_too_much(
+            text in "(try again in |resets (at )?)?[0-9.a-zA-Z |,:+-]{0,40}( \\((UTC|Europe/Berlin|x|)\\))?",
+            now in any::<u64>(),
+        ) {
+            let resets = reset_in(&text).or_else(|| retry_after(&text));
+            let _ = resets.and_then(|resets| reset_moment(&resets, Timestamp::from_millis(now)));
         }
     }
 }

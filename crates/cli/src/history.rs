@@ -118,6 +118,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         Event::TaskPicked { task } => Some(&task.task),
         Event::Chosen { choice } => Some(&choice.task),
         Event::AttemptStarted { task, .. }
+        | Event::SessionSeen { task, .. }
         | Event::AttemptPostponed { task, .. }
         | Event::AttemptEnded { task, .. }
         | Event::ClaimsAsked { task, .. }
@@ -125,6 +126,11 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::VerifyStarted { task, .. }
         | Event::VerifyEnded { task, .. }
         | Event::TaskFailed { task, .. }
+        | Event::RepeatPlanned { task }
+        | Event::InspectionAsked { task, .. }
+        | Event::RepairInspected { task, .. }
+        | Event::RepairStarted { task, .. }
+        | Event::RepairEnded { task, .. }
         | Event::BudgetAsked { task, .. }
         | Event::FixPlanned { task, .. }
         | Event::FixInserted { task, .. }

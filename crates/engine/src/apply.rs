@@ -2,10 +2,11 @@
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PickedTask, PromptKind, RunConfig, TaskId, TaskKey, Verdict,
+    PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId, TaskKey,
+    Verdict,
 };
 
-use crate::state::{Phase, State, TaskState};
+use crate::state::{OwnFix, Phase, State, TaskState};
 
 /// How many times the usual time an attempt gets at most.
 const MOST_TIME: u32 = 8;
@@ -26,7 +27,7 @@ impl State {
                     ..Self::default()
                 };
             }
-            Event::RunResumed { config } => {
+            Event::RunResumed { config, at } => {
                 if let Some(config) = config {
                     self.adopt(config);
                 }
@@ -34,6 +35,7 @@ impl State {
                 self.stopping = None;
                 self.reading = None;
                 self.parked.clear();
+                self.resumed_at = *at;
             }
             Event::Chosen { choice } => self.choose(choice),
             Event::PlanAsked { seq } => {
@@ -55,12 +57,17 @@ impl State {
                     attempt: *attempt,
                 };
                 self.enter(task, *seq, phase, |task| {
+                    task.session = task.session.take().filter(|_| task.goes_on(*prompt));
                     task.attempts = *attempt;
                     task.reminded = *prompt == PromptKind::Reminder;
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
                     task.was_fixed = false;
                     task.asked_to_split = *prompt == PromptKind::Split;
+                    task.was_enriched |= *prompt == PromptKind::Enriched;
                 });
+            }
+            Event::SessionSeen { task, session, .. } => {
+                self.with(task, |task| task.session = Some(session.clone()));
             }
             Event::AttemptPostponed { task, prompt } => {
                 self.with(task, |task| task.prompt = *prompt);
@@ -68,9 +75,10 @@ impl State {
             Event::AttemptEnded {
                 task,
                 charged,
+                counted,
                 report,
                 ..
-            } => self.end_attempt(task, *charged, report),
+            } => self.end_attempt(task, *charged, counted.unwrap_or(*charged), report),
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
             }
@@ -93,26 +101,52 @@ impl State {
                     |_| {},
                 );
             }
-            Event::VerifyEnded { task, verdict, .. } => {
+            Event::VerifyEnded {
+                task,
+                verdict,
+                took_ms,
+                ..
+            } => {
+                self.spend(task, |spent| spent.add_time(*took_ms));
                 self.with(task, |task| task.judged(verdict));
             }
-            Event::BudgetAsked { seq, task } => {
-                self.enter(task, *seq, Phase::Budgeting { seq: *seq }, |_| {});
+            Event::RepeatPlanned { task } => self.with(task, TaskState::will_repeat),
+            Event::InspectionAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
+            }
+            Event::RepairInspected { task, .. } => {
+                self.with(task, |task| task.phase = Phase::Open);
+            }
+            Event::BudgetAsked { seq, task, repair } => {
+                self.enter(task, *seq, Phase::Budgeting { seq: *seq }, |task| {
+                    task.will_repair(None, repair.as_ref());
+                });
             }
             Event::FixPlanned {
                 seq,
                 task,
                 fix,
                 again,
+                repair,
             } => {
                 let phase = Phase::Inserting {
                     seq: *seq,
                     fix: fix.clone(),
                     again: *again,
                 };
-                self.enter(task, *seq, phase, |_| {});
+                self.enter(task, *seq, phase, |task| {
+                    task.will_repair(Some(fix), repair.as_ref());
+                });
             }
             Event::FixInserted { task, fix } => self.with(task, |task| task.got_fix(fix)),
+            Event::RepairStarted {
+                seq, task, attempt, ..
+            } => {
+                self.enter(task, *seq, Phase::Repairing { seq: *seq }, |task| {
+                    task.attempts = *attempt;
+                });
+            }
+            Event::RepairEnded { task, result } => self.end_repair(task, result),
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
@@ -143,10 +177,16 @@ impl State {
                 };
                 self.enter(task, *seq, phase, |_| {});
             }
-            Event::PersonAsked { seq, task, why } => {
+            Event::PersonAsked {
+                seq,
+                task,
+                why,
+                repair,
+            } => {
                 let phase = Phase::Asking {
                     seq: Some(*seq),
                     why: why.clone(),
+                    repair: repair.clone(),
                 };
                 self.enter(task, *seq, phase, |_| {});
             }
@@ -198,13 +238,16 @@ impl State {
             Event::RecordAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Recording { seq: *seq }, |_| {});
             }
-            Event::TaskDone { task, marks, hash } => self.with(task, |task| {
-                task.phase = Phase::Closed;
-                task.said = None;
-                task.result = Some(true);
-                task.marks.clone_from(marks);
-                task.hash.clone_from(hash);
-            }),
+            Event::TaskDone { task, marks, hash } => {
+                self.forget_spending(task);
+                self.with(task, |task| {
+                    task.phase = Phase::Closed;
+                    task.said = None;
+                    task.result = Some(true);
+                    task.marks.clone_from(marks);
+                    task.hash.clone_from(hash);
+                });
+            }
             Event::TaskGone { task } => self.with(task, |task| {
                 task.phase = Phase::Closed;
                 task.result = None;
@@ -218,18 +261,23 @@ impl State {
                 task,
                 since,
                 until,
+                repeats,
                 ..
             } => {
                 let phase = Phase::Waiting {
                     seq: *seq,
                     since: *since,
                     until: *until,
+                    repeats: *repeats,
                 };
-                self.waits += 1;
+                self.waits += u32::from(!repeats);
                 self.enter(task, *seq, phase, |_| {});
             }
             Event::WaitEnded { task, waited_ms } => {
-                self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
+                self.spent.add_time(self.driven_ms(task, *waited_ms));
+                if !self.is_repeating(task) {
+                    self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
+                }
                 self.with(task, |task| task.phase = Phase::Open);
             }
             Event::Warned { .. } => {}
@@ -300,6 +348,7 @@ impl State {
             .or_insert_with(|| TaskState::new(picked.clone()));
         if task.phase == Phase::Closed {
             task.start_afresh();
+            self.spent_on.retain(|(root, _)| *root != picked.task);
         }
         if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
@@ -316,6 +365,9 @@ impl State {
             ChoiceKind::Done | ChoiceKind::Retry => self.skipped.remove(&choice.task),
         };
         self.with(&choice.task, |task| task.chosen(choice.what));
+        if choice.what == ChoiceKind::Retry {
+            self.forget_spending(&self.root_of(&choice.task));
+        }
         if choice.what != ChoiceKind::Skip {
             for task in self.tasks.values_mut() {
                 task.drop_claim(&choice.task);
@@ -323,8 +375,32 @@ impl State {
         }
     }
 
-    fn end_attempt(&mut self, key: &TaskKey, charged: bool, report: &AttemptReport) {
-        if charged {
+    /// Whether it waits for nothing but doing the same again.
+    fn is_repeating(&self, task: &TaskKey) -> bool {
+        let phase = self.tasks.get(task).map(|task| &task.phase);
+        matches!(phase, Some(Phase::Waiting { repeats: true, .. }))
+    }
+
+    fn end_repair(&mut self, fix: &TaskKey, result: &RepairResult) {
+        let root = self.tasks.get(fix).map(|fix| fix.picked.root.clone());
+        let is_owner = |task: &&mut TaskState| {
+            Some(&task.picked.root) == root.as_ref() && task.owns_fix(&fix.id)
+        };
+        for task in self.tasks.values_mut().filter(is_owner) {
+            task.repaired
+                .extend(task.own_fix.take().map(|own| own.repair.action));
+        }
+        if let RepairResult::Done { environment, .. } = result {
+            for (name, value) in environment {
+                self.environment.retain(|(set, _)| set != name);
+                self.environment.push((name.clone(), value.clone()));
+            }
+        }
+        self.with(fix, |fix| fix.was_repaired(result));
+    }
+
+    fn end_attempt(&mut self, key: &TaskKey, charged: bool, counted: bool, report: &AttemptReport) {
+        if counted {
             self.iterations += 1;
         }
         if !matches!(report.class, AttemptClass::Transient { .. }) {
@@ -333,7 +409,59 @@ impl State {
         // Where tasks are called after their place, the second time it may have another name.
         let removed = report.plan.put_back.iter().chain(&report.plan.skipped);
         self.put_back.extend(removed.cloned());
+        self.spend_on_attempt(key, report);
         self.with(key, |task| task.attempted(charged, report));
+    }
+
+    /// Every attempt costs, whatever came of it.
+    fn spend_on_attempt(&mut self, key: &TaskKey, report: &AttemptReport) {
+        let mut used = None;
+        self.with(key, |task| {
+            let session = report.session.as_deref();
+            let usage = report.usage.as_ref();
+            used = usage.map(|usage| task.sessions.count(session, usage));
+        });
+        self.spend(key, |spent| {
+            spent.add_time(report.ending.duration_ms);
+            if let Some(used) = &used {
+                spent.add_usage(used);
+            }
+        });
+    }
+
+    /// Charges the run, and the original that the task is or repairs.
+    fn spend(&mut self, key: &TaskKey, spend: impl Fn(&mut Spending)) {
+        spend(&mut self.spent);
+        let root = self.root_of(key);
+        match self.spent_on.iter_mut().find(|(task, _)| *task == root) {
+            Some((_, spent)) => spend(spent),
+            None => {
+                let mut spent = Spending::default();
+                spend(&mut spent);
+                self.spent_on.push((root, spent));
+            }
+        }
+    }
+
+    /// The original is done, or a person has it tried as if for the first time.
+    fn forget_spending(&mut self, root: &TaskKey) {
+        self.spent_on.retain(|(task, _)| task != root);
+    }
+
+    fn root_of(&self, key: &TaskKey) -> TaskKey {
+        let task = self.tasks.get(key);
+        task.map_or(key, |task| &task.picked.root).clone()
+    }
+
+    /// How much of a wait this process was there for.
+    fn driven_ms(&self, key: &TaskKey, waited_ms: u64) -> u64 {
+        let phase = self.tasks.get(key).map(|task| &task.phase);
+        match (phase, self.resumed_at) {
+            (Some(Phase::Waiting { since, .. }), Some(resumed)) => {
+                waited_ms.min(since.plus(waited_ms).since(resumed))
+            }
+            _ => waited_ms,
+        }
     }
 }
 
@@ -390,9 +518,56 @@ impl TaskState {
         match answer {
             PersonAnswer::Stop => return,
             PersonAnswer::Context { text } => self.context.push(text.clone()),
+            PersonAnswer::Repair => self.agree(),
             PersonAnswer::Edit | PersonAnswer::Fix | PersonAnswer::Skip => {}
         }
         self.rest();
+    }
+
+    /// A person allows what was named in the question.
+    fn agree(&mut self) {
+        if let Phase::Asking { repair, .. } = &self.phase {
+            self.own_fix = repair.clone().map(|repair| OwnFix {
+                fix: None,
+                repair,
+                agreed: true,
+            });
+        }
+    }
+
+    /// The attempt is charged to the repeats, not to the task. Where only Verify met the trouble
+    /// there is no attempt to be repeated.
+    fn will_repeat(&mut self) {
+        self.repeats += 1;
+        if !self.only_red {
+            self.iterations = self.iterations.saturating_sub(1);
+        }
+    }
+
+    fn will_repair(&mut self, fix: Option<&TaskId>, repair: Option<&PlannedRepair>) {
+        let agreed = self.own_fix.as_ref().is_some_and(|own| own.agreed);
+        self.own_fix = repair.map(|repair| OwnFix {
+            fix: fix.cloned(),
+            repair: repair.clone(),
+            agreed,
+        });
+    }
+
+    pub(crate) fn owns_fix(&self, fix: &TaskId) -> bool {
+        let own = self.own_fix.as_ref();
+        own.is_some_and(|own| own.fix.as_ref() == Some(fix))
+    }
+
+    /// What regreen could not do is left to the agent, which is told so.
+    fn was_repaired(&mut self, result: &RepairResult) {
+        self.rest();
+        if let RepairResult::Failed { why } = result {
+            self.prompt = PromptKind::Retry;
+            self.failure = Some(FailureNote {
+                error: why.clone(),
+                ..FailureNote::default()
+            });
+        }
     }
 
     /// The box that an agent ticked is by now as a person wants it.
@@ -409,7 +584,7 @@ impl TaskState {
         if report.ending.timed_out && report.progressed {
             self.time_factor = (self.time_factor * 2).min(MOST_TIME);
         }
-        self.session.clone_from(&report.session);
+        self.session = report.session.clone().or_else(|| self.session.take());
         self.report = Some(Box::new(report.clone()));
         match report.class {
             AttemptClass::Interrupted => {

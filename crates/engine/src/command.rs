@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AnswerKind, Claim, CommandSeq, FailureNote, ModificationRequest, PickedTask, PromptKind,
-    TaskId, TaskKey, Timestamp, VerifyCommand,
+    AnswerKind, Claim, CommandSeq, Failure, FailureNote, ModificationRequest, PickedTask,
+    PlannedRepair, PromptKind, TaskId, TaskKey, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,9 @@ pub enum Command {
         task: TaskKey,
         claims: Vec<Claim>,
         gate: Option<String>,
+        /// What repairs have set.
+        #[serde(default)]
+        environment: Vec<(String, String)>,
     },
     Verify {
         task: TaskKey,
@@ -33,7 +36,14 @@ pub enum Command {
         commands: Vec<VerifyCommand>,
         gate: Option<String>,
         timeout_ms: u64,
+        /// What repairs have set.
+        #[serde(default)]
+        environment: Vec<(String, String)>,
     },
+    /// May a machine repair what the task failed of?
+    InspectRepair(Box<RepairScene>),
+    /// Carry out a fix that regreen does itself. Once: what was cut off is looked at again.
+    Repair(Box<RepairOrder>),
     /// How much of its fix budget has the task used?
     ReadBudget {
         task: TaskKey,
@@ -104,6 +114,9 @@ pub struct AttemptOrder {
     /// What the person who runs regreen has to say about the task, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
+    /// What repairs have set.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
 }
 
 /// What a person has to know of a task to say what becomes of it.
@@ -120,8 +133,36 @@ pub struct Question {
     pub max_iterations: u32,
     /// Fixes that were made for it in this run.
     pub fixes: Vec<TaskId>,
+    /// What a person may allow.
+    #[serde(default)]
+    pub repair: Option<PlannedRepair>,
     /// What can be answered.
     pub choices: Vec<AnswerKind>,
+}
+
+/// A failure that a repair is thought of for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairScene {
+    /// The task that failed, and the attempt that failed so.
+    pub task: TaskKey,
+    pub attempt: u32,
+    pub failure: Failure,
+    /// What the task itself runs to be checked.
+    pub verify: Vec<VerifyCommand>,
+    /// What earlier repairs have set.
+    pub environment: Vec<(String, String)>,
+}
+
+/// A fix that regreen carries out itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairOrder {
+    /// The fix, and which of its attempts this is.
+    pub fix: TaskKey,
+    pub attempt: u32,
+    pub repair: PlannedRepair,
+    /// A person has agreed to it.
+    pub agreed: bool,
+    pub scene: RepairScene,
 }
 
 /// A task that repairs another one.

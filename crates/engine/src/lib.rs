@@ -10,12 +10,14 @@ mod command;
 mod decide;
 mod input;
 mod journal_line;
+pub mod recovery;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod state;
 
 pub use command::{
-    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Question, Record, StateFile,
+    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Question, Record,
+    RepairOrder, RepairScene, StateFile,
 };
 pub use decide::{Decision, decide};
 pub use input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan, Resumption};

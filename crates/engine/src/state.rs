@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask, PromptKind, RunConfig,
-    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp,
+    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask,
+    PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId,
+    TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,15 @@ pub struct State {
     /// The limit, settled when the plan was first read.
     pub max_iterations: Option<u32>,
     pub waited_ms: u64,
+    /// What the run has spent.
+    #[serde(default)]
+    pub spent: Spending,
+    /// What was spent on originals that are not done, their fixes included.
+    #[serde(default)]
+    pub spent_on: Vec<(TaskKey, Spending)>,
+    /// When it last went on.
+    #[serde(default)]
+    pub resumed_at: Option<Timestamp>,
     /// Waits in a row without a usable attempt between them.
     pub waits: u32,
     /// Rows that an agent removed once.
@@ -37,6 +47,9 @@ pub struct State {
     /// they were tried.
     #[serde(default)]
     pub after_limit: bool,
+    /// What repairs have set for every process of the run.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
     /// The last choice of a person that was taken note of.
     #[serde(default)]
     pub choices_seen: u64,
@@ -67,7 +80,11 @@ pub struct TaskState {
     pub report: Option<Box<AttemptReport>>,
     /// The attempt, its reminder included, changed files.
     pub changed_files: bool,
+    /// What the agent calls the session of the last attempt.
     pub session: Option<String>,
+    /// What its sessions have used up.
+    #[serde(default)]
+    pub sessions: UsageLedger,
     pub failure: Option<FailureNote>,
     /// The attempt that failed so.
     #[serde(default)]
@@ -95,6 +112,18 @@ pub struct TaskState {
     /// The last attempt was asked to split the task.
     #[serde(default)]
     pub asked_to_split: bool,
+    /// How often passing trouble was met by doing the same again.
+    #[serde(default)]
+    pub repeats: u32,
+    /// What the agent said it was missing was looked up for it.
+    #[serde(default)]
+    pub was_enriched: bool,
+    /// The fix that regreen carries out itself.
+    #[serde(default)]
+    pub own_fix: Option<OwnFix>,
+    /// What was repaired for it.
+    #[serde(default)]
+    pub repaired: Vec<RepairAction>,
     /// What the person who runs regreen had to say about it, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
@@ -105,6 +134,16 @@ pub struct TaskState {
 
 fn one() -> u32 {
     1
+}
+
+/// A fix that regreen carries out itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnFix {
+    /// None until it has a row.
+    pub fix: Option<TaskId>,
+    pub repair: PlannedRepair,
+    /// A person has agreed to it.
+    pub agreed: bool,
 }
 
 /// What a task waits for.
@@ -126,6 +165,14 @@ pub enum Phase {
         /// Before the agent is asked again.
         #[serde(default)]
         first: bool,
+    },
+    /// For a look at what a machine may repair.
+    Inspecting {
+        seq: CommandSeq,
+    },
+    /// For regreen itself, which carries out this fix.
+    Repairing {
+        seq: CommandSeq,
     },
     /// For what is left of its fix budget.
     Budgeting {
@@ -161,6 +208,9 @@ pub enum Phase {
         /// asking are late.
         seq: Option<CommandSeq>,
         why: String,
+        /// What the person may allow.
+        #[serde(default)]
+        repair: Option<PlannedRepair>,
     },
     /// For its box to be so.
     Ticking {
@@ -177,6 +227,9 @@ pub enum Phase {
         seq: CommandSeq,
         since: Timestamp,
         until: Timestamp,
+        /// Before a repeat.
+        #[serde(default)]
+        repeats: bool,
     },
     /// For nothing any more.
     Closed,
@@ -190,6 +243,8 @@ impl Phase {
             Self::Attempting { seq, .. }
             | Self::JudgingClaims { seq }
             | Self::Verifying { seq, .. }
+            | Self::Inspecting { seq }
+            | Self::Repairing { seq }
             | Self::Budgeting { seq }
             | Self::Inserting { seq, .. }
             | Self::Modifying { seq }
@@ -211,7 +266,7 @@ impl Phase {
     /// tried again empties it.
     pub(crate) fn outlasts(&self, choice: ChoiceKind) -> bool {
         match self {
-            Self::Attempting { .. } | Self::JudgingClaims { .. } => true,
+            Self::Attempting { .. } | Self::JudgingClaims { .. } | Self::Repairing { .. } => true,
             Self::Ticking { done: true, .. } | Self::Committing { .. } | Self::Recording { .. } => {
                 choice != ChoiceKind::Retry
             }
@@ -219,6 +274,7 @@ impl Phase {
             Self::Superseding { .. } | Self::TickingFixes { .. } => choice != ChoiceKind::Retry,
             Self::Open
             | Self::Verifying { .. }
+            | Self::Inspecting { .. }
             | Self::Budgeting { .. }
             | Self::Inserting { .. }
             | Self::Modifying { .. }
@@ -270,9 +326,18 @@ impl State {
             put_back: self.put_back.clone(),
             skipped: self.skipped.clone(),
             parked: self.parked.clone(),
+            spent_on: self.spent_on.clone(),
+            environment: self.environment.clone(),
             outcome: self.outcome.clone(),
             ..*self
         }
+    }
+
+    /// What was spent on an original and its fixes.
+    #[must_use]
+    pub fn spent_on(&self, root: &TaskKey) -> Spending {
+        let spent = self.spent_on.iter().find(|(task, _)| task == root);
+        spent.map_or_else(Spending::default, |(_, spent)| *spent)
     }
 
     /// The run's own limit of attempts.
@@ -284,6 +349,22 @@ impl State {
 }
 
 impl TaskState {
+    /// Whether an attempt goes on with the session of the one before. Who failed by their own
+    /// fault start afresh; who were cut off, or only have to add something, do not.
+    pub(crate) fn goes_on(&self, prompt: PromptKind) -> bool {
+        let was_cut_off = self.report.as_ref().is_some_and(|report| {
+            report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
+        });
+        match prompt {
+            PromptKind::Reminder
+            | PromptKind::NoOp
+            | PromptKind::Interrupted
+            | PromptKind::Split => true,
+            PromptKind::NewSession | PromptKind::Enriched => false,
+            PromptKind::First | PromptKind::Retry => was_cut_off,
+        }
+    }
+
     /// A task that an earlier run did not finish begins with what is known of that.
     #[must_use]
     pub fn new(picked: PickedTask) -> Self {
@@ -303,6 +384,7 @@ impl TaskState {
             report: None,
             changed_files: false,
             session: None,
+            sessions: UsageLedger::default(),
             failure: picked.failed_before.clone(),
             failed_attempt: None,
             picked,
@@ -316,6 +398,10 @@ impl TaskState {
             only_red: false,
             time_factor: one(),
             asked_to_split: false,
+            repeats: 0,
+            was_enriched: false,
+            own_fix: None,
+            repaired: Vec::new(),
             context: Vec::new(),
             edited: false,
         }

@@ -3,8 +3,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Confidence, Failure, Mark, PersonAnswer, PersonChoice, PickedTask, PromptKind,
-    RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp,
+    AttemptReport, Confidence, Failure, Inspection, Mark, PersonAnswer, PersonChoice, PickedTask,
+    PlannedRepair, PromptKind, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
+    Timestamp,
 };
 
 /// The number of a command: its answer names it.
@@ -27,6 +28,9 @@ pub enum Event {
         /// What is settled anew, if anything is.
         #[serde(default)]
         config: Option<Box<RunConfig>>,
+        /// Since when it does: what was before is nobody's time.
+        #[serde(default)]
+        at: Option<Timestamp>,
     },
     /// A person said so while the run was not going on.
     Chosen {
@@ -50,16 +54,26 @@ pub enum Event {
         prompt: PromptKind,
         timeout_ms: u64,
     },
+    /// What the agent calls the session of the attempt that is being made. Stored as soon as it
+    /// is seen, so that an attempt that is cut off can be gone on with.
+    SessionSeen {
+        task: TaskKey,
+        attempt: u32,
+        session: String,
+    },
     /// It is made when the run goes on.
     AttemptPostponed {
         task: TaskKey,
         prompt: PromptKind,
     },
-    /// `charged` attempts count against the task and the run.
+    /// `charged` attempts count against the task.
     AttemptEnded {
         task: TaskKey,
         attempt: u32,
         charged: bool,
+        /// Whether it counts as one of the run's attempts; as `charged` where nothing is said.
+        #[serde(default)]
+        counted: Option<bool>,
         report: Box<AttemptReport>,
     },
     ClaimsAsked {
@@ -85,6 +99,8 @@ pub enum Event {
         task: TaskKey,
         attempt: u32,
         verdict: Verdict,
+        #[serde(default)]
+        took_ms: u64,
     },
     /// The attempt did not pass; what is done about it follows.
     TaskFailed {
@@ -95,10 +111,26 @@ pub enum Event {
         #[serde(default)]
         only_red: bool,
     },
+    /// Passing trouble: the same is done again, and not charged to the task.
+    RepeatPlanned {
+        task: TaskKey,
+    },
+    /// The workspace is being looked at for what a machine may repair.
+    InspectionAsked {
+        seq: CommandSeq,
+        task: TaskKey,
+    },
+    RepairInspected {
+        task: TaskKey,
+        inspection: Inspection,
+    },
     /// How much of its fix budget the task has used is being looked up.
     BudgetAsked {
         seq: CommandSeq,
         task: TaskKey,
+        /// What regreen means to do itself.
+        #[serde(default)]
+        repair: Option<PlannedRepair>,
     },
     /// A task that repairs this one is being written into the file.
     FixPlanned {
@@ -107,10 +139,26 @@ pub enum Event {
         fix: TaskId,
         /// The error had been there before a fix that was to remove it.
         again: bool,
+        /// What regreen does itself, if it does.
+        #[serde(default)]
+        repair: Option<PlannedRepair>,
     },
     FixInserted {
         task: TaskKey,
         fix: TaskId,
+    },
+    /// regreen carries out a fix by itself.
+    RepairStarted {
+        seq: CommandSeq,
+        /// The fix.
+        task: TaskKey,
+        /// Counted with the attempts of the fix: its log and its changes are found by it.
+        attempt: u32,
+        repair: PlannedRepair,
+    },
+    RepairEnded {
+        task: TaskKey,
+        result: RepairResult,
     },
     /// Rows that the agent asked for are being written into the file.
     ModificationAsked {
@@ -148,6 +196,9 @@ pub enum Event {
         seq: CommandSeq,
         task: TaskKey,
         why: String,
+        /// What a person may allow.
+        #[serde(default)]
+        repair: Option<PlannedRepair>,
     },
     PersonAnswered {
         task: TaskKey,
@@ -205,6 +256,9 @@ pub enum Event {
         since: Timestamp,
         until: Timestamp,
         why: String,
+        /// Before a repeat: nothing of the run's waiting budget is used.
+        #[serde(default)]
+        repeats: bool,
     },
     WaitEnded {
         task: TaskKey,

@@ -12,6 +12,8 @@ pub enum PersonAnswer {
     Edit,
     /// It is tried again, and its agent is told this.
     Context { text: String },
+    /// The repair that was named may be carried out.
+    Repair,
     /// A task that repairs it is made, though regreen would not.
     Fix,
     /// It is not to be run.
@@ -24,6 +26,7 @@ pub enum PersonAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
+    Repair,
     Edit,
     Context,
     Fix,
@@ -35,6 +38,7 @@ impl PersonAnswer {
     #[must_use]
     pub fn kind(&self) -> AnswerKind {
         match self {
+            Self::Repair => AnswerKind::Repair,
             Self::Edit => AnswerKind::Edit,
             Self::Context { .. } => AnswerKind::Context,
             Self::Fix => AnswerKind::Fix,
@@ -49,17 +53,25 @@ impl PersonAnswer {
         match self {
             Self::Edit => Some(ChoiceKind::Retry),
             Self::Skip => Some(ChoiceKind::Skip),
-            Self::Context { .. } | Self::Fix | Self::Stop => None,
+            Self::Context { .. } | Self::Repair | Self::Fix | Self::Stop => None,
         }
     }
 }
 
 impl AnswerKind {
-    pub const ALL: [Self; 5] = [Self::Edit, Self::Context, Self::Fix, Self::Skip, Self::Stop];
+    pub const ALL: [Self; 6] = [
+        Self::Repair,
+        Self::Edit,
+        Self::Context,
+        Self::Fix,
+        Self::Skip,
+        Self::Stop,
+    ];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Repair => "repair",
             Self::Edit => "edit",
             Self::Context => "context",
             Self::Fix => "fix",
@@ -83,6 +95,7 @@ mod tests {
     fn an_answer_is_called_the_same_everywhere() {
         let text = String::new();
         let answers = [
+            PersonAnswer::Repair,
             PersonAnswer::Edit,
             PersonAnswer::Context { text },
             PersonAnswer::Fix,

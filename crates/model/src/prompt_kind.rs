@@ -18,18 +18,21 @@ pub enum PromptKind {
     Interrupted,
     /// That its last session was of no more use.
     NewSession,
+    /// What the last attempt was missing, looked up.
+    Enriched,
     /// That the task got nowhere in its time: to split it.
     Split,
 }
 
 impl PromptKind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::First,
         Self::Retry,
         Self::Reminder,
         Self::NoOp,
         Self::Interrupted,
         Self::NewSession,
+        Self::Enriched,
         Self::Split,
     ];
 
@@ -43,6 +46,7 @@ impl PromptKind {
             Self::NoOp => "no_op",
             Self::Interrupted => "interrupted",
             Self::NewSession => "new_session",
+            Self::Enriched => "enriched",
             Self::Split => "split",
         }
     }

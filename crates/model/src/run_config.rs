@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Limits, TaskId};
+use crate::{Budgets, Limits, RepairPolicy, TaskId};
 
 /// Everything that is settled when a run starts, and holds until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +10,8 @@ pub struct RunConfig {
     /// The agent as it was asked for: `shell`, `command:…`.
     pub agent: String,
     pub limits: Limits,
+    #[serde(default)]
+    pub budgets: Budgets,
     pub attempt_timeout_ms: u64,
     pub verify_timeout_ms: u64,
     pub idle_timeout_ms: Option<u64>,
@@ -24,6 +26,9 @@ pub struct RunConfig {
     /// Failures are healed by fix tasks instead of being retried.
     #[serde(default)]
     pub recovery: bool,
+    /// What regreen may repair by itself when failures are healed.
+    #[serde(default)]
+    pub repairs: RepairPolicy,
     /// A task that waits for a person does not hold up the others.
     #[serde(default)]
     pub keep_going: bool,
@@ -43,6 +48,7 @@ impl Default for RunConfig {
             spec: String::new(),
             agent: String::new(),
             limits: Limits::default(),
+            budgets: Budgets::default(),
             attempt_timeout_ms: 30 * 60 * 1000,
             verify_timeout_ms: 10 * 60 * 1000,
             idle_timeout_ms: None,
@@ -52,6 +58,7 @@ impl Default for RunConfig {
             keep_state: false,
             only: None,
             recovery: false,
+            repairs: RepairPolicy::default(),
             keep_going: false,
             asks: false,
             spec_argument: None,

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PlainLine, PromptKind, RunOutcome, StopSignal, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Inspection, Mark, PersonAnswer,
+    PersonChoice, PlainLine, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskKey,
+    Timestamp, Verdict,
 };
 
 use crate::line::Line;
 use crate::palette::Tone;
 use crate::shown::{self, named, reason, shown};
-use crate::span::Span;
 use crate::tally::Tally;
 use crate::telling_line::telling_line;
 
@@ -101,6 +101,29 @@ impl Narrator {
                 Tone::Plain,
                 format!("{}: {fix} is written into the plan, to repair it", task.id),
             )),
+            Event::RepairInspected {
+                task,
+                inspection: Inspection::Ask { repair, why },
+            } => Some(Line::happened(
+                Tone::Plain,
+                format!(
+                    "{}: a person may want to do this: {} ({})",
+                    task.id,
+                    reason(&repair.does),
+                    reason(why)
+                ),
+            )),
+            Event::RepairStarted { task, repair, .. } => Some(Line::begins(
+                Tone::Plain,
+                format!("{}: regreen does it: {}", named(task), reason(&repair.does)),
+            )),
+            Event::RepairEnded {
+                task,
+                result: RepairResult::Failed { why },
+            } => Some(Line::happened(
+                Tone::Bad,
+                format!("{}: that did not work: {}", task.id, reason(why)),
+            )),
             Event::PlanModified { task, added } => Some(Line::happened(
                 Tone::Plain,
                 format!("{}: the agent asked for {}", task.id, ids(added)),
@@ -138,8 +161,15 @@ impl Narrator {
                 format!("{}: skipped", named(task)),
             )),
             Event::WaitStarted {
-                task, until, why, ..
-            } => Some(wait(now, task, *until, why)),
+                task,
+                until,
+                why,
+                repeats,
+                ..
+            } => Some(match repeats {
+                true => repeat(now, task, *until, why),
+                false => wait(now, task, *until, why),
+            }),
             Event::Warned { message } => Some(Line::happened(
                 Tone::Warning,
                 format!("warning: {}", shown::message(message)),
@@ -148,6 +178,10 @@ impl Narrator {
             Event::RunEnded { outcome } => Some(self.end(now, outcome)),
             // Told with another event, or of no interest to people.
             Event::PlanAsked { .. }
+            | Event::RepeatPlanned { .. }
+            | Event::InspectionAsked { .. }
+            | Event::RepairInspected { .. }
+            | Event::RepairEnded { .. }
             | Event::BudgetAsked { .. }
             | Event::FixPlanned { .. }
             | Event::ModificationAsked { .. }
@@ -155,6 +189,7 @@ impl Narrator {
             | Event::HistoryAsked { .. }
             | Event::LimitSettled { .. }
             | Event::TaskPicked { .. }
+            | Event::SessionSeen { .. }
             | Event::AttemptPostponed { .. }
             | Event::AttemptEnded { .. }
             | Event::ClaimsAsked { .. }
@@ -187,6 +222,7 @@ impl Narrator {
             PromptKind::NoOp => format!("{attempt}, the last one changed nothing"),
             PromptKind::Interrupted => format!("{attempt}, the last one was cut off"),
             PromptKind::NewSession => format!("{attempt}, in a new session"),
+            PromptKind::Enriched => format!("{attempt}, told what the last one was missing"),
             PromptKind::Split => "it got nowhere in its time, the agent is to split it".to_owned(),
         };
         Line::begins(Tone::Plain, format!("{}: {what}", named(task)))
@@ -328,6 +364,7 @@ fn answered(task: &TaskKey, answer: &PersonAnswer) -> Line {
     let what = match answer {
         PersonAnswer::Edit => "edited, so it is tried as if for the first time".to_owned(),
         PersonAnswer::Context { text } => format!("tried again, with this: {}", reason(text)),
+        PersonAnswer::Repair => "regreen is to repair it".to_owned(),
         PersonAnswer::Fix => "a fix is to be made for it".to_owned(),
         PersonAnswer::Skip => "to be skipped".to_owned(),
         PersonAnswer::Stop => "not decided yet".to_owned(),
@@ -357,6 +394,17 @@ fn wait(now: Timestamp, task: &TaskKey, until: Timestamp, why: &str) -> Line {
     let text = format!(
         "{}: waiting {length}, until {date}{time} UTC: {why}",
         task.id
+    );
+    Line::happened(Tone::Warning, text)
+}
+
+/// Passing trouble is met by doing the same again.
+fn repeat(now: Timestamp, task: &TaskKey, until: Timestamp, why: &str) -> Line {
+    let length = Span::from_millis(until.since(now));
+    let text = format!(
+        "{}: this may pass, the same again in {length}: {}",
+        task.id,
+        reason(why)
     );
     Line::happened(Tone::Warning, text)
 }

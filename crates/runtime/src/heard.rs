@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use regreen_agents::{Decoder, Lines, Patience, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
-use regreen_model::{AgentEvent, ApiTrouble, Ending, Output, Source, ToolUse, Usage};
+use regreen_engine::Input;
+use regreen_model::{AgentEvent, ApiTrouble, CommandSeq, Ending, Output, Source, ToolUse, Usage};
 use regreen_supervisor::{EndReason, Handle, Stream};
 
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::log_file::LogFile;
 use crate::process::Sink;
 
@@ -90,9 +91,29 @@ impl Heard {
     }
 }
 
+/// What is told of an attempt while it is being made.
+pub(crate) struct Told<'a, 'c> {
+    pub(crate) chronicle: &'a mut Chronicle<'c>,
+    /// The command that the attempt answers.
+    pub(crate) seq: CommandSeq,
+}
+
+impl Told<'_, '_> {
+    fn activity(&mut self, line: &str) {
+        self.chronicle.audience.activity(line);
+    }
+
+    /// Stored at once, for whoever goes on after a crash. Where that fails the end of the
+    /// attempt cannot be stored either, and says so: no reason to end it now.
+    fn session(&mut self, id: &str) {
+        let (seq, session) = (self.seq, id.to_owned());
+        let _ = self.chronicle.step(&Input::SessionSeen { seq, session });
+    }
+}
+
 /// Listens to an agent: its output goes into the log, its lines to the decoder, the
 /// decoder's answers back to it. Ends it when nothing more can come of it.
-pub(crate) struct Listener<'a> {
+pub(crate) struct Listener<'a, 'c> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
     patience: Patience,
@@ -101,21 +122,21 @@ pub(crate) struct Listener<'a> {
     heard: Heard,
     /// Reads along, where what is printed is what commands print.
     scanner: Option<Scanner>,
-    audience: &'a mut dyn Audience,
+    told: Told<'a, 'c>,
     shown: Option<Instant>,
-    /// Where the session is kept as soon as it is known, for whoever comes after a crash.
-    session_file: PathBuf,
+    /// Where what it has used up is kept, for whoever comes after a crash.
+    usage_file: PathBuf,
     /// Runs since the agent has said all; ends the agent unless it is dropped before.
     grace: Option<Sender<()>>,
     is_hopeless: bool,
 }
 
-impl<'a> Listener<'a> {
+impl<'a, 'c> Listener<'a, 'c> {
     pub(crate) fn new(
         log: LogFile,
         decoder: Box<dyn Decoder>,
-        audience: &'a mut dyn Audience,
-        session_file: PathBuf,
+        told: Told<'a, 'c>,
+        usage_file: PathBuf,
     ) -> Self {
         Self {
             log,
@@ -125,9 +146,9 @@ impl<'a> Listener<'a> {
             handle: None,
             heard: Heard::default(),
             scanner: None,
-            audience,
+            told,
             shown: None,
-            session_file,
+            usage_file,
             grace: None,
             is_hopeless: false,
         }
@@ -177,10 +198,12 @@ impl<'a> Listener<'a> {
 
     fn heed(&mut self, event: AgentEvent) {
         match &event {
-            AgentEvent::ToolStarted { name, .. } => self.audience.activity(name),
+            AgentEvent::ToolStarted { name, .. } => self.told.activity(name),
             AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),
-            // Without it the next attempt starts afresh; no reason to end this one.
-            AgentEvent::Session { id } => drop(fs::write(&self.session_file, id)),
+            AgentEvent::Usage(usage) => self.keep_usage(usage),
+            AgentEvent::Session { id } if self.heard.session.as_ref() != Some(id) => {
+                self.told.session(id);
+            }
             _ => {}
         }
         if self.patience.ends_with(&event) && !self.is_hopeless {
@@ -191,6 +214,13 @@ impl<'a> Listener<'a> {
             self.end();
         }
         self.heard.note(event);
+    }
+
+    /// Without it an attempt that nobody saw the end of costs nothing; no reason to end it.
+    fn keep_usage(&self, usage: &Usage) {
+        if let Ok(usage) = serde_json::to_vec(usage) {
+            let _ = fs::write(&self.usage_file, usage);
+        }
     }
 
     fn write(&self, line: &str) {
@@ -239,7 +269,7 @@ impl<'a> Listener<'a> {
         }
         self.shown = Some(Instant::now());
         let beginning = line.get(..line.len().min(SHOWN_BYTES)).unwrap_or_default();
-        self.audience.activity(&String::from_utf8_lossy(beginning));
+        self.told.activity(&String::from_utf8_lossy(beginning));
     }
 }
 
@@ -254,7 +284,7 @@ fn end_later(handle: Handle) -> Sender<()> {
     sender
 }
 
-impl Sink for Listener<'_> {
+impl Sink for Listener<'_, '_> {
     fn started(&mut self, handle: &Handle) {
         self.handle = Some(handle.clone());
         let reply = self.decoder.on_start();

@@ -39,6 +39,13 @@ pub(crate) struct Job {
     pub(crate) purpose: String,
 }
 
+/// What is set in a program's environment.
+pub(crate) fn set(environment: &[(String, String)]) -> Vec<(OsString, Option<OsString>)> {
+    let set = environment.iter();
+    set.map(|(name, value)| (name.into(), Some(value.into())))
+        .collect()
+}
+
 /// Takes what a program prints.
 pub(crate) trait Sink {
     fn started(&mut self, _handle: &Handle) {}

@@ -1,6 +1,8 @@
 //! What only a person can decide.
 
-use regreen_model::{AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, RunOutcome};
+use regreen_model::{
+    AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome,
+};
 
 use super::turn::Turn;
 use super::{choosing, ending, healing, picking};
@@ -11,10 +13,10 @@ const ERROR_CHARS: usize = 200;
 
 /// Asks what is to become of the task. The question stays open, also where nobody can be asked
 /// now: then the run ends with it, or goes on with other tasks.
-pub(super) fn ask(turn: &mut Turn<'_>, why: &str) {
+pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>) {
     let Some(task) = turn.task() else { return };
     let (key, root) = (task.key().clone(), task.picked.root.clone());
-    let question = question(turn, task, why);
+    let question = question(turn, task, why, repair.clone());
     let reason = reason(&question);
     let why = why.to_owned();
     // It may take a person long to answer.
@@ -24,6 +26,7 @@ pub(super) fn ask(turn: &mut Turn<'_>, why: &str) {
             seq,
             task: key,
             why: why.clone(),
+            repair,
         }
     });
     let (keep_going, asks) = (turn.state.config.keep_going, turn.state.config.asks);
@@ -39,17 +42,26 @@ pub(super) fn ask(turn: &mut Turn<'_>, why: &str) {
 /// Asks about a task that is next and that nobody has decided about; whether that is so.
 pub(super) fn ask_again(turn: &mut Turn<'_>) -> bool {
     let phase = turn.task().map(|task| task.phase.clone());
-    let Some(Phase::Asking { why, .. }) = phase else {
+    let Some(Phase::Asking { why, repair, .. }) = phase else {
         return false;
     };
-    ask(turn, &why);
+    ask(turn, &why, repair);
     true
 }
 
-fn question(turn: &Turn<'_>, task: &TaskState, why: &str) -> Question {
+fn question(
+    turn: &Turn<'_>,
+    task: &TaskState,
+    why: &str,
+    repair: Option<PlannedRepair>,
+) -> Question {
     // Nobody works at a group who could be told anything, and commands do not listen.
     let listens = !task.picked.is_group && turn.state.config.agent != healing::SHELL;
-    let can_be = |choice: &AnswerKind| *choice != AnswerKind::Context || listens;
+    let can_be = |choice: &AnswerKind| match choice {
+        AnswerKind::Context => listens,
+        AnswerKind::Repair => repair.is_some(),
+        _ => true,
+    };
     Question {
         task: task.key().clone(),
         why: why.to_owned(),
@@ -59,6 +71,7 @@ fn question(turn: &Turn<'_>, task: &TaskState, why: &str) -> Question {
         max_iterations: turn.state.config.limits.task_iterations,
         fixes: task.fixes.iter().map(|(fix, _)| fix.clone()).collect(),
         choices: AnswerKind::ALL.into_iter().filter(can_be).collect(),
+        repair,
     }
 }
 
@@ -86,7 +99,8 @@ pub(super) fn answered(turn: &mut Turn<'_>, answer: &PersonAnswer, choice: Optio
         PersonAnswer::Edit | PersonAnswer::Context { .. } | PersonAnswer::Skip => {
             picking::go_on(turn);
         }
-        PersonAnswer::Fix => healing::ask_budget(turn),
+        PersonAnswer::Repair => healing::ask_budget_again(turn),
+        PersonAnswer::Fix => healing::ask_budget(turn, None),
         PersonAnswer::Stop => pause(turn, reason(&question)),
     }
 }
@@ -99,9 +113,9 @@ fn pause(turn: &mut Turn<'_>, why: String) {
 }
 
 fn question_of(turn: &Turn<'_>, task: &TaskState) -> Question {
-    let why = match &task.phase {
-        Phase::Asking { why, .. } => why,
-        _ => "",
+    let (why, repair) = match &task.phase {
+        Phase::Asking { why, repair, .. } => (why.as_str(), repair.clone()),
+        _ => ("", None),
     };
-    question(turn, task, why)
+    question(turn, task, why, repair)
 }

@@ -2,17 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use regreen_model::{AttemptClass, AttemptReport, Event, FailureNote, Mark, PromptKind, TaskKey};
+use regreen_model::{
+    AttemptClass, AttemptReport, CommandSeq, Event, FailureNote, Mark, PromptKind, TaskKey,
+    Timestamp,
+};
 
 use super::turn::Turn;
-use super::{choosing, ending, failing, modifying, picking, verifying, waiting};
+use super::{
+    Decision, choosing, ending, failing, modifying, picking, spending, verifying, waiting,
+};
 use crate::command::{AttemptOrder, Command};
-use crate::state::TaskState;
+use crate::recovery::FREE_SESSIONS;
+use crate::state::{Phase, State, TaskState};
 
 /// So many interruptions cost a task nothing.
 const FREE_INTERRUPTIONS: u32 = 2;
-/// So many lost sessions cost a task nothing.
-const FREE_SESSIONS: u32 = 2;
 /// Said of an agent that claims completion and admits failure in one breath.
 const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
 
@@ -39,6 +43,9 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
                 "ERROR: Maximum global iterations ({max}) reached. Review .progress.md for failure patterns."
             ),
         );
+    }
+    if let Some(message) = spending::used_up(turn) {
+        return ending::limit(turn, message);
     }
     turn.save_state_during(prompt);
     let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
@@ -75,39 +82,46 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         prompt,
         previous: task.failure.clone(),
         failed_attempt: task.failed_attempt,
-        session: task.session.clone().filter(|_| goes_on(task, prompt)),
+        session: task.session.clone().filter(|_| task.goes_on(prompt)),
         timeout_ms: config
             .attempt_timeout_ms
-            .saturating_mul(u64::from(time_factor)),
+            .saturating_mul(u64::from(time_factor))
+            .min(spending::time_left(turn)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
+        environment: turn.state.environment.clone(),
     }
 }
 
-/// Whether the attempt goes on with the session of the one before. Who failed by their own
-/// fault start afresh; who were cut off, or only have to add something, do not.
-fn goes_on(task: &TaskState, prompt: PromptKind) -> bool {
-    let was_cut_off = task.report.as_ref().is_some_and(|report| {
-        report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
-    });
-    match prompt {
-        PromptKind::Reminder | PromptKind::NoOp | PromptKind::Interrupted | PromptKind::Split => {
-            true
-        }
-        PromptKind::NewSession => false,
-        PromptKind::First | PromptKind::Retry => was_cut_off,
+/// Says what the session of an attempt is called, while the attempt is being made.
+pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str) -> Decision {
+    let Some(task) = state.task_of(seq) else {
+        return Decision::default();
+    };
+    let mut turn = Turn::about(state, now, task.key());
+    if let Phase::Attempting { attempt, .. } = task.phase {
+        turn.emit(Event::SessionSeen {
+            task: task.key().clone(),
+            attempt,
+            session: session.to_owned(),
+        });
     }
+    turn.decision()
 }
 
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let charged = is_charged(task, &report.class);
+    // Whoever was cut off by the budget has not failed.
+    let is_cut_off = spending::will_have_cut_off(turn, report);
+    let charged = is_charged(turn, task, report) && !is_cut_off;
+    let counted = Some(is_counted(task, &report.class) && !is_cut_off);
     turn.emit(Event::AttemptEnded {
         task: task.key().clone(),
         attempt,
         charged,
+        counted,
         report: Box::new(report.clone()),
     });
     for message in &report.plan.warnings {
@@ -139,17 +153,34 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
 }
 
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
-fn is_charged(task: &TaskState, class: &AttemptClass) -> bool {
+fn is_charged(turn: &Turn<'_>, task: &TaskState, report: &AttemptReport) -> bool {
     // A reminder is part of the attempt before it; to be asked to split a task is no attempt
     // at it; and whoever says what becomes of a task does not count its attempts.
     if task.reminded || task.asked_to_split || choosing::has_a_say(task) {
         return false;
     }
-    match class {
-        AttemptClass::Ordinary => true,
+    match report.class {
+        AttemptClass::Ordinary => !is_stuck(turn, report),
         AttemptClass::Interrupted => task.interruptions >= FREE_INTERRUPTIONS,
         AttemptClass::Session { .. } => task.lost_sessions >= FREE_SESSIONS,
         AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
+    }
+}
+
+/// What gets nowhere is charged to the requests to split it, where there are any.
+fn is_stuck(turn: &Turn<'_>, report: &AttemptReport) -> bool {
+    turn.state.config.recovery && report.ending.timed_out && !report.progressed
+}
+
+/// Whether it is one of the run's attempts. A reminder is part of the one before.
+fn is_counted(task: &TaskState, class: &AttemptClass) -> bool {
+    match class {
+        AttemptClass::Ordinary | AttemptClass::Session { .. } => {
+            !task.reminded && !choosing::has_a_say(task)
+        }
+        AttemptClass::Interrupted | AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => {
+            false
+        }
     }
 }
 
@@ -165,6 +196,7 @@ pub(super) fn ask_claims(turn: &mut Turn<'_>) {
         task: key.clone(),
         claims: claims.unwrap_or_default(),
         gate: turn.state.config.gate.clone(),
+        environment: turn.state.environment.clone(),
     };
     turn.ask(command, |seq| Event::ClaimsAsked { seq, task: key });
 }
@@ -215,7 +247,10 @@ fn judge(turn: &mut Turn<'_>) {
             failing::fail(turn, failure);
         }
         AttemptClass::Session { .. } => start(turn),
-        AttemptClass::Ordinary => judge_ordinary(turn),
+        AttemptClass::Ordinary => match spending::cut_off(turn, &report) {
+            Some(message) => ending::limit(turn, message),
+            None => judge_ordinary(turn),
+        },
     }
 }
 

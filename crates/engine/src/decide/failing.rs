@@ -1,9 +1,9 @@
-//! What happens after a failed attempt. Without recovery: try again, then stop.
+//! A failed attempt, and the end of a task's attempts.
 
 use regreen_model::{Event, FailureNote, TaskFailure};
 
 use super::turn::Turn;
-use super::{attempting, choosing, ending, healing, picking};
+use super::{choosing, ending, healing, picking};
 
 /// The attempt did not pass.
 pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureNote) {
@@ -36,16 +36,7 @@ fn fail_as(turn: &mut Turn<'_>, failure: FailureNote, only_red: bool) {
     if is_decided {
         return picking::go_on(turn);
     }
-    if turn.state.config.recovery {
-        return healing::start(turn);
-    }
-    // Nobody runs a group: there is no other attempt that could help.
-    let is_group = turn.task().is_some_and(|task| task.picked.is_group);
-    if is_group || is_used_up(turn) {
-        give_up(turn);
-    } else {
-        attempting::start(turn);
-    }
+    healing::start(turn);
 }
 
 pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {

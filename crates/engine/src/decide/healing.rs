@@ -1,11 +1,15 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
-use regreen_model::{ERROR_CHARS as KEPT_CHARS, Event, PlainLine, PromptKind, TaskId};
+use regreen_model::{
+    ERROR_CHARS as KEPT_CHARS, Event, FailureNote, Inspection, PlainLine, PlannedRepair,
+    PromptKind, TaskId,
+};
 
 use super::turn::Turn;
-use super::{asking, attempting, ending, failing, picking};
+use super::{asking, attempting, ending, failing, picking, repairing, waiting};
 use crate::command::{Command, FixOrder};
 use crate::input::FixBudget;
+use crate::recovery::{self, Class, History, Plan, Policy, Situation};
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
@@ -15,49 +19,77 @@ const ERROR_CHARS: usize = 200;
 const EARLIER_FIX: &str =
     "The same error came back after an earlier fix: find another way than that fix took";
 
-/// Why a task is a person's.
-const STUCK: &str = "it gets nowhere in its time, and was not split";
-const NOT_SPLIT: &str = "it could not be split";
-const SHELL_REPAIRS_NOTHING: &str = "the shell agent runs commands and cannot repair them";
-
 /// What is done about a failed attempt.
 pub(super) fn start(turn: &mut Turn<'_>) {
+    go_by_plan(turn, None);
+}
+
+/// What is done now that the workspace was looked at.
+pub(super) fn inspected(turn: &mut Turn<'_>, inspection: &Inspection) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.emit(Event::RepairInspected {
+        task,
+        inspection: inspection.clone(),
+    });
+    go_by_plan(turn, Some(inspection));
+}
+
+fn go_by_plan(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     let Some(task) = turn.task() else { return };
-    let is_group = task.picked.is_group;
-    match timeout_of(task) {
-        // One more attempt would have to follow whatever is done about it.
-        _ if !is_group && failing::is_used_up(turn) => failing::give_up(turn),
-        Some(Timeout::Progressing) => attempting::start(turn),
-        Some(Timeout::Stuck) if !task.asked_to_split => {
-            attempting::start_with(turn, PromptKind::Split);
-        }
-        Some(Timeout::Stuck) => asking::ask(turn, STUCK),
-        None if task.asked_to_split => asking::ask(turn, NOT_SPLIT),
-        None if turn.state.config.agent == SHELL => asking::ask(turn, SHELL_REPAIRS_NOTHING),
-        None => ask_budget(turn),
+    match plan_for(turn, task, inspection) {
+        Plan::TryAgain | Plan::Wait => attempting::start(turn),
+        Plan::Repeat { delay_ms } => waiting::repeat(turn, delay_ms),
+        Plan::Split => attempting::start_with(turn, PromptKind::Split),
+        Plan::Enrich => attempting::start_with(turn, PromptKind::Enriched),
+        Plan::AskPerson { why } => asking::ask(turn, &why, None),
+        Plan::Inspect => repairing::inspect(turn),
+        Plan::Repair(repair) => ask_budget(turn, Some(repair)),
+        Plan::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
+        Plan::Fix => ask_budget(turn, None),
+        Plan::GiveUp | Plan::StopRun => failing::give_up(turn),
     }
 }
 
-/// How an attempt was getting on when its time was over.
-enum Timeout {
-    Progressing,
-    Stuck,
-}
-
-fn timeout_of(task: &TaskState) -> Option<Timeout> {
-    let report = task.report.as_ref()?;
-    report.ending.timed_out.then_some(match report.progressed {
-        true => Timeout::Progressing,
-        false => Timeout::Stuck,
+fn plan_for(turn: &Turn<'_>, task: &TaskState, inspection: Option<&Inspection>) -> Plan {
+    let config = &turn.state.config;
+    let failure = task.failure.as_ref().and_then(FailureNote::told);
+    recovery::plan(&Situation {
+        class: Class::of(task.report.as_deref(), failure),
+        failure,
+        history: History {
+            iterations: task.iterations,
+            lost_sessions: task.lost_sessions,
+            repeats: task.repeats,
+            was_enriched: task.was_enriched,
+            asked_to_split: task.asked_to_split,
+            repaired: &task.repaired,
+        },
+        limits: &config.limits,
+        policy: Policy {
+            recovery: config.recovery,
+            repairs: config.repairs,
+            listens: config.agent != SHELL,
+            asks: config.asks && !config.keep_going,
+            is_group: task.picked.is_group,
+        },
+        inspection,
     })
 }
 
-pub(super) fn ask_budget(turn: &mut Turn<'_>) {
+pub(super) fn ask_budget(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
     let command = Command::ReadBudget { task: task.clone() };
-    turn.ask(command, |seq| Event::BudgetAsked { seq, task });
+    turn.ask(command, |seq| Event::BudgetAsked { seq, task, repair });
+}
+
+/// What was asked for when the run was cut off, or what a person has agreed to.
+pub(super) fn ask_budget_again(turn: &mut Turn<'_>) {
+    let own = turn.task().and_then(|task| task.own_fix.clone());
+    ask_budget(turn, own.map(|own| own.repair));
 }
 
 /// Plans the next fix, unless a limit says stop.
@@ -129,6 +161,7 @@ pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
         scope: turn.state.config.spec.clone(),
         extra_step: extra_step(task, again),
     };
+    let repair = task.own_fix.as_ref().map(|own| own.repair.clone());
     let (task, fix) = (order.task.clone(), order.id.clone());
     turn.ask(Command::InsertFix(Box::new(order)), |seq| {
         Event::FixPlanned {
@@ -136,11 +169,15 @@ pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
             task,
             fix,
             again,
+            repair,
         }
     });
 }
 
 fn extra_step(task: &TaskState, again: bool) -> String {
+    if let Some(own) = &task.own_fix {
+        return format!("regreen does this itself: {}", own.repair.does);
+    }
     match task.fixes.last() {
         Some((last, _)) if again => {
             format!("The same error came back after {last}: find another way than that fix took")

@@ -8,8 +8,10 @@ mod failing;
 mod healing;
 mod modifying;
 mod picking;
+mod repairing;
 mod resuming;
 mod saving;
+mod spending;
 mod turn;
 mod verifying;
 mod waiting;
@@ -43,6 +45,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),
+        Input::SessionSeen { seq, session } => attempting::seen(state, now, *seq, session),
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
             picking::read(state, now, plan)
         }
@@ -71,9 +74,10 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Attempting { attempt, .. }, I::AttemptEnded { report, .. }) => {
             attempting::ended(turn, *attempt, report);
         }
-        (P::Attempting { .. } | P::Budgeting { .. } | P::Inserting { .. }, I::Gone { .. }) => {
-            attempting::gone(turn);
-        }
+        (
+            P::Attempting { .. } | P::Repairing { .. } | P::Budgeting { .. } | P::Inserting { .. },
+            I::Gone { .. },
+        ) => attempting::gone(turn),
         (
             P::JudgingClaims { .. },
             I::ClaimsJudged {
@@ -85,9 +89,23 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (
             P::Verifying { again, first, .. },
             I::Verified {
-                verdict, diagnosis, ..
+                verdict,
+                diagnosis,
+                took_ms,
+                ..
             },
-        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref()),
+        ) => verifying::ended(
+            turn,
+            *again,
+            *first,
+            verdict,
+            diagnosis.as_deref(),
+            *took_ms,
+        ),
+        (P::Inspecting { .. }, I::RepairInspected { inspection, .. }) => {
+            healing::inspected(turn, inspection);
+        }
+        (P::Repairing { .. }, I::RepairEnded { result, .. }) => repairing::ended(turn, result),
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),
@@ -104,9 +122,15 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
         (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
-        (P::Waiting { since, until, .. }, I::Waited { .. }) => {
-            waiting::ended(turn, *since, *until);
-        }
+        (
+            P::Waiting {
+                since,
+                until,
+                repeats,
+                ..
+            },
+            I::Waited { .. },
+        ) => waiting::ended(turn, *since, *until, *repeats),
         _ => {}
     }
 }

@@ -3,7 +3,7 @@
 use regreen_model::{Event, PersonChoice, RunConfig, RunOutcome, Timestamp};
 
 use super::turn::Turn;
-use super::{Decision, asking, attempting, choosing, ending, verifying};
+use super::{Decision, asking, attempting, choosing, ending, repairing, verifying};
 use crate::input::{NextStep, Plan};
 use crate::state::{State, TaskState};
 
@@ -53,7 +53,7 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
             turn.emit(Event::TaskPicked {
                 task: picked.clone(),
             });
-            if asking::ask_again(&mut turn) {
+            if asking::ask_again(&mut turn) || repairing::start(&mut turn) {
                 return turn.decision();
             }
             if picked.is_group {

@@ -1,9 +1,11 @@
 //! Going on after the process that drove the run is gone.
 
-use regreen_model::{AttemptClass, AttemptReport, Event, Timestamp};
+use regreen_model::{AttemptClass, AttemptReport, Event, RepairResult, Timestamp};
 
 use super::turn::Turn;
-use super::{Decision, attempting, choosing, ending, healing, modifying, saving, verifying};
+use super::{
+    Decision, attempting, choosing, ending, healing, modifying, repairing, saving, verifying,
+};
 use crate::command::Command;
 use crate::input::Resumption;
 use crate::state::{Phase, State};
@@ -18,6 +20,7 @@ pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> 
     };
     turn.emit(Event::RunResumed {
         config: resumption.config.clone(),
+        at: Some(now),
     });
     choosing::take_note(&mut turn, &resumption.choices);
     ask_again(&mut turn, resumption.interrupted.as_deref());
@@ -33,7 +36,9 @@ fn ask_again(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::JudgingClaims { .. } => attempting::ask_claims(turn),
         Phase::Verifying { first: true, .. } => verifying::start_first(turn),
         Phase::Verifying { again, .. } => verifying::start(turn, *again),
-        Phase::Budgeting { .. } => healing::ask_budget(turn),
+        Phase::Inspecting { .. } => repairing::inspect(turn),
+        Phase::Repairing { .. } => repair_again(turn),
+        Phase::Budgeting { .. } => healing::ask_budget_again(turn),
         Phase::Inserting { .. } => healing::insert_again(turn),
         Phase::Modifying { .. } => modifying::ask_again(turn),
         Phase::Superseding { .. } => saving::supersede(turn),
@@ -42,7 +47,12 @@ fn ask_again(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::Ticking { done, .. } => saving::set_box(turn, *done),
         Phase::Committing { .. } => saving::save(turn),
         Phase::Recording { .. } => saving::record(turn),
-        Phase::Waiting { since, until, .. } => wait_on(turn, *since, *until),
+        Phase::Waiting {
+            since,
+            until,
+            repeats,
+            ..
+        } => wait_on(turn, *since, *until, *repeats),
         // Somebody may have decided about the task meanwhile, in the file.
         Phase::Open | Phase::Asking { .. } | Phase::Closed => turn.read_plan(),
     }
@@ -57,8 +67,17 @@ fn cut_off() -> AttemptReport {
     }
 }
 
+/// A repair looks at the workspace again before it does anything, and says so if nothing is left
+/// to do. Where a person has decided meanwhile, it is not done again.
+fn repair_again(turn: &mut Turn<'_>) {
+    if choosing::is_decided(turn) || !repairing::start(turn) {
+        let why = "regreen or the machine ended while it was done".to_owned();
+        repairing::ended(turn, &RepairResult::Failed { why });
+    }
+}
+
 /// A wait goes on to its end; it does not start afresh.
-fn wait_on(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp) {
+fn wait_on(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
@@ -68,5 +87,6 @@ fn wait_on(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp) {
         since,
         until,
         why: "still waiting".to_owned(),
+        repeats,
     });
 }

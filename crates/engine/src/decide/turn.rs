@@ -171,6 +171,13 @@ impl<'s> Turn<'s> {
         said.flat_map(|task| task.context.iter().cloned()).collect()
     }
 
+    /// The task for which regreen carries out this fix itself.
+    pub(super) fn owner_of(&self, fix: &TaskState) -> Option<&TaskState> {
+        let is_owner =
+            |task: &&TaskState| task.picked.root == fix.picked.root && task.owns_fix(&fix.key().id);
+        self.tasks().find(is_owner)
+    }
+
     /// Originals that were attempted in this run.
     fn tried(&self) -> BTreeSet<TaskKey> {
         let tried = self.tasks().filter(|task| task.attempts > 0);

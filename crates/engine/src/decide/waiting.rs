@@ -1,9 +1,9 @@
 //! Waiting for an agent's service to come back.
 
-use regreen_model::{Event, PlainLine, RunOutcome, Timestamp};
+use regreen_model::{Event, PlainLine, RunOutcome, Span, Timestamp};
 
 use super::turn::Turn;
-use super::{attempting, ending};
+use super::{attempting, ending, spending, verifying};
 use crate::command::Command;
 
 const FIRST_WAIT_MS: u64 = 2_000;
@@ -16,11 +16,21 @@ pub(super) fn start(turn: &mut Turn<'_>, why: &str, until: Option<Timestamp>) {
     if ending::stop_if_asked(turn) {
         return;
     }
+    // Nothing could follow the wait.
+    if let Some(message) = spending::used_up(turn) {
+        return ending::limit(turn, message);
+    }
     let why = PlainLine::flatten(why, SHOWN_CHARS).to_string();
     let now = turn.now;
     let until = now
         .plus(backoff_ms(turn.state.waits, now))
         .max(until.unwrap_or(now));
+    let time_left = spending::run_time_left(turn);
+    if until.since(now) > time_left {
+        let left = Span::from_millis(time_left);
+        let why = format!("{why}; --max-time leaves {left}, which is too little to wait for it");
+        return ending::end(turn, RunOutcome::TryLater { why });
+    }
     let budget = turn.state.config.max_wait_ms;
     if turn.state.waited_ms.saturating_add(until.since(now)) > budget {
         return ending::end(turn, RunOutcome::TryLater { why });
@@ -34,6 +44,7 @@ pub(super) fn start(turn: &mut Turn<'_>, why: &str, until: Option<Timestamp>) {
         since: now,
         until,
         why,
+        repeats: false,
     });
 }
 
@@ -45,12 +56,36 @@ fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
     wait + now.as_millis() % (wait / 10)
 }
 
+/// Waits a little before the same is done again.
+pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
+    let Some(task) = turn.task() else { return };
+    let cause = task.failure.as_ref().map_or("", |failure| failure.cause());
+    let (why, key) = (
+        PlainLine::first_of(cause, SHOWN_CHARS).to_string(),
+        task.key().clone(),
+    );
+    turn.emit(Event::RepeatPlanned { task: key.clone() });
+    let now = turn.now;
+    let until = now.plus(delay_ms);
+    turn.ask(Command::Wait { until }, |seq| Event::WaitStarted {
+        seq,
+        task: key,
+        since: now,
+        until,
+        why,
+        repeats: true,
+    });
+    ending::stop_if_asked(turn);
+}
+
 /// A clock that was set back meanwhile does not make the wait any shorter.
-pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp) {
-    let Some(task) = turn.task().map(|task| task.key().clone()) else {
-        return;
-    };
+pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
+    let Some(task) = turn.task() else { return };
+    let (task, only_red) = (task.key().clone(), task.only_red || task.picked.is_group);
     let waited_ms = turn.now.max(until).since(since);
     turn.emit(Event::WaitEnded { task, waited_ms });
-    attempting::start(turn);
+    match repeats && only_red {
+        true => verifying::start(turn, false),
+        false => attempting::start(turn),
+    }
 }

@@ -9,6 +9,7 @@
 mod agent;
 mod bytes;
 mod character;
+mod diagnoses;
 mod dice;
 mod hand;
 mod invariants;

@@ -112,8 +112,9 @@ impl World {
         task: &TaskKey,
     ) -> (PersonAnswer, Option<PersonChoice>) {
         let text = "look into src".to_owned();
-        let answer = match self.dice.roll(5) {
+        let answer = match self.dice.roll(6) {
             0 => PersonAnswer::Stop,
+            5 => PersonAnswer::Repair,
             1 => PersonAnswer::Skip,
             2 => PersonAnswer::Fix,
             3 => PersonAnswer::Context { text },

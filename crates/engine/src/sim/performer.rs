@@ -60,10 +60,25 @@ impl World {
                 self.watch.saw_verdict(&name_of(task), &verdict, is_group);
                 Input::Verified {
                     seq,
+                    diagnosis: match verdict {
+                        Verdict::Red { .. } => self.diagnosis(),
+                        Verdict::Green | Verdict::Unverified => None,
+                    },
                     verdict,
-                    diagnosis: None,
+                    took_ms: 0,
                 }
             }
+            Command::InspectRepair(scene) => {
+                let inspection = self.inspect(scene);
+                Input::RepairInspected { seq, inspection }
+            }
+            Command::Repair(order) => match self.row_to_repair(&order.fix) {
+                Some(_) => {
+                    let result = self.repair(order);
+                    Input::RepairEnded { seq, result }
+                }
+                None => Input::Gone { seq },
+            },
             Command::ReadBudget { task } => match self.budget(task) {
                 Some(budget) => Input::BudgetRead { seq, budget },
                 None => Input::Gone { seq },

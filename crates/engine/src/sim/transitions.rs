@@ -10,6 +10,7 @@ pub type Transition = (&'static str, &'static str);
 pub(super) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
+        Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
         Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => owed(state),
         // A run that has ended waits for nothing.
@@ -39,6 +40,8 @@ fn phase_name(phase: &Phase) -> &'static str {
         Phase::Verifying { first: true, .. } => "verifying_first",
         Phase::Verifying { again: true, .. } => "verifying_again",
         Phase::Verifying { .. } => "verifying",
+        Phase::Inspecting { .. } => "inspecting",
+        Phase::Repairing { .. } => "repairing",
         Phase::Budgeting { .. } => "budgeting",
         Phase::Inserting { .. } => "inserting",
         Phase::Modifying { .. } => "modifying",
@@ -50,6 +53,7 @@ fn phase_name(phase: &Phase) -> &'static str {
         Phase::Ticking { done: false, .. } => "unticking",
         Phase::Committing { .. } => "committing",
         Phase::Recording { .. } => "recording",
+        Phase::Waiting { repeats: true, .. } => "repeating",
         Phase::Waiting { .. } => "waiting",
         Phase::Closed => "closed",
     }
@@ -60,11 +64,14 @@ fn input_name(input: &Input) -> &'static str {
         Input::Start { .. } => "start",
         Input::Resume(_) => "resume",
         Input::Noticed { .. } => "noticed",
+        Input::SessionSeen { .. } => "session_seen",
         Input::PlanRead { .. } => "plan_read",
         Input::AttemptEnded { .. } => "attempt_ended",
         Input::Gone { .. } => "gone",
         Input::ClaimsJudged { .. } => "claims_judged",
         Input::Verified { .. } => "verified",
+        Input::RepairInspected { .. } => "repair_inspected",
+        Input::RepairEnded { .. } => "repair_ended",
         Input::BudgetRead { .. } => "budget_read",
         Input::Inserted { .. } => "inserted",
         Input::Modified { .. } => "modified",

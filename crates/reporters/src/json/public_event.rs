@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Mark, OutlineKind,
-    OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RunConfig, StopSignal, TaskId,
-    TaskKey, Timestamp, Verdict,
+    AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure, Inspection, Mark,
+    OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RepairAction,
+    RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -29,6 +29,7 @@ pub(super) enum PublicEvent<'e> {
         verify_timeout_ms: u64,
         idle_timeout_ms: Option<u64>,
         max_wait_ms: u64,
+        budgets: &'e Budgets,
     },
     RunResumed,
     Plan {
@@ -70,6 +71,11 @@ pub(super) enum PublicEvent<'e> {
         files_changed: u32,
         plan: PublicChanges,
     },
+    SessionSeen {
+        task: PublicTask,
+        attempt: u32,
+        session: &'e str,
+    },
     ClaimsJudged {
         task: PublicTask,
         kept: Vec<PublicTask>,
@@ -110,6 +116,25 @@ pub(super) enum PublicEvent<'e> {
         task: PublicTask,
         fix: String,
     },
+    RepairInspected {
+        task: PublicTask,
+        inspection: &'static str,
+        repair: Option<&'e RepairAction>,
+        does: Option<&'e str>,
+        why: Option<&'e str>,
+    },
+    RepairStarted {
+        task: PublicTask,
+        attempt: u32,
+        repair: &'e RepairAction,
+        does: &'e str,
+    },
+    RepairEnded {
+        task: PublicTask,
+        done: bool,
+        did: Option<&'e str>,
+        why: Option<&'e str>,
+    },
     PlanModified {
         task: PublicTask,
         added: Vec<PublicTask>,
@@ -125,6 +150,7 @@ pub(super) enum PublicEvent<'e> {
     PersonAsked {
         task: PublicTask,
         why: &'e str,
+        repair: Option<&'e RepairAction>,
     },
     PersonAnswered {
         task: PublicTask,
@@ -150,6 +176,7 @@ pub(super) enum PublicEvent<'e> {
         since: String,
         until: String,
         why: &'e str,
+        repeats: bool,
     },
     WaitEnded {
         task: PublicTask,
@@ -221,11 +248,21 @@ impl<'e> PublicEvent<'e> {
                 prompt: *prompt,
                 timeout_ms: *timeout_ms,
             },
+            Event::SessionSeen {
+                task,
+                attempt,
+                session,
+            } => Self::SessionSeen {
+                task: task.into(),
+                attempt: *attempt,
+                session,
+            },
             Event::AttemptEnded {
                 task,
                 attempt,
                 charged,
                 report,
+                ..
             } => Self::attempt_ended(task, *attempt, *charged, report),
             Event::ClaimsJudged {
                 task,
@@ -250,6 +287,7 @@ impl<'e> PublicEvent<'e> {
                 task,
                 attempt,
                 verdict,
+                ..
             } => Self::verified(task, *attempt, verdict),
             Event::TaskFailed {
                 task,
@@ -280,6 +318,19 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 fix: fix.to_string(),
             },
+            Event::RepairInspected { task, inspection } => Self::inspected(task, inspection),
+            Event::RepairStarted {
+                task,
+                attempt,
+                repair,
+                ..
+            } => Self::RepairStarted {
+                task: task.into(),
+                attempt: *attempt,
+                repair: &repair.action,
+                does: &repair.does,
+            },
+            Event::RepairEnded { task, result } => Self::repaired(task, result),
             Event::PlanModified { task, added } => Self::PlanModified {
                 task: task.into(),
                 added: added.iter().map(PublicTask::from).collect(),
@@ -292,9 +343,12 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 fixes: fixes.iter().map(PublicTask::from).collect(),
             },
-            Event::PersonAsked { task, why, .. } => Self::PersonAsked {
+            Event::PersonAsked {
+                task, why, repair, ..
+            } => Self::PersonAsked {
                 task: task.into(),
                 why,
+                repair: repair.as_ref().map(|repair| &repair.action),
             },
             Event::PersonAnswered { task, answer } => Self::PersonAnswered {
                 task: task.into(),
@@ -319,12 +373,14 @@ impl<'e> PublicEvent<'e> {
                 since,
                 until,
                 why,
+                repeats,
                 ..
             } => Self::WaitStarted {
                 task: task.into(),
                 since: since.iso8601(),
                 until: until.iso8601(),
                 why,
+                repeats: *repeats,
             },
             Event::WaitEnded { task, waited_ms } => Self::WaitEnded {
                 task: task.into(),
@@ -336,6 +392,8 @@ impl<'e> PublicEvent<'e> {
                 summary: Box::new(figures()),
             },
             Event::PlanAsked { .. }
+            | Event::RepeatPlanned { .. }
+            | Event::InspectionAsked { .. }
             | Event::BudgetAsked { .. }
             | Event::FixPlanned { .. }
             | Event::ModificationAsked { .. }
@@ -348,6 +406,34 @@ impl<'e> PublicEvent<'e> {
             | Event::Marked { .. }
             | Event::RecordAsked { .. } => return None,
         })
+    }
+
+    fn inspected(task: &TaskKey, inspection: &'e Inspection) -> Self {
+        let (name, repair, why) = match inspection {
+            Inspection::Allowed(repair) => ("allowed", Some(repair), None),
+            Inspection::Ask { repair, why } => ("ask", Some(repair), Some(why.as_str())),
+            Inspection::Refused { why } => ("refused", None, Some(why.as_str())),
+        };
+        Self::RepairInspected {
+            task: task.into(),
+            inspection: name,
+            repair: repair.map(|repair| &repair.action),
+            does: repair.map(|repair| repair.does.as_str()),
+            why,
+        }
+    }
+
+    fn repaired(task: &TaskKey, result: &'e RepairResult) -> Self {
+        let (did, why) = match result {
+            RepairResult::Done { did, .. } => (Some(did.as_str()), None),
+            RepairResult::Failed { why } => (None, Some(why.as_str())),
+        };
+        Self::RepairEnded {
+            task: task.into(),
+            done: did.is_some(),
+            did,
+            why,
+        }
     }
 
     fn started(config: &'e RunConfig) -> Self {
@@ -364,6 +450,7 @@ impl<'e> PublicEvent<'e> {
             verify_timeout_ms: config.verify_timeout_ms,
             idle_timeout_ms: config.idle_timeout_ms,
             max_wait_ms: config.max_wait_ms,
+            budgets: &config.budgets,
         }
     }
 

@@ -1,7 +1,6 @@
-use regreen_model::{Event, PromptKind, Timestamp};
+use regreen_model::{Event, PromptKind, Span, Timestamp};
 
 use crate::shown::reason;
-use crate::span::Span;
 use crate::tally::Tally;
 
 /// What is being done right now.
@@ -28,6 +27,7 @@ pub(super) enum Doing {
     /// A person is asked, and has the terminal.
     Asking,
     Stopping,
+    Repairing,
 }
 
 impl Doing {
@@ -45,6 +45,7 @@ impl Doing {
                 number: tally.number_of(task, *prompt),
                 limit: tally.limit_of_task(),
             },
+            Event::RepairStarted { .. } => Self::Repairing,
             Event::ClaimsAsked { .. } => Self::JudgingClaims,
             Event::VerifyStarted { again, .. } => Self::Verifying { again: *again },
             Event::TickAsked { .. } => Self::Saving,
@@ -73,6 +74,7 @@ impl Doing {
                 format!("attempt {number} of {limit} · {elapsed}")
             }
             Self::Reminding => format!("reminding the agent to signal · {elapsed}"),
+            Self::Repairing => format!("repairing · {elapsed}"),
             Self::JudgingClaims => format!("checking what else the agent ticked · {elapsed}"),
             Self::Verifying { again: false } => format!("verifying · {elapsed}"),
             Self::Verifying { again: true } => format!("verifying once more · {elapsed}"),

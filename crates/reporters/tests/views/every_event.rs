@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureNote, Mark, OutlineKind,
-    OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PromptKind, RunConfig,
-    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureNote, Inspection, Mark,
+    OutlineKind, OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair,
+    PromptKind, RepairAction, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
+    Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -19,6 +20,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::LimitSettled { .. } => "LimitSettled",
         Event::TaskPicked { .. } => "TaskPicked",
         Event::AttemptStarted { .. } => "AttemptStarted",
+        Event::SessionSeen { .. } => "SessionSeen",
         Event::AttemptPostponed { .. } => "AttemptPostponed",
         Event::AttemptEnded { .. } => "AttemptEnded",
         Event::ClaimsAsked { .. } => "ClaimsAsked",
@@ -33,6 +35,11 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::Committed { .. } => "Committed",
         Event::RecordAsked { .. } => "RecordAsked",
         Event::TaskDone { .. } => "TaskDone",
+        Event::RepeatPlanned { .. } => "RepeatPlanned",
+        Event::InspectionAsked { .. } => "InspectionAsked",
+        Event::RepairInspected { .. } => "RepairInspected",
+        Event::RepairStarted { .. } => "RepairStarted",
+        Event::RepairEnded { .. } => "RepairEnded",
         Event::BudgetAsked { .. } => "BudgetAsked",
         Event::FixPlanned { .. } => "FixPlanned",
         Event::FixInserted { .. } => "FixInserted",
@@ -56,7 +63,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 40;
+const EVENTS: usize = 46;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -79,6 +86,7 @@ pub(crate) fn every_event(text: &str) -> Vec<Event> {
     events.extend(verification(text));
     events.extend(ends_of_tasks(text));
     events.extend(questions(text));
+    events.extend(repairs(text));
     events.extend(waits(text));
     events.extend(ends(text));
     events
@@ -116,11 +124,19 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         has_fixes: false,
     };
     vec![
-        Event::RunResumed { config: None },
+        Event::RunResumed {
+            config: None,
+            at: None,
+        },
         Event::PlanAsked { seq: 1 },
         Event::LimitSettled { max_iterations: 9 },
         Event::TaskPicked {
             task: Box::new(picked),
+        },
+        Event::SessionSeen {
+            task: task(text),
+            attempt: 1,
+            session: text.to_owned(),
         },
         Event::AttemptPostponed {
             task: task(text),
@@ -149,6 +165,7 @@ fn attempts(text: &str) -> Vec<Event> {
         task: task(text),
         attempt: 1,
         charged: true,
+        counted: Some(true),
         report: Box::new(report(text, class)),
     });
     let claims = [
@@ -217,6 +234,7 @@ fn verification(text: &str) -> Vec<Event> {
             task: task(text),
             attempt: 1,
             verdict: verdict.clone(),
+            took_ms: 0,
         });
         std::iter::once(start).chain(ends).collect::<Vec<_>>()
     });
@@ -274,12 +292,14 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
         Event::BudgetAsked {
             seq: 20,
             task: key("2", text),
+            repair: Some(planned(text)),
         },
         Event::FixPlanned {
             seq: 21,
             task: key("2", text),
             fix: key("2.1", text).id,
             again: false,
+            repair: Some(planned(text)),
         },
         Event::FixInserted {
             task: key("2", text),
@@ -333,6 +353,7 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
 
 fn questions(text: &str) -> Vec<Event> {
     let answers = [
+        PersonAnswer::Repair,
         PersonAnswer::Edit,
         PersonAnswer::Context {
             text: text.to_owned(),
@@ -347,6 +368,7 @@ fn questions(text: &str) -> Vec<Event> {
                 seq: 30,
                 task: key("2", text),
                 why: text.to_owned(),
+                repair: Some(planned(text)),
             },
             Event::PersonAnswered {
                 task: key("2", text),
@@ -357,14 +379,73 @@ fn questions(text: &str) -> Vec<Event> {
     both.collect()
 }
 
+fn planned(text: &str) -> PlannedRepair {
+    PlannedRepair {
+        action: RepairAction::PipInstall {
+            args: vec![text.to_owned()],
+        },
+        does: text.to_owned(),
+    }
+}
+
+fn repairs(text: &str) -> Vec<Event> {
+    let why = text.to_owned();
+    let inspections = [
+        Inspection::Allowed(planned(text)),
+        Inspection::Ask {
+            repair: planned(text),
+            why: why.clone(),
+        },
+        Inspection::Refused { why: why.clone() },
+    ];
+    let results = [
+        RepairResult::Done {
+            did: text.to_owned(),
+            environment: vec![(text.to_owned(), text.to_owned())],
+        },
+        RepairResult::Failed { why },
+    ];
+    let asked = Event::InspectionAsked {
+        seq: 26,
+        task: key("2", text),
+    };
+    let inspected = inspections.map(|inspection| Event::RepairInspected {
+        task: key("2", text),
+        inspection,
+    });
+    let started = Event::RepairStarted {
+        seq: 27,
+        task: key("2.1", text),
+        attempt: 1,
+        repair: planned(text),
+    };
+    let ended = results.map(|result| Event::RepairEnded {
+        task: key("2.1", text),
+        result,
+    });
+    let first = [asked].into_iter().chain(inspected);
+    first.chain([started]).chain(ended).collect()
+}
+
 fn waits(text: &str) -> Vec<Event> {
+    let repeat = Event::WaitStarted {
+        seq: 9,
+        task: task(text),
+        since: Timestamp::from_millis(0),
+        until: Timestamp::from_millis(2_000),
+        why: text.to_owned(),
+        repeats: true,
+    };
     vec![
+        Event::RepeatPlanned { task: task(text) },
+        repeat,
         Event::WaitStarted {
             seq: 8,
             task: task(text),
             since: Timestamp::from_millis(0),
             until: Timestamp::from_millis(90_000_000),
             why: text.to_owned(),
+            repeats: false,
         },
         Event::WaitEnded {
             task: task(text),

@@ -16,6 +16,7 @@ pub(crate) fn judge_claims(
     task: &TaskKey,
     claims: &[Claim],
     gate: Option<&str>,
+    environment: &[(String, String)],
     audience: &mut dyn Audience,
 ) -> Result<Judged, PerformError> {
     let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
@@ -26,6 +27,7 @@ pub(crate) fn judge_claims(
             commands: &claim.verify,
             gate,
             timeout_ms: performer.verify_timeout_ms,
+            environment,
         };
         if holds(performer, &check, audience)? {
             // It may be the second time: a process before may have taken the tick back.

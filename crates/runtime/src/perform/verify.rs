@@ -11,7 +11,7 @@ use crate::excerpt::Excerpt;
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::process::{Job, Sink};
+use crate::process::{Job, Sink, set};
 use crate::report;
 use crate::stop::Stop;
 
@@ -28,6 +28,8 @@ pub(crate) struct Check<'a> {
     pub(crate) commands: &'a [VerifyCommand],
     pub(crate) gate: Option<&'a str>,
     pub(crate) timeout_ms: u64,
+    /// What repairs have set.
+    pub(crate) environment: &'a [(String, String)],
 }
 
 /// What was found.
@@ -99,7 +101,7 @@ fn run_one(
             "-c".into(),
             OsString::from(text.replace('\0', "")),
         ],
-        env: Vec::new(),
+        env: set(check.environment),
         stdin: Stdin::Empty,
         timeout,
         idle: None,

@@ -11,6 +11,7 @@ use crate::sim::world::Held;
 
 const FREE_INTERRUPTIONS: u32 = 2;
 const FREE_SESSIONS: u32 = 2;
+const REPEATS: u32 = 2;
 const MOST_TIME: u64 = 8;
 
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub(super) struct Counters {
     decided: BTreeSet<TaskKey>,
     waiting: BTreeMap<TaskKey, (Timestamp, Timestamp)>,
     waited_ms: u64,
+    /// The tokens that each session has used up, as it said last.
+    used: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +39,10 @@ struct Spent {
     charged: u32,
     interruptions: u32,
     sessions: u32,
+    repeats: u32,
+    enriched: u32,
+    /// Only Verify was red when it failed last.
+    only_red: bool,
 }
 
 impl Counters {
@@ -53,6 +60,7 @@ impl Counters {
             Event::RunStarted { config, .. } => self.config = Some(config.clone()),
             Event::RunResumed {
                 config: Some(config),
+                ..
             } => self.config = Some(RunConfig::clone(config)),
             Event::LimitSettled { max_iterations } => self.most_attempts = Some(*max_iterations),
             Event::Chosen { choice } => self.chosen(&choice.task, choice.what),
@@ -74,12 +82,19 @@ impl Counters {
                 self.decided.remove(task);
                 self.at_work.remove(task);
             }
-            Event::TaskFailed { task, .. } => {
+            Event::TaskFailed { task, only_red, .. } => {
                 self.decided.remove(task);
+                self.tasks.entry(task.clone()).or_default().only_red = *only_red;
             }
+            Event::RepairStarted { task, attempt, .. } => self.number(task, *attempt)?,
+            Event::RepeatPlanned { task } => self.repeats(task)?,
             Event::FixesSuperseded { fixes, .. } => self.closed.extend(fixes.iter().cloned()),
             Event::WaitStarted {
-                task, since, until, ..
+                task,
+                since,
+                until,
+                repeats: false,
+                ..
             } => self.waits(now, task, *since, *until)?,
             Event::WaitEnded { task, .. } => {
                 if let Some((since, until)) = self.waiting.remove(task) {
@@ -102,11 +117,18 @@ impl Counters {
         }
     }
 
-    fn starts(&mut self, task: &TaskKey, attempt: u32, prompt: PromptKind, ms: u64) -> Held {
+    fn number(&mut self, task: &TaskKey, attempt: u32) -> Held {
         let last = self.numbers.insert(task.clone(), attempt).unwrap_or(0);
-        let is_open = self.at_work.insert(task.clone(), prompt).is_some();
-        if attempt != last + 1 || is_open {
-            return Err(format!("attempt {attempt} of {task} follows {last}"));
+        match attempt == last + 1 {
+            true => Ok(()),
+            false => Err(format!("attempt {attempt} of {task} follows {last}")),
+        }
+    }
+
+    fn starts(&mut self, task: &TaskKey, attempt: u32, prompt: PromptKind, ms: u64) -> Held {
+        self.number(task, attempt)?;
+        if self.at_work.insert(task.clone(), prompt).is_some() {
+            return Err(format!("attempt {attempt} of {task} begins in another"));
         }
         let Some(config) = &self.config else {
             return Err("an attempt before the run began".to_owned());
@@ -120,10 +142,21 @@ impl Counters {
                 self.attempts + 1
             ));
         }
+        let used: u64 = self.used.values().sum();
+        if config.budgets.run.tokens.is_some_and(|most| used >= most) {
+            return Err(format!("an attempt of {task} after {used} tokens"));
+        }
         let spent = self.tasks.get(task).map_or(0, |spent| spent.charged);
         let is_charged = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
         if is_charged && spent >= config.limits.task_iterations {
             return Err(format!("attempt {} of task {task}", spent + 1));
+        }
+        if prompt == PromptKind::Enriched {
+            let spent = self.tasks.entry(task.clone()).or_default();
+            spent.enriched += 1;
+            if spent.enriched > 1 {
+                return Err(format!("{task} was told what it lacks a second time"));
+            }
         }
         if ms > config.attempt_timeout_ms * MOST_TIME {
             return Err(format!("an attempt of {task} gets {ms} ms"));
@@ -135,9 +168,19 @@ impl Counters {
         let Some(prompt) = self.at_work.remove(task) else {
             return Err(format!("an attempt of {task} ended that was not made"));
         };
+        if let (Some(session), Some(usage)) = (&report.session, &report.usage) {
+            self.used.insert(session.clone(), usage.input_tokens);
+        }
+        // Whoever says what becomes of a task has it start afresh.
+        if self.decided.remove(task) {
+            self.tasks.remove(task);
+            return Ok(());
+        }
+        let recovers = self.config.as_ref().is_some_and(|config| config.recovery);
+        let is_stuck = recovers && report.ending.timed_out && !report.progressed;
         let spent = self.tasks.entry(task.clone()).or_default();
-        let counts = match report.class {
-            AttemptClass::Ordinary => true,
+        let is_charged = match report.class {
+            AttemptClass::Ordinary => !is_stuck,
             AttemptClass::Interrupted => {
                 spent.interruptions += 1;
                 spent.interruptions > FREE_INTERRUPTIONS
@@ -148,12 +191,29 @@ impl Counters {
             }
             AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
         };
-        let is_part = matches!(prompt, PromptKind::Reminder | PromptKind::Split);
-        if counts && !is_part && !self.decided.remove(task) {
-            spent.charged += 1;
-            self.attempts += 1;
+        if prompt == PromptKind::Reminder {
+            return Ok(());
         }
+        spent.charged += u32::from(is_charged && prompt != PromptKind::Split);
+        let is_counted = matches!(
+            report.class,
+            AttemptClass::Ordinary | AttemptClass::Session { .. }
+        );
+        self.attempts += u32::from(is_counted);
         Ok(())
+    }
+
+    /// What is repeated is charged to the repeats.
+    fn repeats(&mut self, task: &TaskKey) -> Held {
+        let spent = self.tasks.entry(task.clone()).or_default();
+        spent.repeats += 1;
+        if !spent.only_red {
+            spent.charged = spent.charged.saturating_sub(1);
+        }
+        match spent.repeats > REPEATS {
+            false => Ok(()),
+            true => Err(format!("{task} is repeated {} times", spent.repeats)),
+        }
     }
 
     /// A wait that a crash cut in two is one wait.

@@ -3,10 +3,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Failure, FailureNote, PersonAnswer, PlanChanges,
-    PromptKind, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, Event, Failure, FailureNote, Inspection, PersonAnswer,
+    PlanChanges, PromptKind, RepairResult, RunOutcome, Span, TaskFailure, TaskKey, Timestamp,
+    Verdict,
 };
-use regreen_reporters::Span;
 use regreen_runtime::Places;
 use regreen_store::{AttemptKey, Run};
 
@@ -124,6 +124,18 @@ impl<'a> RunStory<'a> {
                     &format!("fix {fix} was made for it: `regreen why {fix}`"),
                 );
             }
+            Event::RepairInspected { inspection, .. } => tell_inspection(inspection, page),
+            Event::RepairStarted {
+                attempt, repair, ..
+            } => {
+                page.line(0, "");
+                let (does, log) = (&repair.does, self.way("log", *attempt));
+                page.line(1, &format!("regreen repairs it itself: {does}: `{log}`"));
+            }
+            Event::RepairEnded { result, .. } => match result {
+                RepairResult::Done { did, .. } => page.line(2, &format!("done: {did}")),
+                RepairResult::Failed { why } => page.line(2, &format!("that failed: {why}")),
+            },
             Event::PlanModified { task, .. } if !self.is_it(task) => {
                 page.line(1, &format!("the agent asked for it in task {}", task.id));
             }
@@ -327,6 +339,21 @@ impl<'a> RunStory<'a> {
     }
 }
 
+fn tell_inspection(inspection: &Inspection, page: &mut Page) {
+    match inspection {
+        Inspection::Allowed(repair) => {
+            page.line(2, &format!("may be repaired: {}", repair.does));
+        }
+        Inspection::Ask { repair, why } => {
+            page.line(
+                2,
+                &format!("a person may allow this: {} ({why})", repair.does),
+            );
+        }
+        Inspection::Refused { why } => page.line(2, &format!("no repair: {why}")),
+    }
+}
+
 /// What follows from it is told with the choice.
 fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
     match answer {
@@ -335,6 +362,7 @@ fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
             page.line(1, "a person said: try it again, and tell the agent:");
             page.quote(2, text);
         }
+        PersonAnswer::Repair => page.line(1, "a person said: repair it so"),
         PersonAnswer::Fix => page.line(1, "a person said: make a fix for it"),
         PersonAnswer::Skip => {}
         PersonAnswer::Stop => page.line(1, "a person did not decide yet"),
@@ -400,6 +428,7 @@ fn told(prompt: PromptKind) -> &'static str {
         PromptKind::NoOp => ", told that the last one changed nothing",
         PromptKind::Interrupted => ", told that the last one was cut off",
         PromptKind::NewSession => ", in a new session",
+        PromptKind::Enriched => ", told what the last one was missing",
         PromptKind::Split => ", asked to split the task",
     }
 }

@@ -69,6 +69,7 @@ impl AtTerminal {
         match kind {
             AnswerKind::Edit => self.edit(asked.tasks, keyboard),
             AnswerKind::Context => context(keyboard),
+            AnswerKind::Repair => Said::Answer(PersonAnswer::Repair),
             AnswerKind::Fix => Said::Answer(PersonAnswer::Fix),
             AnswerKind::Skip => Said::Answer(PersonAnswer::Skip),
             AnswerKind::Stop => Said::Answer(PersonAnswer::Stop),

@@ -59,6 +59,9 @@ impl Page<'_> {
                 facts.push(("tried", failure.attempted_fix.clone()));
             }
         }
+        if let Some(repair) = &question.repair {
+            facts.push(("repair", repair.does.clone()));
+        }
         let (used, most) = (question.iterations, question.max_iterations);
         if used > 0 {
             facts.push(("attempts", format!("{used} of {most} used up")));
@@ -78,6 +81,7 @@ impl Page<'_> {
             None => (String::new(), String::new()),
         };
         match choice {
+            AnswerKind::Repair => "repair: let regreen do it, then try the task again".to_owned(),
             AnswerKind::Edit => {
                 format!("edit and retry: change {tasks}; the task starts afresh, with all its attempts")
             }
@@ -120,6 +124,7 @@ fn letters(choices: &[AnswerKind]) -> String {
 
 fn letter(choice: AnswerKind) -> char {
     match choice {
+        AnswerKind::Repair => 'r',
         AnswerKind::Edit => 'e',
         AnswerKind::Context => 'c',
         AnswerKind::Fix => 'f',
@@ -153,6 +158,7 @@ mod tests {
             failed_attempt: Some(2),
             iterations: 2,
             max_iterations: 5,
+            repair: None,
             fixes: vec![TaskId::parse("1.3.1").unwrap()],
             choices: AnswerKind::ALL.to_vec(),
         };

@@ -1,0 +1,136 @@
+use std::fmt;
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Failure, FailureCategory, FailureKind, RetryMode,
+};
+use serde::{Deserialize, Serialize};
+
+/// What sort of failure it is. What it is charged to and what is done about it follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    Transient,
+    Fatal,
+    Session,
+    Interrupted,
+    PassingTrouble,
+    TimeoutWithProgress,
+    TimeoutWithoutProgress,
+    MissingContext,
+    InvalidTask,
+    Repairable,
+    Other,
+}
+
+impl Class {
+    pub const ALL: [Self; 11] = [
+        Self::Transient,
+        Self::Fatal,
+        Self::Session,
+        Self::Interrupted,
+        Self::PassingTrouble,
+        Self::TimeoutWithProgress,
+        Self::TimeoutWithoutProgress,
+        Self::MissingContext,
+        Self::InvalidTask,
+        Self::Repairable,
+        Self::Other,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::Fatal => "fatal",
+            Self::Session => "session",
+            Self::Interrupted => "interrupted",
+            Self::PassingTrouble => "passing trouble",
+            Self::TimeoutWithProgress => "timeout, progress",
+            Self::TimeoutWithoutProgress => "timeout, no progress",
+            Self::MissingContext => "missing context",
+            Self::InvalidTask => "invalid task",
+            Self::Repairable => "repairable",
+            Self::Other => "other",
+        }
+    }
+
+    /// The trouble is the agent's own and not the task's: it is dealt with alike whether or
+    /// not recovery is on.
+    #[must_use]
+    pub fn is_the_agents_own(self) -> bool {
+        matches!(
+            self,
+            Self::Transient | Self::Fatal | Self::Session | Self::Interrupted
+        )
+    }
+
+    /// The class of an attempt that has failed, with what the diagnosis makes of it, if that is
+    /// sure enough.
+    #[must_use]
+    pub fn of(report: Option<&AttemptReport>, failure: Option<&Failure>) -> Self {
+        report
+            .and_then(Self::of_ending)
+            .or_else(|| failure.map(Self::of_failure))
+            .unwrap_or(Self::Other)
+    }
+
+    /// What the end of the attempt alone tells.
+    #[must_use]
+    pub fn of_ending(report: &AttemptReport) -> Option<Self> {
+        match report.class {
+            AttemptClass::Transient { .. } => Some(Self::Transient),
+            AttemptClass::Fatal { .. } => Some(Self::Fatal),
+            AttemptClass::Session { .. } => Some(Self::Session),
+            AttemptClass::Interrupted => Some(Self::Interrupted),
+            AttemptClass::Ordinary if !report.ending.timed_out => None,
+            AttemptClass::Ordinary if report.progressed => Some(Self::TimeoutWithProgress),
+            AttemptClass::Ordinary => Some(Self::TimeoutWithoutProgress),
+        }
+    }
+
+    /// What the kind of a failure alone tells, for people: a run knows more of it.
+    #[must_use]
+    pub fn of_kind(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::TimeoutWithProgress => Self::TimeoutWithProgress,
+            FailureKind::TimeoutNoProgress => Self::TimeoutWithoutProgress,
+            FailureKind::ContextOverflow | FailureKind::SessionLost => Self::Session,
+            _ => Self::of_nature(kind.category(), kind, kind.retry_mode()),
+        }
+    }
+
+    /// What the diagnosis alone tells. Whether something can be repaired is for inspection to
+    /// say.
+    #[must_use]
+    pub fn of_failure(failure: &Failure) -> Self {
+        Self::of_nature(failure.category, failure.kind, failure.retry_mode)
+    }
+
+    fn of_nature(category: FailureCategory, kind: FailureKind, mode: RetryMode) -> Self {
+        match category {
+            FailureCategory::MissingContext => Self::MissingContext,
+            FailureCategory::InvalidTask => Self::InvalidTask,
+            FailureCategory::ToolError if is_passing(kind, mode) => Self::PassingTrouble,
+            // A limit of the task's own: regreen has no other time to give it.
+            FailureCategory::Timeout | FailureCategory::Partial | FailureCategory::ToolError => {
+                Self::Other
+            }
+        }
+    }
+}
+
+/// The same again may well succeed. A session that is full or lost is none of that: it would be
+/// so again.
+fn is_passing(kind: FailureKind, mode: RetryMode) -> bool {
+    let is_of_session = matches!(
+        kind,
+        FailureKind::ContextOverflow | FailureKind::SessionLost
+    );
+    mode == RetryMode::AsIs && !is_of_session
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
