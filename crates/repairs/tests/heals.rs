@@ -140,6 +140,33 @@ fn a_package_is_installed_as_the_manifest_says() {
     check_python(&pipfile, "requests", "requests", "requests==2.31.0");
 }
 
+/// An index that does not have everything.
+struct Patchy(Vec<String>);
+
+impl Runner for Patchy {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        let last = call.argv.last().unwrap().to_string_lossy().into_owned();
+        let is_whole = last == "requirements.txt";
+        self.0.push(last);
+        Ran {
+            exit: Some(i32::from(is_whole)),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
+fn one_package_that_cannot_be_had_does_not_keep_another_from_being_installed() {
+    let stage = with_venv();
+    stage.write("requirements.txt", "inflection==0.5.1\nzqnothing==9\n");
+    let stage = stage.begin();
+    let failure = missing_module("inflection", "inflection");
+    let planned = allowed(&stage, &failure);
+    let mut patchy = Patchy(Vec::new());
+    done(stage.carry_out(&failure, &planned, &mut patchy));
+    assert_eq!(patchy.0[..2], ["requirements.txt", "inflection==0.5.1"]);
+}
+
 #[test]
 fn a_lock_says_which_version() {
     let poetry = [

@@ -249,6 +249,7 @@ fn plan(scene: &Scene<'_>, home: &Home<'_>, name: &str, made: PathBuf) -> Option
         keeps: keeps.filter_map(in_home).collect(),
         makes: in_home("node_modules").filter(|_| !has_modules),
         check: Check::Exists(made),
+        ..ToolRun::default()
     };
     let from = lock.map_or(home.manifest.to_owned(), |lock| {
         home.folder.join(lock).display().to_string()
