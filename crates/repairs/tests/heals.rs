@@ -405,6 +405,8 @@ fn a_folder_is_made_only_where_something_is_written() {
     for line in [
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/input.csv'",
         "cat: logs/a.txt: No such file or directory",
+        "open(\"dist/manifest.json\"): No such file or directory: 'dist/manifest.json'",
+        "readFileSync: ENOENT: no such file or directory, open 'dist/index.html'",
     ] {
         stage.attack(&missing(line));
     }

@@ -70,6 +70,16 @@ const SQLITE: &str = "unable to open database";
 /// Frames that write, whatever they are given.
 const FRAMES: [&str; 3] = ["writeFile", "createWriteStream", "appendFile"];
 
+/// Calls that read.
+const READERS: [&str; 6] = [
+    "readFile",
+    "createReadStream",
+    "read_text",
+    "read_bytes",
+    "read_csv",
+    "File.read",
+];
+
 /// Words of lines that only read.
 const READS: [&str; 12] = [
     "cat:",
@@ -172,24 +182,27 @@ fn parents(scene: &Scene<'_>, failure: &Failure) -> Vec<String> {
         .collect()
 }
 
-/// Whether something says that a file was to be written there.
+/// Whether something says that a file was to be written there, and nothing that it was read.
 fn is_written(scene: &Scene<'_>, failure: &Failure, text: &str, folder: &RelPath) -> bool {
     let line = text::blocker(failure);
-    if READS.iter().any(|word| line.contains(word)) {
+    let has = |line: &str, signs: &[&str]| signs.iter().any(|sign| line.contains(sign));
+    if has(line, &READS) {
         return false;
     }
-    let is_output = folder
-        .as_path()
-        .iter()
-        .any(|part| OUTPUTS.iter().any(|name| part == *name));
-    let near = text::tail(scene.output).filter(|line| line.contains(text));
-    let is_in_code = near
-        .chain([line])
-        .any(|line| WRITES.iter().any(|sign| line.contains(sign)));
-    let mut frames = text::tail(scene.output);
-    let is_in_frame = frames.any(|line| FRAMES.iter().any(|frame| line.contains(frame)));
-    let is_database = line.contains(SQLITE);
-    is_output || is_in_code || is_in_frame || is_database || is_redirected(scene, text)
+    let lines = || text::tail(scene.output).chain([line]);
+    let mut near = lines().filter(|line| line.contains(text));
+    if near.any(|line| has(line, &WRITES)) || lines().any(|line| has(line, &FRAMES)) {
+        return true;
+    }
+    let mut near = lines().filter(|line| line.contains(text));
+    let is_opened = near.any(|line| line.contains("open("));
+    if is_opened || lines().any(|line| has(line, &READERS)) {
+        // Opened without a word of writing. A database is made by opening it.
+        return line.contains(SQLITE);
+    }
+    let mut parts = folder.as_path().iter();
+    let is_output = parts.any(|part| OUTPUTS.iter().any(|name| part == *name));
+    is_output || line.contains(SQLITE) || is_redirected(scene, text)
 }
 
 /// Whether the task's own commands write there.
