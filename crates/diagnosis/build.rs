@@ -145,7 +145,8 @@ fn write_rule(
             ascii_classes(pattern)
         }
     };
-    let near = |text: &Option<String>| text.as_deref().map(|text| pattern(&format!("(?m){text}")));
+    let near = |text: &Option<String>| text.as_deref().map(|text| format!("(?m){text}"));
+    let lazy = |pattern: &str| lazy(pattern, prose);
     let role = if rule.role.is_empty() {
         "cause"
     } else {
@@ -171,16 +172,16 @@ fn write_rule(
     )?;
     writeln!(
         out,
-        "  pattern: LazyRegex::new({:?}), unless: {},",
-        pattern(&rule.pattern),
-        lazy(near(&rule.unless))
+        "  pattern: {}, unless: {},",
+        lazy(&rule.pattern),
+        option(near(&rule.unless).as_deref().map(lazy))
     )?;
     writeln!(
         out,
         "  before: {}, after: {}, not_near: {},",
-        lazy(near(&rule.before)),
-        lazy(near(&rule.after)),
-        lazy(near(&rule.not_near))
+        option(near(&rule.before).as_deref().map(lazy)),
+        option(near(&rule.after).as_deref().map(lazy)),
+        option(near(&rule.not_near).as_deref().map(lazy))
     )?;
     writeln!(
         out,
@@ -288,8 +289,9 @@ fn option(text: Option<String>) -> String {
     text.map_or_else(|| "None".to_owned(), |text| format!("Some({text})"))
 }
 
-fn lazy(pattern: Option<String>) -> String {
-    option(pattern.map(|pattern| format!("LazyRegex::new({pattern:?})")))
+fn lazy(pattern: &str, is_prose: bool) -> String {
+    let constructor = if is_prose { "of_prose" } else { "new" };
+    format!("LazyRegex::{constructor}({pattern:?})")
 }
 
 fn kinds(kinds: &[FailureKind]) -> String {

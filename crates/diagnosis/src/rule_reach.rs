@@ -10,7 +10,7 @@ include!("pattern_texts.rs");
 
 /// What the pattern matches and the search for its texts passes over.
 fn unseen(rule: &Rule) -> Vec<String> {
-    let Ok(hir) = regex_syntax::parse(rule.pattern.as_str()) else {
+    let Ok(hir) = regex_syntax::parse(&rule.pattern.as_syntax()) else {
         return Vec::new();
     };
     let is_prose = rule.source == Some(Source::Agent);
