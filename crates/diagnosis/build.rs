@@ -245,16 +245,40 @@ impl Ordinary {
         } else {
             SHORTEST
         };
-        let texts = regex_syntax::parse(pattern).map(|hir| shortest_texts(&hir));
-        for text in texts.unwrap_or_default() {
-            let whole = as_text(&text);
-            if needs.iter().any(|need| whole.contains(need)) {
-                continue;
-            }
-            let runs = telling_runs(&text, at_least).into_iter();
-            needs.extend(runs.min_by_key(|run| (self.rarity(run), Reverse(run.len()))));
+        let Ok(hir) = regex_syntax::parse(pattern) else {
+            return needs;
+        };
+        let named = needs.clone();
+        let is_named = |text: &str| named.iter().any(|need| text.contains(need));
+        for branch in branches(&hir) {
+            needs.extend(self.needs_of(branch, at_least, &is_named));
         }
         needs
+    }
+
+    /// Texts of which each match of a branch has one, as far as there are any; else the
+    /// rarest that some of its matches have. What has a named text is found by that.
+    fn needs_of(
+        &self,
+        branch: &Hir,
+        at_least: usize,
+        is_named: &dyn Fn(&str) -> bool,
+    ) -> Vec<String> {
+        let worth = |text: &str| {
+            let is_useful = is_named(text) || is_telling(text, at_least);
+            is_useful.then(|| if is_named(text) { 0 } else { self.rarity(text) })
+        };
+        if let Some(mut texts) = cover(branch, &worth) {
+            texts.retain(|text| !is_named(text));
+            return texts;
+        }
+        let texts = shortest_texts(branch).into_iter();
+        let unnamed = texts.filter(|text| !is_named(&as_text(text)));
+        let rarest = unnamed.filter_map(|text| {
+            let runs = telling_runs(&text, at_least).into_iter();
+            runs.min_by_key(|run| (self.rarity(run), Reverse(run.len())))
+        });
+        rarest.collect()
     }
 
     /// How often ordinary logs have the rarest part of a text.

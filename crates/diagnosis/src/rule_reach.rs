@@ -54,6 +54,22 @@ fn every_branch_gives_a_text() {
 }
 
 #[test]
+fn every_match_has_one_of_the_texts_that_cover_a_pattern() {
+    let covered = |pattern: &str| {
+        let worth = |text: &str| (text.len() >= 3).then_some(0);
+        cover(&regex_syntax::parse(pattern).unwrap(), &worth)
+    };
+    let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
+    assert_eq!(
+        covered("(?:is|are) (?:needed|wanted) (?:by|of)"),
+        texts(&["needed", "wanted"])
+    );
+    assert_eq!(covered("(?i)Kit \\d+ (?:lost)?"), texts(&["kit "]));
+    assert_eq!(covered("(?:lost|a)"), None);
+    assert_eq!(covered("(?:lost)*"), None);
+}
+
+#[test]
 fn lines_are_found_by_what_is_fixed_in_them_and_rare() {
     let runs = |pattern: &str| {
         let texts = shortest_texts(&regex_syntax::parse(pattern).unwrap());

@@ -125,7 +125,9 @@ impl Reading<'_> {
         if self.claims.is_some() {
             return self.false_claim().or_else(|| self.in_spite_of_claim());
         }
-        if self.says_done && let Some(refuted) = self.false_claim() {
+        if self.says_done
+            && let Some(refuted) = self.false_claim()
+        {
             return Some(refuted);
         }
         self.of_time()
