@@ -26,6 +26,8 @@ const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
 /// What words must prove at least if success is claimed beside them.
 const CLEAR: u8 = 66;
+/// The same if the line that claims it has doubts of its own.
+const DOUBTFUL: u8 = 50;
 /// Means something only beside a claim.
 const ADMISSION: &str = "agent_messages/admission";
 const SIGNAL: &str = "agent_messages/task-complete";
@@ -123,12 +125,14 @@ impl Reading<'_> {
             return Some(self.of_block(error_line));
         }
         if self.claims.is_some() {
-            return self.false_claim().or_else(|| self.in_spite_of_claim());
+            let refuted = self.false_claim();
+            return refuted.or_else(|| self.in_spite_of_claim(CLEAR));
         }
-        if self.says_done
-            && let Some(refuted) = self.false_claim()
-        {
-            return Some(refuted);
+        if self.says_done {
+            let refuted = self.false_claim();
+            let doubted = || self.in_spite_of_claim(DOUBTFUL);
+            let cut_short = || self.of_budget().or_else(doubted);
+            return refuted.or_else(cut_short).or_else(|| self.of_open_steps());
         }
         self.of_time()
             .or_else(|| self.of_api())
@@ -145,10 +149,10 @@ impl Reading<'_> {
 
     /// Clear words beside a claim. What is asked or missed after finished work is the next
     /// task, not this one.
-    fn in_spite_of_claim(&self) -> Option<Diagnosis> {
+    fn in_spite_of_claim(&self, at_least: u8) -> Option<Diagnosis> {
         let words = self
             .of_words()
-            .filter(|words| !self.signals && words.confidence >= CLEAR)?;
+            .filter(|words| !self.signals && words.confidence >= at_least)?;
         let is_question = words.kind.category() == FailureCategory::MissingContext;
         (!is_question || self.signs.nothing_done).then_some(words)
     }
@@ -232,6 +236,12 @@ impl Reading<'_> {
             .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE);
         own.max_by_key(|c| (c.score, Reverse(c.finding.line)))
             .map(Diagnosis::of)
+    }
+
+    /// The work was cut short; what is called done is the part before that.
+    fn of_budget(&self) -> Option<Diagnosis> {
+        let is_budget = |own: &Diagnosis| own.kind == FailureKind::BudgetExhausted;
+        self.of_api().filter(is_budget)
     }
 
     fn of_words(&self) -> Option<Diagnosis> {
