@@ -265,8 +265,12 @@ impl Ordinary {
         is_named: &dyn Fn(&str) -> bool,
     ) -> Vec<String> {
         let worth = |text: &str| {
-            let is_useful = is_named(text) || is_telling(text, at_least);
-            is_useful.then(|| if is_named(text) { 0 } else { self.rarity(text) })
+            if is_named(text) {
+                return Some(0);
+            }
+            // What logs are full of would stop the search all the time; messages are short.
+            let is_rare = at_least < SHORTEST || self.rarity(text) == 0;
+            (is_rare && is_telling(text, at_least)).then(|| self.rarity(text))
         };
         if let Some(mut texts) = cover(branch, &worth) {
             texts.retain(|text| !is_named(text));

@@ -6,7 +6,7 @@ use regex::Regex;
 use crate::ascii_classes::ascii_classes;
 
 /// So often a pattern is tried by the engine that is ready at once.
-const FEW: u32 = 48;
+const FEW: u32 = 96;
 
 /// A pattern that is compiled when it is first needed: there are hundreds, and one log
 /// needs some dozens, most of them a few times only. A small engine is ready in no time and
