@@ -166,6 +166,8 @@ impl AcpDecoder {
         match self.resume.clone().filter(|_| can_load) {
             Some(session) => {
                 self.session.clone_from(&session);
+                // The protocol counts the whole session.
+                self.work.counts_whole_session();
                 let load = LoadSessionRequest::new(session, &self.root);
                 self.ask(Stage::Session, AGENT.session_load, &load)
             }

@@ -98,9 +98,9 @@ pub struct Lint {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The log, or `-` for standard input
-    #[arg(value_name = "FILE", default_value = "-")]
-    pub file: PathBuf,
+    /// The log, or `-` for standard input [default: -]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
     /// As JSON, for scripts
     #[arg(long)]
     pub json: bool,
@@ -120,8 +120,11 @@ pub struct Explain {
     #[arg(long, value_enum, default_value = "command")]
     pub source: ExplainSource,
     /// The input is a failure report: print it as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "plan")]
     pub report: bool,
+    /// Also say what a run with --recovery-mode would do about it; without FILE: about everything
+    #[arg(long)]
+    pub plan: bool,
 }
 
 /// Who printed a log.

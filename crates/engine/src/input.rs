@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Input {
     Start {
         run: String,
-        config: RunConfig,
+        config: Box<RunConfig>,
         /// All that people ever said of the spec's tasks, oldest first.
         #[serde(default)]
         choices: Vec<PersonChoice>,
@@ -55,6 +55,8 @@ pub enum Input {
         /// Why it is red.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
+        #[serde(default)]
+        took_ms: u64,
     },
     RepairInspected {
         seq: CommandSeq,

@@ -28,6 +28,9 @@ pub enum Event {
         /// What is settled anew, if anything is.
         #[serde(default)]
         config: Option<Box<RunConfig>>,
+        /// Since when it does: what was before is nobody's time.
+        #[serde(default)]
+        at: Option<Timestamp>,
     },
     /// A person said so while the run was not going on.
     Chosen {
@@ -96,6 +99,8 @@ pub enum Event {
         task: TaskKey,
         attempt: u32,
         verdict: Verdict,
+        #[serde(default)]
+        took_ms: u64,
     },
     /// The attempt did not pass; what is done about it follows.
     TaskFailed {

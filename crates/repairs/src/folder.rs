@@ -1,6 +1,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -92,16 +92,43 @@ impl Folder {
         Ok(rustix::fs::openat(&self.0, name, flags, mode)?.into())
     }
 
+    /// Writes a file anew beside itself and puts it in its place: a crash leaves one or the
+    /// other.
+    pub(crate) fn replace(&self, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mut draft = OsString::from(".regreen-");
+        draft.push(name);
+        let written = self.write_draft(&draft, bytes, mode);
+        let placed = written.and_then(|()| self.rename(&draft, self, name));
+        if placed.is_err() {
+            let _ = self.remove_file(&draft);
+        }
+        placed
+    }
+
+    fn write_draft(&self, draft: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mut file = self.new_file(draft, 0o600)?;
+        file.write_all(bytes)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+        file.sync_all()
+    }
+
     pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, name, &to.0, new)?)
     }
 }
 
+/// Longer texts are no paths.
+const MAX_PATH: usize = 1024;
+
 /// The place in the workspace that a text means, with every link resolved: `None` if it is
 /// outside, leads through something that is no folder, or is the workspace itself. Need not
 /// exist.
 pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
-    if text.is_empty() || text.chars().any(char::is_control) || text.starts_with('~') {
+    if text.len() > MAX_PATH
+        || text.is_empty()
+        || text.chars().any(char::is_control)
+        || text.starts_with('~')
+    {
         return None;
     }
     let full = root.join(text);

@@ -71,7 +71,7 @@ impl Scene<'_> {
     }
 
     /// The folders that the task changes to.
-    fn folders(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
         let words = self
             .commands
             .iter()

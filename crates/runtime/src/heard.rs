@@ -1,3 +1,5 @@
+use std::fs;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -122,13 +124,20 @@ pub(crate) struct Listener<'a, 'c> {
     scanner: Option<Scanner>,
     told: Told<'a, 'c>,
     shown: Option<Instant>,
+    /// Where what it has used up is kept, for whoever comes after a crash.
+    usage_file: PathBuf,
     /// Runs since the agent has said all; ends the agent unless it is dropped before.
     grace: Option<Sender<()>>,
     is_hopeless: bool,
 }
 
 impl<'a, 'c> Listener<'a, 'c> {
-    pub(crate) fn new(log: LogFile, decoder: Box<dyn Decoder>, told: Told<'a, 'c>) -> Self {
+    pub(crate) fn new(
+        log: LogFile,
+        decoder: Box<dyn Decoder>,
+        told: Told<'a, 'c>,
+        usage_file: PathBuf,
+    ) -> Self {
         Self {
             log,
             decoder,
@@ -139,6 +148,7 @@ impl<'a, 'c> Listener<'a, 'c> {
             scanner: None,
             told,
             shown: None,
+            usage_file,
             grace: None,
             is_hopeless: false,
         }
@@ -194,6 +204,7 @@ impl<'a, 'c> Listener<'a, 'c> {
         match &event {
             AgentEvent::ToolStarted { name, .. } => self.told.activity(name),
             AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),
+            AgentEvent::Usage(usage) => self.keep_usage(usage),
             AgentEvent::Session { id } if self.heard.session.as_ref() != Some(id) => {
                 self.told.session(id);
             }
@@ -207,6 +218,13 @@ impl<'a, 'c> Listener<'a, 'c> {
             self.end();
         }
         self.heard.note(event);
+    }
+
+    /// Without it an attempt that nobody saw the end of costs nothing; no reason to end it.
+    fn keep_usage(&self, usage: &Usage) {
+        if let Ok(usage) = serde_json::to_vec(usage) {
+            let _ = fs::write(&self.usage_file, usage);
+        }
     }
 
     fn write(&self, line: &str) {

@@ -9,6 +9,9 @@ use crate::places::Places;
 /// The kind of a failure that no rule knows.
 const UNDIAGNOSED: &str = "error";
 
+/// Who carries out repairs.
+const OWN_HANDS: &str = "regreen";
+
 /// What every row needs to know.
 #[derive(Debug)]
 pub(crate) struct Historian<'a> {
@@ -30,6 +33,15 @@ impl Historian<'_> {
                 vec![HistoryRow::Attempt(Attempt {
                     log: Some(self.places.shown(&log)),
                     ..self.attempt(task, *attempt)
+                })]
+            }
+            Event::RepairStarted { task, attempt, .. } => {
+                let log = self.places.log(self.run.as_str(), task, *attempt);
+                let key = self.key(task, *attempt);
+                vec![HistoryRow::Attempt(Attempt {
+                    log: Some(self.places.shown(&log)),
+                    outcome: Some("repair".to_owned()),
+                    ..Attempt::begun(key, OWN_HANDS, clock::stored_ms(self.now))
                 })]
             }
             Event::SessionSeen {
@@ -57,6 +69,7 @@ impl Historian<'_> {
                 task,
                 attempt,
                 verdict,
+                ..
             } if *attempt > 0 => vec![HistoryRow::Attempt(Attempt {
                 verify: Some(word(verdict).to_owned()),
                 ..self.attempt(task, *attempt)

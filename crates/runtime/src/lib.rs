@@ -5,9 +5,11 @@
 
 mod agenda;
 mod audience;
+mod budget_notices;
 mod chronicle;
 mod clock;
 mod driver;
+mod end_of_file;
 mod excerpt;
 mod heard;
 mod history;

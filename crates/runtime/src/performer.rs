@@ -1,9 +1,12 @@
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
+use regreen_repairs::Declared;
 use regreen_store::Store;
 use regreen_workspace::Programs;
 
@@ -16,6 +19,7 @@ use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
+use crate::report::millis;
 use crate::tree::Tree;
 
 /// Does what the engine asks for.
@@ -26,6 +30,10 @@ pub(crate) struct Performer {
     pub(crate) agent: Agent,
     pub(crate) prompts: Prompts,
     pub(crate) programs: Programs,
+    /// Where programs are looked for: the value of PATH.
+    pub(crate) path: OsString,
+    /// What the workspace's manifests named when the run began.
+    pub(crate) declared: Declared,
     pub(crate) verify_timeout_ms: u64,
     /// What runs Verify commands.
     pub(crate) shell: PathBuf,
@@ -115,10 +123,12 @@ impl Performer {
                     timeout_ms: *timeout_ms,
                     environment,
                 };
+                let began = Instant::now();
                 perform::verify(self, &check, chronicle.audience).map(|checked| Input::Verified {
                     seq,
                     verdict: checked.verdict,
                     diagnosis: checked.diagnosis,
+                    took_ms: millis(began.elapsed()),
                 })
             }
             Command::InspectRepair(scene) => perform::inspect_repair(self, scene)

@@ -37,7 +37,7 @@ pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
     }
 }
 
-fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -61,9 +61,9 @@ pub fn holders_of_file(device: u64, inode: u64, now: SystemTime) -> Holders {
     system::holders_of_file(device, inode, now)
 }
 
-/// Who listens on a TCP port.
+/// Who listens on a TCP port, or on any.
 #[must_use]
-pub fn listeners_on(port: u16, now: SystemTime) -> Holders {
+pub fn listeners_on(port: Option<u16>, now: SystemTime) -> Holders {
     system::listeners_on(port, now)
 }
 

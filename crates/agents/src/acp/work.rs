@@ -27,6 +27,11 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// What is told of the usage is all that the session has used.
+    pub(super) fn counts_whole_session(&mut self) {
+        self.usage.cumulative = true;
+    }
+
     pub(super) fn updated(&mut self, params: Value) -> Vec<AgentEvent> {
         let Ok(notification) = serde_json::from_value::<SessionNotification>(params) else {
             return Vec::new();

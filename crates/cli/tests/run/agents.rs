@@ -15,10 +15,15 @@ const SOON: Duration = Duration::from_secs(100);
 
 /// A scene whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
 fn scene(script: &str) -> Scene {
-    let scene = Scene::new(TASK).agent("");
+    with_program(Scene::new(TASK), "claude", script)
+}
+
+/// A scene in which an agent of this name is installed.
+pub(crate) fn with_program(scene: Scene, name: &str, script: &str) -> Scene {
+    let scene = scene.agent("");
     let bin = scene.outside().join("bin");
     fs::create_dir(&bin).unwrap();
-    let program = bin.join("claude");
+    let program = bin.join(name);
     let head = "#!/bin/sh\nnotes=${0%/*}/..\necho \"$*\" >>\"$notes/calls\"\ncat >/dev/null\n";
     fs::write(&program, format!("{head}{script}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -33,17 +38,20 @@ fn command(scene: &Scene, arguments: &[&str]) -> Command {
     command
 }
 
-fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
-    let output = command(scene, &[&["run"], flags].concat())
-        .output()
-        .unwrap();
+pub(crate) fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
+    let output = run_command(scene, flags).output().unwrap();
     let printed = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
+/// `regreen run` with what is installed in the scene.
+pub(crate) fn run_command(scene: &Scene, flags: &[&str]) -> Command {
+    command(scene, &[&["run"], flags].concat())
+}
+
 /// A run that is at work.
 fn start(scene: &Scene, flags: &[&str]) -> Child {
-    let mut command = command(scene, &[&["run"], flags].concat());
+    let mut command = run_command(scene, flags);
     let command = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -60,7 +68,7 @@ fn wait_for(scene: &Scene, name: &str) {
 }
 
 /// A script that prints these lines.
-fn says(lines: &[&str]) -> String {
+pub(crate) fn says(lines: &[&str]) -> String {
     let lines = lines.iter();
     lines
         .map(|line| format!("printf '%s\\n' '{line}'\n"))

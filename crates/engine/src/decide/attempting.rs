@@ -8,7 +8,9 @@ use regreen_model::{
 };
 
 use super::turn::Turn;
-use super::{Decision, choosing, ending, failing, modifying, picking, verifying, waiting};
+use super::{
+    Decision, choosing, ending, failing, modifying, picking, spending, verifying, waiting,
+};
 use crate::command::{AttemptOrder, Command};
 use crate::recovery::FREE_SESSIONS;
 use crate::state::{Phase, State, TaskState};
@@ -41,6 +43,9 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
                 "ERROR: Maximum global iterations ({max}) reached. Review .progress.md for failure patterns."
             ),
         );
+    }
+    if let Some(message) = spending::used_up(turn) {
+        return ending::limit(turn, message);
     }
     turn.save_state_during(prompt);
     let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
@@ -80,7 +85,8 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         session: task.session.clone().filter(|_| task.goes_on(prompt)),
         timeout_ms: config
             .attempt_timeout_ms
-            .saturating_mul(u64::from(time_factor)),
+            .saturating_mul(u64::from(time_factor))
+            .min(spending::time_left(turn)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
@@ -107,8 +113,10 @@ pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let charged = is_charged(turn, task, report);
-    let counted = Some(is_counted(task, &report.class));
+    // Whoever was cut off by the budget has not failed.
+    let is_cut_off = spending::will_have_cut_off(turn, report);
+    let charged = is_charged(turn, task, report) && !is_cut_off;
+    let counted = Some(is_counted(task, &report.class) && !is_cut_off);
     turn.emit(Event::AttemptEnded {
         task: task.key().clone(),
         attempt,
@@ -239,7 +247,10 @@ fn judge(turn: &mut Turn<'_>) {
             failing::fail(turn, failure);
         }
         AttemptClass::Session { .. } => start(turn),
-        AttemptClass::Ordinary => judge_ordinary(turn),
+        AttemptClass::Ordinary => match spending::cut_off(turn, &report) {
+            Some(message) => ending::limit(turn, message),
+            None => judge_ordinary(turn),
+        },
     }
 }
 

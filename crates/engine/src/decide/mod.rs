@@ -11,6 +11,7 @@ mod picking;
 mod repairing;
 mod resuming;
 mod saving;
+mod spending;
 mod turn;
 mod verifying;
 mod waiting;
@@ -88,9 +89,19 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (
             P::Verifying { again, first, .. },
             I::Verified {
-                verdict, diagnosis, ..
+                verdict,
+                diagnosis,
+                took_ms,
+                ..
             },
-        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref()),
+        ) => verifying::ended(
+            turn,
+            *again,
+            *first,
+            verdict,
+            diagnosis.as_deref(),
+            *took_ms,
+        ),
         (P::Inspecting { .. }, I::RepairInspected { inspection, .. }) => {
             healing::inspected(turn, inspection);
         }

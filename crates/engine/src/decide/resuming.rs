@@ -20,6 +20,7 @@ pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> 
     };
     turn.emit(Event::RunResumed {
         config: resumption.config.clone(),
+        at: Some(now),
     });
     choosing::take_note(&mut turn, &resumption.choices);
     ask_again(&mut turn, resumption.interrupted.as_deref());

@@ -65,6 +65,7 @@ impl World {
                         Verdict::Green | Verdict::Unverified => None,
                     },
                     verdict,
+                    took_ms: 0,
                 }
             }
             Command::InspectRepair(scene) => {

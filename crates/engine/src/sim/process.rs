@@ -78,7 +78,7 @@ impl World {
         let choices = last_words(&self.choices);
         self.feed(Input::Start {
             run,
-            config,
+            config: Box::new(config),
             choices,
             after_limit,
         })

@@ -1,5 +1,4 @@
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io;
 
 use regreen_workspace::RelPath;
 
@@ -7,17 +6,13 @@ use crate::folder::Folder;
 use crate::looks::crlf_script;
 use crate::scene::Scene;
 
-/// Writes a script anew beside itself and exchanges the two: a crash leaves one or the other.
+/// Ends the lines of a script as on Unix; its mode stays.
 pub(super) fn carry_out(scene: &Scene<'_>, path: &RelPath) -> Result<(), String> {
     let bytes = crlf_script(scene, path).map_err(|why| format!("{path} {why}"))?;
     let cannot = |error: io::Error| format!("{path} cannot be written: {error}");
     let (folder, name) = Folder::of(scene.root, path).map_err(cannot)?;
-    let draft = draft_name(&name);
-    let written = write(&folder, &name, &draft, &unix(&bytes));
-    if written.is_err() {
-        let _ = folder.remove_file(&draft);
-    }
-    written.map_err(cannot)
+    let mode = folder.stat(&name).map_err(cannot)?.st_mode;
+    folder.replace(&name, &unix(&bytes), mode).map_err(cannot)
 }
 
 fn unix(bytes: &[u8]) -> Vec<u8> {
@@ -29,21 +24,6 @@ fn unix(bytes: &[u8]) -> Vec<u8> {
         lines.push(*byte);
     }
     lines
-}
-
-fn draft_name(name: &OsStr) -> OsString {
-    let mut draft = OsString::from(".regreen-");
-    draft.push(name);
-    draft
-}
-
-fn write(folder: &Folder, name: &OsStr, draft: &OsStr, bytes: &[u8]) -> io::Result<()> {
-    let stat = folder.stat(name)?;
-    let mut file = folder.new_file(draft, 0o600)?;
-    file.write_all(bytes)?;
-    rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(stat.st_mode & 0o777))?;
-    file.sync_all()?;
-    folder.rename(draft, folder, name)
 }
 
 #[cfg(test)]

@@ -1,4 +1,3 @@
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 
@@ -59,9 +58,12 @@ fn before<'p>(scene: &Scene<'_>, path: &'p RelPath) -> Before<'p> {
 }
 
 fn run_all(run: &ToolRun, runner: &mut dyn Runner) -> Result<(), String> {
-    for call in &run.calls {
+    for (at, call) in run.calls.iter().enumerate() {
         let ran = runner.run(call);
-        if !ran.succeeded() {
+        let is_last = at + 1 == run.calls.len();
+        let instead = run.instead.as_ref().filter(|_| is_last);
+        let is_done = ran.succeeded() || instead.is_some_and(|call| runner.run(call).succeeded());
+        if !is_done {
             return Err(failed(call, &ran));
         }
     }
@@ -160,15 +162,8 @@ fn put_back(scene: &Scene<'_>, before: &Before<'_>) -> Result<(), String> {
     let Some(bytes) = &before.bytes else {
         return set_aside(scene, before.path).map_err(cannot);
     };
-    let mode = folder
-        .stat(&name)
-        .map_or(0o644, |stat| stat.st_mode & 0o777);
-    let draft = OsStr::new(".regreen-put-back");
-    let mut file = folder.new_file(draft, mode).map_err(cannot)?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(cannot)?;
-    folder.rename(draft, &folder, &name).map_err(cannot)
+    let mode = folder.stat(&name).map_or(0o644, |stat| stat.st_mode);
+    folder.replace(&name, bytes, mode).map_err(cannot)
 }
 
 /// What a repair has made belongs to nobody's commit.

@@ -22,6 +22,7 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
         Some(RepairAction::CrlfToLf { path }) => Some(path.as_str()),
         _ => match failure.kind {
             FailureKind::CrlfScript | FailureKind::BadInterpreter => None,
+            _ if shows_crlf(scene, failure) => None,
             _ => return None,
         },
     };
@@ -60,6 +61,17 @@ fn verdict(scene: &Scene<'_>, place: &RelPath) -> Verdict {
         }
         Ok(_) => Verdict::Allowed(plan),
     }
+}
+
+/// Shells that stumble over such a line show its end.
+fn shows_crlf(scene: &Scene<'_>, failure: &Failure) -> bool {
+    let kinds = [
+        FailureKind::BadUsage,
+        FailureKind::SyntaxError,
+        FailureKind::MissingCommand,
+    ];
+    let ends = ["\\r'", "\r: ", "^M"];
+    kinds.contains(&failure.kind) && ends.iter().any(|end| scene.output.contains(end))
 }
 
 /// What the task runs, or the output names, that is such a script.

@@ -3,6 +3,7 @@ use std::fs;
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
+use crate::folder::locate;
 use crate::plan::{Deed, Plan};
 use crate::scene::Scene;
 use crate::text;
@@ -79,7 +80,10 @@ fn is_env(path: &RelPath) -> bool {
 /// The file that is missing: named by the line, or `.env` where a variable is.
 fn wanted(scene: &Scene<'_>, failure: &Failure) -> Option<RelPath> {
     if failure.kind == FailureKind::MissingEnvVar {
-        return crate::folder::locate(scene.root, ".env");
+        let inner = scene.folders().map(|folder| format!("{folder}/.env"));
+        let mut places = inner.filter_map(|path| locate(scene.root, &path));
+        let with_example = places.find(|place| example_of(scene, place).is_some());
+        return with_example.or_else(|| locate(scene.root, ".env"));
     }
     if failure.kind != FailureKind::MissingFile {
         return None;

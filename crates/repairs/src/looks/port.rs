@@ -14,20 +14,39 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
     if failure.kind != FailureKind::PortInUse {
         return None;
     }
-    let Some(port) = port(scene, failure) else {
-        return Some(Verdict::persons(
-            "free the port",
-            "which port it is cannot be seen",
-        ));
-    };
-    Some(match listeners_on(port, scene.now) {
+    Some(match port(scene, failure) {
+        Some(port) => held(scene, port),
+        None => unnamed(scene),
+    })
+}
+
+fn held(scene: &Scene<'_>, port: u16) -> Verdict {
+    match listeners_on(Some(port), scene.now) {
         Holders::Unknown => foreign(port, "a process that cannot be looked into"),
         Holders::Known(holders) => match holders.as_slice() {
             [] => Verdict::refused(format!("nobody listens on port {port} any more")),
             [holder] if ours::is_ours(scene, holder) => Verdict::Allowed(lock::ending(holder)),
             [holder, ..] => foreign(port, &lock::described(holder)),
         },
-    })
+    }
+}
+
+/// Not every program says which port: then it is the only leftover of ours that listens.
+fn unnamed(scene: &Scene<'_>) -> Verdict {
+    let ours = match listeners_on(None, scene.now) {
+        Holders::Unknown => Vec::new(),
+        Holders::Known(mut all) => {
+            all.retain(|process| ours::is_ours(scene, process));
+            all
+        }
+    };
+    match ours.as_slice() {
+        [only] => Verdict::Allowed(lock::ending(only)),
+        _ => Verdict::persons(
+            "free the port",
+            "which port it is, and who holds it, cannot be seen",
+        ),
+    }
 }
 
 fn foreign(port: u16, who: &str) -> Verdict {

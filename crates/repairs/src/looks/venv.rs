@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::folder::locate;
 use crate::scene::Scene;
 
 /// A virtual environment of the project's own.
@@ -22,21 +23,24 @@ pub(super) enum Found {
 
 const USUAL: [&str; 3] = [".venv", "venv", "env"];
 
-/// The virtual environment that the task uses.
+/// The virtual environment that the task uses: one that it names, else a usual one at the root
+/// or where the task changes to.
 pub(super) fn find(scene: &Scene<'_>) -> Found {
-    let named = named(scene);
-    let names = named.iter().map(String::as_str).chain(USUAL);
-    let there: Vec<&str> = names
-        .filter(|name| scene.root.join(name).symlink_metadata().is_ok())
-        .filter(|name| *name == ".venv" || scene.root.join(name).join("pyvenv.cfg").exists())
-        .collect();
-    match there.first() {
+    let is_there = |name: &String| scene.root.join(name).symlink_metadata().is_ok();
+    let is_venv = |name: &String| {
+        name.as_str() == ".venv" || scene.root.join(name).join("pyvenv.cfg").exists()
+    };
+    let inner = scene
+        .folders()
+        .filter_map(|folder| locate(scene.root, folder));
+    let inner = inner.flat_map(|folder| USUAL.map(|name| format!("{folder}/{name}")));
+    let usual = inner.chain(USUAL.map(str::to_owned));
+    let mut found = named(scene).into_iter().chain(usual).filter(is_there);
+    match found.find(is_venv) {
         None => Found::None,
-        Some(name) => match unsafe_part(scene, name) {
+        Some(name) => match unsafe_part(scene, &name) {
             Some(why) => Found::Unsafe(why),
-            None => Found::Venv(Venv {
-                name: (*name).to_owned(),
-            }),
+            None => Found::Venv(Venv { name }),
         },
     }
 }
@@ -50,7 +54,7 @@ fn named(scene: &Scene<'_>) -> Vec<String> {
     let before = words
         .filter_map(|word| word.split_once("/bin/"))
         .map(|(folder, _)| folder);
-    let plain = before.filter_map(|folder| crate::folder::locate(scene.root, folder));
+    let plain = before.filter_map(|folder| scene.locate(folder));
     let venvs = plain.filter(|folder| folder.under(scene.root).join("pyvenv.cfg").is_file());
     venvs.map(|folder| folder.to_string()).collect()
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Inspection, Mark,
+    AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure, Inspection, Mark,
     OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RepairAction,
     RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
@@ -29,6 +29,7 @@ pub(super) enum PublicEvent<'e> {
         verify_timeout_ms: u64,
         idle_timeout_ms: Option<u64>,
         max_wait_ms: u64,
+        budgets: &'e Budgets,
     },
     RunResumed,
     Plan {
@@ -286,6 +287,7 @@ impl<'e> PublicEvent<'e> {
                 task,
                 attempt,
                 verdict,
+                ..
             } => Self::verified(task, *attempt, verdict),
             Event::TaskFailed {
                 task,
@@ -448,6 +450,7 @@ impl<'e> PublicEvent<'e> {
             verify_timeout_ms: config.verify_timeout_ms,
             idle_timeout_ms: config.idle_timeout_ms,
             max_wait_ms: config.max_wait_ms,
+            budgets: &config.budgets,
         }
     }
 

@@ -124,7 +124,10 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         has_fixes: false,
     };
     vec![
-        Event::RunResumed { config: None },
+        Event::RunResumed {
+            config: None,
+            at: None,
+        },
         Event::PlanAsked { seq: 1 },
         Event::LimitSettled { max_iterations: 9 },
         Event::TaskPicked {
@@ -231,6 +234,7 @@ fn verification(text: &str) -> Vec<Event> {
             task: task(text),
             attempt: 1,
             verdict: verdict.clone(),
+            took_ms: 0,
         });
         std::iter::once(start).chain(ends).collect::<Vec<_>>()
     });

@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -13,8 +12,8 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, FailureNote, PersonChoice, PromptKind, TaskFailure,
-    TaskKey,
+    AttemptClass, AttemptReport, CommandSeq, Ending, FailureNote, PersonChoice, PromptKind,
+    TaskFailure, TaskKey, Usage,
 };
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
@@ -24,6 +23,7 @@ use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::chronicle::Chronicle;
 use crate::clock;
+use crate::end_of_file::end_of_file;
 use crate::heard::{Heard, Listener, Told};
 use crate::log_file::LogFile;
 use crate::past::Past;
@@ -35,6 +35,10 @@ use crate::whole_file::write_whole;
 
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
+
+/// What is kept of an attempt, each in a file called after its number and this.
+const PROMPT: &str = "prompt.md";
+const USAGE: &str = "usage";
 
 /// What came of an attempt.
 pub(crate) enum Attempted {
@@ -103,6 +107,11 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
+        usage: kept_usage(performer, key, attempt),
+        ending: Ending {
+            duration_ms: seen_at_work(performer, key, attempt).unwrap_or(0),
+            ..Ending::default()
+        },
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
@@ -187,9 +196,9 @@ fn keep_prompt(
     prompt: &str,
     resumes: bool,
 ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
-    let places = &performer.places;
-    let folder = places.task_folder(&performer.run, &order.task.task);
-    let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
+    let task = &order.task.task;
+    let folder = performer.places.task_folder(&performer.run, task);
+    let path = |attempt: u32| kept_file(performer, task, attempt, PROMPT);
     let kept = performer.processes.masks.mask(prompt);
     // Whoever has a task tried as if for the first time may get the same again.
     let counted = order.iteration.saturating_sub(1);
@@ -283,17 +292,8 @@ fn known(performer: &Performer, order: &AttemptOrder) -> String {
     let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
     let last = order.attempt.saturating_sub(1);
     let path = performer.places.log(&performer.run, &order.task.task, last);
-    let printed = end_of_file(&path).unwrap_or_default();
+    let printed = end_of_file(&path, KNOWN_BYTES).unwrap_or_default();
     failed.unwrap_or_default() + &printed
-}
-
-fn end_of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let start = file.metadata()?.len().saturating_sub(KNOWN_BYTES);
-    file.seek(SeekFrom::Start(start))?;
-    let mut end = Vec::new();
-    file.take(KNOWN_BYTES).read_to_end(&mut end)?;
-    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// An attempt that comes after a failure always carries it.
@@ -389,7 +389,8 @@ fn run_agent(
     let folder = performer.places.task_folder(&performer.run, task);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
     let decoder = performer.agent.decoder(&assignment);
-    let mut listener = Listener::new(log, decoder, told);
+    let kept = kept_file(performer, task, order.attempt, USAGE);
+    let mut listener = Listener::new(log, decoder, told, kept);
     if performer.agent.prints_what_commands_print() {
         listener = listener.scanning();
     }
@@ -399,6 +400,27 @@ fn run_agent(
     let (heard, log) = listener.finish(&ending, ended.reason);
     log.finish()?;
     Ok((ended, heard))
+}
+
+/// Where something of an attempt is kept from when it is first seen.
+fn kept_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str) -> PathBuf {
+    let folder = performer.places.task_folder(&performer.run, task);
+    folder.join(format!("{attempt}.{what}"))
+}
+
+/// What an attempt that nobody saw the end of had used up, as far as it had said so.
+fn kept_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
+    let kept = fs::read(kept_file(performer, task, attempt, USAGE)).ok()?;
+    serde_json::from_slice(&kept).ok()
+}
+
+/// How long an attempt that nobody saw the end of was seen at work: from its prompt to the last
+/// that it printed. The machine may have been off since.
+fn seen_at_work(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u64> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let begun = changed(&kept_file(performer, task, attempt, PROMPT))?;
+    let last = changed(&performer.places.log(&performer.run, task, attempt))?;
+    last.duration_since(begun).ok().map(report::millis)
 }
 
 fn job(order: &AttemptOrder, invocation: Invocation) -> Job {

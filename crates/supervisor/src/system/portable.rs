@@ -68,7 +68,7 @@ pub(crate) fn holders_of_file(_device: u64, _inode: u64, _now: SystemTime) -> Ho
     Holders::Unknown
 }
 
-pub(crate) fn listeners_on(_port: u16, _now: SystemTime) -> Holders {
+pub(crate) fn listeners_on(_port: Option<u16>, _now: SystemTime) -> Holders {
     Holders::Unknown
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn holders_of_file(device: u64, inode: u64, now: SystemTime) -> Holde
     })
 }
 
-pub(crate) fn listeners_on(port: u16, now: SystemTime) -> Holders {
+pub(crate) fn listeners_on(port: Option<u16>, now: SystemTime) -> Holders {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let texts: Vec<String> = tables
         .iter()
@@ -67,11 +67,12 @@ pub(crate) fn listeners_on(port: u16, now: SystemTime) -> Holders {
     }
 }
 
-/// The socket's number, if the line of a table is one that listens on that port.
-fn listening_socket(line: &str, port: u16) -> Option<u64> {
+/// The socket's number, if the line of a table is one that listens on that port, or on any.
+fn listening_socket(line: &str, port: Option<u16>) -> Option<u64> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let (_, local) = fields.get(1)?.rsplit_once(':')?;
-    let is_it = u16::from_str_radix(local, 16).ok()? == port && *fields.get(3)? == LISTENING;
+    let local = u16::from_str_radix(local, 16).ok()?;
+    let is_it = port.is_none_or(|port| port == local) && *fields.get(3)? == LISTENING;
     is_it.then(|| fields.get(9)?.parse().ok()).flatten()
 }
 
@@ -145,10 +146,10 @@ mod tests {
     #[test]
     fn a_socket_is_known_by_port_and_state() {
         let line = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0 0 10 0";
-        assert_eq!(listening_socket(line, 8080), Some(4711));
-        assert_eq!(listening_socket(line, 8081), None);
+        assert_eq!(listening_socket(line, Some(8080)), Some(4711));
+        assert_eq!(listening_socket(line, Some(8081)), None);
         let connected = line.replace(" 0A ", " 01 ");
-        assert_eq!(listening_socket(&connected, 8080), None);
+        assert_eq!(listening_socket(&connected, None), None);
     }
 
     #[test]

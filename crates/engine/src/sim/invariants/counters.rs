@@ -30,6 +30,8 @@ pub(super) struct Counters {
     decided: BTreeSet<TaskKey>,
     waiting: BTreeMap<TaskKey, (Timestamp, Timestamp)>,
     waited_ms: u64,
+    /// The tokens that each session has used up, as it said last.
+    used: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +60,7 @@ impl Counters {
             Event::RunStarted { config, .. } => self.config = Some(config.clone()),
             Event::RunResumed {
                 config: Some(config),
+                ..
             } => self.config = Some(RunConfig::clone(config)),
             Event::LimitSettled { max_iterations } => self.most_attempts = Some(*max_iterations),
             Event::Chosen { choice } => self.chosen(&choice.task, choice.what),
@@ -139,6 +142,10 @@ impl Counters {
                 self.attempts + 1
             ));
         }
+        let used: u64 = self.used.values().sum();
+        if config.budgets.run.tokens.is_some_and(|most| used >= most) {
+            return Err(format!("an attempt of {task} after {used} tokens"));
+        }
         let spent = self.tasks.get(task).map_or(0, |spent| spent.charged);
         let is_charged = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
         if is_charged && spent >= config.limits.task_iterations {
@@ -161,6 +168,9 @@ impl Counters {
         let Some(prompt) = self.at_work.remove(task) else {
             return Err(format!("an attempt of {task} ended that was not made"));
         };
+        if let (Some(session), Some(usage)) = (&report.session, &report.usage) {
+            self.used.insert(session.clone(), usage.input_tokens);
+        }
         // Whoever says what becomes of a task has it start afresh.
         if self.decided.remove(task) {
             self.tasks.remove(task);
