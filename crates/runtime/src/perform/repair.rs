@@ -60,7 +60,22 @@ pub(crate) fn repair(
     match performer.processes.stop.asked() {
         // What was cut off has not failed: it is looked at again when the run goes on.
         Some(_) if matches!(result, RepairResult::Failed { .. }) => Err(PerformError::Stopped),
-        _ => Ok(Some(result)),
+        _ => Ok(Some(settled(order, result))),
+    }
+}
+
+/// What was cut off may have been done: then there is nothing left to do, and the task that it is
+/// for shows whether it was.
+fn settled(order: &RepairOrder, result: RepairResult) -> RepairResult {
+    match result {
+        RepairResult::Failed { .. } if order.again => RepairResult::Done {
+            did: format!(
+                "{}, as far as it had come when it was cut off",
+                order.repair.does
+            ),
+            environment: Vec::new(),
+        },
+        result => result,
     }
 }
 
@@ -79,6 +94,7 @@ fn with_scene<T>(
 ) -> Result<T, PerformError> {
     let commands = commands(performer, scene)?;
     let root = performer.places.root.canonicalize()?;
+    let marker = format!("{}:", performer.processes.run);
     let output = end_of_file(&log_of(performer, scene), LOOKED_AT).unwrap_or_default();
     let seen = Scene {
         root: &root,
@@ -87,7 +103,7 @@ fn with_scene<T>(
         commands: &commands,
         environment: &scene.environment,
         path: &performer.path,
-        marker: Some(&performer.processes.run),
+        marker: Some(&marker),
         now: SystemTime::now(),
     };
     Ok(look(&seen, &scene.failure))
