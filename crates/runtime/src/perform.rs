@@ -1,5 +1,6 @@
 //! One file per command that takes more than a line.
 
+mod around;
 mod ask;
 mod attempt;
 mod claims;
@@ -14,6 +15,7 @@ mod replaced_plan;
 mod save_state;
 mod verify;
 
+pub(crate) use around::{Around, completed};
 pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;

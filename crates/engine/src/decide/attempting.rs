@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use regreen_model::{AttemptClass, AttemptReport, Event, FailureNote, Mark, PromptKind, TaskKey};
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, Failure, FailureNote, Mark, PromptKind, TaskKey,
+};
 
 use super::turn::Turn;
 use super::{choosing, ending, failing, modifying, picking, verifying, waiting};
@@ -73,6 +75,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         max_iterations: config.limits.task_iterations,
         prompt,
         previous: task.failure.clone(),
+        cut_off: cut_off(task, prompt),
         failed_attempt: task.failed_attempt,
         session: task.session.clone().filter(|_| goes_on(task, prompt)),
         timeout_ms: config
@@ -83,6 +86,13 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         context: turn.context_of(task),
         environment: turn.state.environment.clone(),
     }
+}
+
+/// What the attempt before this one had come to, where nobody failed.
+fn cut_off(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
+    let was_cut_off = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
+    let report = task.report.as_ref().filter(|_| was_cut_off);
+    report.and_then(|report| report.diagnosis.clone())
 }
 
 /// Whether the attempt goes on with the session of the one before. Who failed by their own

@@ -18,6 +18,7 @@ use regreen_model::{
 use regreen_supervisor::{Ended, Stdin};
 use regreen_workspace::AttemptName;
 
+use super::around::{Around, completed};
 use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
@@ -248,6 +249,7 @@ fn written_prompt(
         max_attempts: order.max_iterations,
     };
     let known = known(performer, order);
+    let around = Around::of(performer, order);
     let details = details(order, &repaired(file, row));
     let previous = order
         .previous
@@ -257,17 +259,20 @@ fn written_prompt(
     let prompt = match (order.prompt, previous) {
         // Whoever goes on with a session knows the task already.
         (kind, previous) if resumes => {
-            let occasion = occasion(kind, previous, &known);
+            let occasion = occasion(kind, previous, &known, order, &around);
             let asked = prompts.continuation(&brief, &occasion);
             asked.unwrap_or_else(|| prompts.full(&brief, &occasion))
         }
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
             let full = prompts.full(&brief, &Occasion::Retry(previous));
-            let asked = prompts.continuation(&brief, &occasion(order.prompt, None, &known));
+            let asked = prompts.continuation(
+                &brief,
+                &occasion(order.prompt, None, &known, order, &around),
+            );
             format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
         }
-        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known)),
+        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known, order, &around)),
     };
     match prompts.context(&brief, &order.context) {
         Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
@@ -299,15 +304,21 @@ fn occasion<'a>(
     kind: PromptKind,
     previous: Option<PreviousAttempt<'a>>,
     known: &'a str,
+    order: &'a AttemptOrder,
+    around: &'a Around,
 ) -> Occasion<'a> {
     match (kind, previous) {
         (PromptKind::Reminder, _) => Occasion::Reminder,
         (PromptKind::NoOp, _) => Occasion::NoOp,
         (PromptKind::Split, _) => Occasion::Split,
-        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted { known },
-        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, Some(previous)) => {
-            Occasion::Retry(previous)
+        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted {
+            known,
+            completed: completed(order.cut_off.as_deref()),
+        },
+        (PromptKind::Enriched, Some(previous)) => {
+            Occasion::Enriched(previous, around.surroundings())
         }
+        (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
         (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => Occasion::First,
     }
 }
@@ -329,6 +340,7 @@ fn previous<'a>(
             Some(found) => &found.suggested_actions,
             None => &[],
         },
+        completed: completed(failure.diagnosis.as_deref()),
     }
 }
 
