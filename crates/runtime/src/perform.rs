@@ -1,5 +1,6 @@
 //! One file per command that takes more than a line.
 
+mod agent_run;
 mod around;
 mod ask;
 mod attempt;
@@ -15,6 +16,7 @@ mod replaced_plan;
 mod save_state;
 mod verify;
 
+pub(crate) use agent_run::AgentRun;
 pub(crate) use around::{Around, completed};
 pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};

@@ -103,13 +103,11 @@ impl Performer {
                 timeout_ms,
                 environment,
             } => {
+                let stem = format!("{attempt}.verify");
                 let check = perform::Check {
-                    task,
-                    stem: format!("{attempt}.verify"),
-                    commands,
                     gate: gate.as_deref(),
                     timeout_ms: *timeout_ms,
-                    environment,
+                    ..perform::Check::of(self, task, stem, commands, environment)
                 };
                 perform::verify(self, &check, audience).map(|checked| Input::Verified {
                     seq,

@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -7,29 +6,28 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use regreen_agents::{
-    Assignment, IdenticalPrompt, Invocation, Occasion, PreviousAttempt, RootContext, StdinPlan,
-    TaskBrief, refuse_identical,
+    Assignment, IdenticalPrompt, Occasion, PreviousAttempt, RootContext, TaskBrief,
+    refuse_identical,
 };
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
     AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
 };
-use regreen_supervisor::{Ended, Stdin};
+use regreen_supervisor::Ended;
 use regreen_workspace::AttemptName;
 
+use super::agent_run::{AgentRun, session_file};
 use super::around::{Around, completed};
 use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::audience::Audience;
 use crate::clock;
-use crate::heard::{Heard, Listener};
-use crate::log_file::LogFile;
+use crate::heard::Heard;
 use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::process::{Job, set};
 use crate::report;
 use crate::whole_file::write_whole;
 
@@ -101,7 +99,7 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
-        session: fs::read_to_string(session_file(performer, key, attempt)).ok(),
+        session: kept_session(performer, key, attempt),
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
@@ -115,6 +113,11 @@ pub(crate) fn interrupted(
     let (report, files) = look_around(performer, &name, key, &before, put_back, report)?;
     warn_of_unseen(performer, &name, &files);
     Ok(report)
+}
+
+fn kept_session(performer: &Performer, key: &TaskKey, attempt: u32) -> Option<String> {
+    let folder = performer.places.task_folder(&performer.run, key);
+    fs::read_to_string(session_file(&folder, &attempt.to_string())).ok()
 }
 
 /// Nobody can tell who changed what while nobody looked.
@@ -386,7 +389,7 @@ fn run_agent(
         .map(shell_steps)
         .unwrap_or_default();
     let assignment = Assignment {
-        task_id: &task.id,
+        task_id: task.id.as_str(),
         title: &task.title,
         attempt: order.attempt,
         spec_dir: &performer.places.shown(&performer.places.spec_folder()),
@@ -396,48 +399,17 @@ fn run_agent(
         kind: order.prompt,
         steps: &steps,
     };
-    let folder = performer.places.task_folder(&performer.run, task);
-    let log = LogFile::create(&folder, &order.attempt.to_string())?;
-    let decoder = performer.agent.decoder(&assignment);
-    let kept = session_file(performer, task, order.attempt);
-    let mut listener = Listener::new(log, decoder, audience, kept);
-    if performer.agent.prints_what_commands_print() {
-        listener = listener.scanning();
-    }
-    let job = job(order, performer.agent.invocation(&assignment));
-    let ended = performer.processes.run(job, &mut listener)?;
-    let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));
-    let (heard, log) = listener.finish(&ending, ended.reason);
-    log.finish()?;
-    Ok((ended, heard))
-}
-
-/// Where the name of an attempt's session is kept from when it is first seen.
-fn session_file(performer: &Performer, task: &TaskKey, attempt: u32) -> PathBuf {
-    let folder = performer.places.task_folder(&performer.run, task);
-    folder.join(format!("{attempt}.session"))
-}
-
-fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
-    let repaired = set(&order.environment).into_iter();
-    let own = invocation.env_set.into_iter();
-    let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
-    let removed = invocation.env_remove.into_iter();
-    Job {
-        argv: invocation.argv.into_iter().map(OsString::from).collect(),
-        env: repaired
-            .chain(own)
-            .chain(removed.map(|name| (name.into(), None)))
-            .collect(),
-        stdin: match invocation.stdin {
-            StdinPlan::Empty => Stdin::Empty,
-            StdinPlan::Text(text) => Stdin::Bytes(text.into_bytes()),
-            StdinPlan::Protocol => Stdin::Pipe,
-        },
-        timeout: Duration::from_millis(order.timeout_ms),
-        idle: order.idle_timeout_ms.map(Duration::from_millis),
-        purpose: format!("{}:{}", order.task.task.id, order.attempt),
-    }
+    let run = AgentRun {
+        assignment,
+        folder: &performer.places.task_folder(&performer.run, task),
+        stem: order.attempt.to_string(),
+        timeout_ms: order.timeout_ms,
+        idle_timeout_ms: order.idle_timeout_ms,
+        environment: &order.environment,
+        purpose: format!("{}:{}", task.id, order.attempt),
+        scans: performer.agent.prints_what_commands_print(),
+    };
+    run.run(performer, audience)
 }
 
 /// Keeps the plan for whoever comes after a crash or a power cut; only the last one is of use.

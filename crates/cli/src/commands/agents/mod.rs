@@ -93,7 +93,7 @@ fn call(known: Known, options: &Options, root: &Path) -> String {
         return String::new();
     };
     let assignment = Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "",
         attempt: 1,
         spec_dir: "",
