@@ -13,8 +13,20 @@ fn without_a_prompt_there_is_nothing_to_do() {
     for arguments in [&[][..], &["--prompt", "x", "--prompt-file", "y"]] {
         assert_eq!(scene.delegate(arguments).code, Some(2));
     }
-    scene.delegate(&["--prompt", " "]).shows(str![]);
-    scene.delegate(&["--prompt-file", "gone.md"]).shows(str![]);
+    scene.delegate(&["--prompt", " "]).shows(str![[r#"
+--- standard error
+  × the prompt says nothing
+  help: say what is to be done: --prompt 'Add a test for src/auth.py'
+--- exit code Some(2)
+
+"#]]);
+    scene.delegate(&["--prompt-file", "gone.md"]).shows(str![[r#"
+--- standard error
+  × gone.md does not exist
+  help: check the path, or give the text itself: --prompt TEXT
+--- exit code Some(2)
+
+"#]]);
     assert!(!scene.test.path(".regreen").exists());
 }
 
@@ -40,7 +52,14 @@ fn a_prompt_may_come_from_standard_input_and_begin_with_a_dash() {
 fn the_shell_agent_cannot_be_told_anything() {
     let scene = Scene::new("");
     let told = scene.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
-    told.shows(str![]);
+    told.shows(str![[r#"
+--- standard error
+  × there is no agent to delegate to
+  help: the shell agent runs the commands of tasks and cannot be told anything: install claude,
+        codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
+--- exit code Some(78)
+
+"#]]);
 }
 
 #[test]
@@ -54,11 +73,99 @@ fn a_repository_chooses_no_program_to_delegate_to() {
 fn scripts_get_one_object() {
     let scene = Scene::new("*) touch out; echo 'All done.' ;;");
     let told = scene.delegate(&["--prompt", "Do it.", "--json", "--verify", "true"]);
-    told.shows(str![]);
+    told.shows(str![[r#"
+{
+  "session_id": "[CHILD]",
+  "status": "completed",
+  "exit_code": 0,
+  "why": null,
+  "answer": "All done.\n",
+  "summary": {
+    "session_id": "[CHILD]",
+    "answer": "All done.\n",
+    "duration": [TIME],
+    "attempts": 1,
+    "files_modified": [
+      "out"
+    ],
+    "tool_usage": {},
+    "verified": "true",
+    "flaky": false,
+    "recovered": []
+  },
+  "failure": null,
+  "attempts": [
+    {
+      "number": 1,
+      "time": "[WHEN]",
+      "prompt_kind": "first",
+      "timeout_ms": 300000,
+      "duration_ms": [TIME],
+      "outcome": "completed",
+      "category": null,
+      "kind": null,
+      "blocked_on": null,
+      "files": [
+        "out"
+      ],
+      "tried": null,
+      "helped": null,
+      "log": ".regreen/delegations/[CHILD]/1.log"
+    }
+  ]
+}
+--- exit code Some(0)
+
+"#]]);
     let scene = Scene::new("*) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;");
     scene
         .delegate(&["--prompt", "Do it.", "--json"])
-        .shows(str![]);
+        .shows(str![[r#"
+{
+  "session_id": "[CHILD]",
+  "status": "failed",
+  "exit_code": 1,
+  "why": null,
+  "answer": null,
+  "summary": null,
+  "failure": {
+    "category": "tool_error",
+    "message": "ModuleNotFoundError: No module named 'pytest'",
+    "session_id": "[CHILD]",
+    "duration": [TIME],
+    "completed_steps": [],
+    "files_modified": [],
+    "blocked_on": "ModuleNotFoundError: No module named 'pytest'",
+    "suggested_retry": true,
+    "suggested_actions": [
+      "Install missing dependencies",
+      "Run: pip install pytest",
+      "Verify installation: pytest --version"
+    ],
+    "tool_usage": {},
+    "last_successful_tool": null
+  },
+  "attempts": [
+    {
+      "number": 1,
+      "time": "[WHEN]",
+      "prompt_kind": "first",
+      "timeout_ms": 300000,
+      "duration_ms": [TIME],
+      "outcome": "failed",
+      "category": "tool_error",
+      "kind": "missing_python_module",
+      "blocked_on": "ModuleNotFoundError: No module named 'pytest'",
+      "files": [],
+      "tried": null,
+      "helped": null,
+      "log": ".regreen/delegations/[CHILD]/1.log"
+    }
+  ]
+}
+--- exit code Some(1)
+
+"#]]);
 }
 
 #[test]

@@ -7,8 +7,16 @@ use crate::scene::Scene;
 #[test]
 fn where_nothing_has_failed_nothing_is_listed_and_nothing_is_made() {
     let scene = Scene::new("");
-    scene.regreen(&["failures"]).shows(str![]);
-    scene.regreen(&["failures", "--json"]).shows(str![]);
+    scene.regreen(&["failures"]).shows(str![[r#"
+nothing has failed
+--- exit code Some(0)
+
+"#]]);
+    scene.regreen(&["failures", "--json"]).shows(str![[r#"
+[]
+--- exit code Some(0)
+
+"#]]);
     assert!(!scene.test.path(".regreen").exists());
 }
 
@@ -25,7 +33,16 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
     let agent = scene.agent_flag();
     let run = ["run", "--agent", &agent, "--timeout", "1s"];
     scene.regreen(&run);
-    scene.regreen(&["failures"]).shows(str![]);
+    scene.regreen(&["failures"]).shows(str![[r#"
+[WHEN]  delegation [CHILD] attempt 1  timeout_with_progress
+  working
+  tried: tried again with what is known, within 800ms: it helped
+[WHEN]  run [RUN] task 1.1 attempt 1  timeout_with_progress
+  working
+  tried: attempt 2, told how it failed: it helped
+--- exit code Some(0)
+
+"#]]);
     let one = scene.regreen(&[
         "failures",
         "--kind",

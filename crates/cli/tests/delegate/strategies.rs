@@ -13,7 +13,23 @@ fn a_child_that_succeeds_gives_its_answer_and_a_summary() {
         "--verify",
         "test -f greeting.txt",
     ];
-    scene.delegate(&flags).shows(str![]);
+    scene.delegate(&flags).shows(str![[r#"
+Wrote greeting.txt.
+
+Execution summary:
+  Duration: [TIME]
+  Attempts: 1
+  Tools used: none known
+  Files modified: greeting.txt
+  Verified: test -f greeting.txt
+
+<task_metadata>
+  <session_id>[CHILD]</session_id>
+  <status>completed</status>
+</task_metadata>
+--- exit code Some(0)
+
+"#]]);
     assert_eq!(scene.note("1.prompt"), "Write a greeting.\n");
 }
 

@@ -34,7 +34,8 @@ pub struct Attempted {
 impl Attempted {
     /// Whether it is one of the attempts that somebody allowed: trouble of the agent's own is
     /// none, and to be asked to divide the work is no attempt at it.
-    pub(super) fn is_charged(&self) -> bool {
+    #[must_use]
+    pub fn is_charged(&self) -> bool {
         self.report.class == AttemptClass::Ordinary && self.order.prompt != PromptKind::Split
     }
 

@@ -83,14 +83,22 @@ impl Step {
 
 impl Order {
     fn words(&self) -> String {
+        match self.prompt {
+            PromptKind::Split => "asked to divide the work".to_owned(),
+            _ => format!("tried again {}", self.how()),
+        }
+    }
+
+    /// In which way it is tried again, and how long it may take.
+    #[must_use]
+    pub fn how(&self) -> String {
         let how = match self.prompt {
             PromptKind::Enriched => "with what was missing looked up",
-            PromptKind::Split => return "asked to divide the work".to_owned(),
             PromptKind::NewSession => "in a new session",
             _ if self.session.is_some() => "in the same session",
             _ => "with what is known",
         };
         let time = Duration::from_millis(self.timeout_ms);
-        format!("tried again {how}, within {time:?}")
+        format!("{how}, within {time:?}")
     }
 }

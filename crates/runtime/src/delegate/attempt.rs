@@ -9,7 +9,7 @@ use regreen_agents::{
     refuse_identical,
 };
 use regreen_diagnosis::rank;
-use regreen_engine::delegation::{Attempted, Happened, Order};
+use regreen_engine::delegation::{Attempted, Order};
 use regreen_model::{
     AttemptClass, AttemptReport, Evidence, FailureNote, PromptKind, Source, Verdict, VerifyCommand,
     VerifyResult,
@@ -108,13 +108,9 @@ impl Child<'_> {
     fn prompt(&self, work: &Work, pursuit: &Pursuit, order: &Order) -> String {
         let session = order.session.as_deref();
         let resumes = self.performer.agent.session(session).is_some();
-        let charged = pursuit.past.iter().filter(|happened| {
-            matches!(happened, Happened::Attempted(made) if made.report.class == AttemptClass::Ordinary)
-        });
-        let attempt = u32::try_from(charged.count() + 1).unwrap_or(u32::MAX);
         let brief = DelegateBrief {
             prompt: &work.prompt,
-            attempt: attempt.min(work.terms.attempts),
+            attempt: pursuit.number().min(work.terms.attempts),
             max_attempts: work.terms.attempts,
         };
         let since = pursuit.repaired.join("\n");

@@ -61,6 +61,14 @@ impl Pursuit {
         }
     }
 
+    /// Which of the attempts that are allowed is next, from 1.
+    pub(super) fn number(&self) -> u32 {
+        let charged = self.past.iter().filter(
+            |happened| matches!(happened, Happened::Attempted(made) if made.is_charged()),
+        );
+        u32::try_from(charged.count() + 1).unwrap_or(u32::MAX)
+    }
+
     /// How the last attempt failed that was one at the work itself.
     pub(super) fn failure(&self) -> Option<&FailureNote> {
         self.failure.as_ref()
@@ -120,12 +128,13 @@ impl Child<'_> {
 
     /// Says what comes, where it is not the first.
     fn announce(&mut self, work: &Work, pursuit: &Pursuit, order: &Order) {
-        if !pursuit.past.is_empty() {
-            let words = Step::Attempt(order.clone()).words();
-            let most = work.terms.attempts;
-            let line = format!("attempt failed, of {most} allowed; {words}");
-            self.onlooker.milestone(&line);
-        }
+        let (number, most) = (pursuit.number(), work.terms.attempts);
+        let line = match order.prompt {
+            _ if pursuit.past.is_empty() => return,
+            PromptKind::Split => "asking the agent to divide the work".to_owned(),
+            _ => format!("attempt {number} of {most}, {}", order.how()),
+        };
+        self.onlooker.milestone(&line);
     }
 
     /// Remembers how an attempt at the work itself ended.

@@ -59,8 +59,7 @@ pub(super) fn object(delegated: &Delegated, exit: Exit) -> Value {
         "status": status(end),
         "exit_code": exit.code(),
         "why": why(end),
-        "answer": completion.as_ref().map(|completion| &completion.answer),
-        "summary": completion,
+        "completion": completion,
         "failure": failure,
         "attempts": attempts.iter().map(attempt).collect::<Vec<_>>(),
     })

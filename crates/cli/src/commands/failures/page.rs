@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use regreen_model::visible_line;
+use regreen_model::{FailureCategory, visible_line};
 
 use super::entry::{Entry, Place};
 
@@ -20,8 +20,7 @@ fn paragraph(entry: &Entry) -> String {
     let time = entry.time.replace('T', " ");
     let time = time.split('.').next().unwrap_or(&time);
     let _ = writeln!(text, "{time}  {}  {}", entry.place, entry.kind);
-    let blocker = entry.blocked_on.as_deref().unwrap_or(&entry.message);
-    let first = blocker.lines().next().unwrap_or_default();
+    let first = blocker(entry).lines().next().unwrap_or_default();
     let _ = writeln!(text, "  {}", visible_line(first, SHOWN_CHARS));
     if let Some(tried) = &entry.tried {
         let helped = match entry.helped {
@@ -36,6 +35,13 @@ fn paragraph(entry: &Entry) -> String {
         );
     }
     text
+}
+
+/// What stood in the way. What was printed last before the time was up is no reason.
+fn blocker(entry: &Entry) -> &str {
+    let is_timeout = entry.category == FailureCategory::Timeout.name();
+    let quoted = entry.blocked_on.as_deref().filter(|_| !is_timeout);
+    quoted.unwrap_or(&entry.message)
 }
 
 impl std::fmt::Display for Place {
