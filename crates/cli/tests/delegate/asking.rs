@@ -79,8 +79,7 @@ fn scripts_get_one_object() {
   "status": "completed",
   "exit_code": 0,
   "why": null,
-  "answer": "All done.\n",
-  "summary": {
+  "completion": {
     "session_id": "[CHILD]",
     "answer": "All done.\n",
     "duration": [TIME],
@@ -126,8 +125,7 @@ fn scripts_get_one_object() {
   "status": "failed",
   "exit_code": 1,
   "why": null,
-  "answer": null,
-  "summary": null,
+  "completion": null,
   "failure": {
     "category": "tool_error",
     "message": "ModuleNotFoundError: No module named 'pytest'",

@@ -35,10 +35,10 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
     scene.regreen(&run);
     scene.regreen(&["failures"]).shows(str![[r#"
 [WHEN]  delegation [CHILD] attempt 1  timeout_with_progress
-  working
+  Child timed out after 0.4s
   tried: tried again with what is known, within 800ms: it helped
 [WHEN]  run [RUN] task 1.1 attempt 1  timeout_with_progress
-  working
+  The agent was ended: it had not finished after 1s
   tried: attempt 2, told how it failed: it helped
 --- exit code Some(0)
 
@@ -60,7 +60,28 @@ fn what_was_done_about_a_delegation_is_in_the_log() {
     let scene = Scene::new("1) echo working; sleep 60 ;; *) echo 'Done.' ;;");
     let flags = ["--prompt", "Do it.", "--timeout", "0.4s", "--retries", "2"];
     scene.delegate(&flags);
-    scene.regreen(&["failures", "--json"]).shows(str![]);
+    scene.regreen(&["failures", "--json"]).shows(str![[r#"
+[
+  {
+    "time": "[WHEN]",
+    "where": "delegation",
+    "delegation": "[CHILD]",
+    "attempt": 1,
+    "prompt": "Do it.",
+    "timeout_ms": 400,
+    "log": ".regreen/delegations/[CHILD]/1.log",
+    "category": "timeout",
+    "kind": "timeout_with_progress",
+    "message": "Child timed out after 0.4s",
+    "blocked_on": "working",
+    "files_modified": [],
+    "tried": "tried again with what is known, within 800ms",
+    "helped": true
+  }
+]
+--- exit code Some(0)
+
+"#]]);
 }
 
 #[test]

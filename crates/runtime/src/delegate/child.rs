@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion};
 use regreen_engine::delegation::End;
-use regreen_model::{Failure, FailureNote, StopSignal, TaskId, TaskKey, Timestamp};
+use regreen_model::{Failure, FailureKind, FailureNote, StopSignal, TaskId, TaskKey, Timestamp};
 use regreen_supervisor::Keepers;
 use regreen_workspace::{Programs, RealDisk, Spec};
 
 use super::changes::Watched;
 use super::diary::Diary;
+use super::failure::of_kind;
 use super::place::Place;
 use super::pursuit::CameTo;
 use super::{DelegateEnd, DelegateSetup, Delegated, Onlooker};
@@ -132,11 +133,7 @@ impl<'o> Child<'o> {
         let found = failure.diagnosis.as_deref();
         let mut found: Failure = match found {
             Some(found) => found.clone(),
-            None => super::failure::of_kind(
-                regreen_model::FailureKind::IncompleteWork,
-                failure.error.clone(),
-                regreen_model::Ending::default(),
-            ),
+            None => of_kind(FailureKind::IncompleteWork, failure.error.clone()),
         };
         for path in &self.files {
             if !found.files_modified.contains(path) {

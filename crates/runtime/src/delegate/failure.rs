@@ -1,8 +1,10 @@
 //! Why an attempt of a delegation failed.
 
+use std::collections::BTreeMap;
+
 use regreen_diagnosis::rank;
 use regreen_model::{
-    AttemptClass, AttemptReport, Confidence, Ending, Evidence, Failure, FailureKind, FailureNote,
+    AttemptClass, AttemptReport, Confidence, Evidence, Failure, FailureKind, FailureNote,
     Output, Source, VerifyResult,
 };
 
@@ -22,7 +24,10 @@ pub(super) struct Known<'a> {
 impl Known<'_> {
     /// Why it failed; `None` if it did not.
     pub(super) fn failure(&self) -> Option<FailureNote> {
-        let mut found = rank(&self.evidence()).or_else(|| self.unexplained())?;
+        let mut found = match self.of_the_agents_own() {
+            Some(trouble) => trouble,
+            None => rank(&self.evidence()).or_else(|| self.unexplained())?,
+        };
         if found.completed_steps.is_empty() {
             found.completed_steps = self.changes.steps();
         }
@@ -76,20 +81,24 @@ impl Known<'_> {
         self.report.unfinished || self.report.class != AttemptClass::Ordinary
     }
 
+    /// What kept the agent from working, in its own words or ours.
+    fn of_the_agents_own(&self) -> Option<Failure> {
+        let why = match &self.report.class {
+            AttemptClass::Ordinary | AttemptClass::Interrupted => return None,
+            AttemptClass::Fatal { why }
+            | AttemptClass::Session { why }
+            | AttemptClass::Transient { why, .. } => why.clone(),
+        };
+        let trouble = self.heard.trouble.as_ref();
+        let kind = trouble.map_or(FailureKind::MissingCommand, |trouble| trouble.kind);
+        Some(of_kind(kind, why))
+    }
+
     /// It failed, and no rule says why.
     fn unexplained(&self) -> Option<Failure> {
-        let Self { report, heard, .. } = self;
-        if !self.has_failed() {
-            return None;
-        }
-        let (kind, message) = match (&report.class, &heard.trouble) {
-            (AttemptClass::Fatal { why }, None) => (FailureKind::MissingCommand, why.clone()),
-            (AttemptClass::Ordinary, _) | (_, None) => {
-                (FailureKind::IncompleteWork, report.error.clone())
-            }
-            (_, Some(trouble)) => (trouble.kind, trouble.message.clone()),
-        };
-        Some(of_kind(kind, message, report.ending))
+        let why = self.report.error.clone();
+        self.has_failed()
+            .then(|| of_kind(FailureKind::IncompleteWork, why))
     }
 
     /// What the next attempt is told of it.
@@ -104,15 +113,7 @@ impl Known<'_> {
 }
 
 /// A failure of which no more than its kind is known.
-pub(super) fn of_kind(kind: FailureKind, message: String, ending: Ending) -> Failure {
-    // The rules know what helps with a kind only together with a text, and there is none.
-    let silent = rank(&Evidence {
-        ending: Ending {
-            exit_code: Some(1),
-            ..ending
-        },
-        ..Evidence::default()
-    });
+pub(super) fn of_kind(kind: FailureKind, message: String) -> Failure {
     Failure {
         category: kind.category(),
         kind,
@@ -123,7 +124,7 @@ pub(super) fn of_kind(kind: FailureKind, message: String, ending: Ending) -> Fai
         retry_mode: kind.retry_mode(),
         completed_steps: Vec::new(),
         files_modified: Vec::new(),
-        tool_usage: silent.map(|found| found.tool_usage).unwrap_or_default(),
+        tool_usage: BTreeMap::new(),
         last_successful_tool: None,
         suggested_actions: vec![advice(kind).to_owned()],
         repair: None,
