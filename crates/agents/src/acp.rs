@@ -1,25 +1,27 @@
 //! Any agent that speaks the Agent Client Protocol: JSON-RPC, a message a line.
 
+mod asked;
+mod work;
+
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES as AGENT, CLIENT_METHOD_NAMES as CLIENT, CancelNotification, ContentBlock,
-    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest, PermissionOptionKind,
-    PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    SelectedPermissionOutcome, SessionNotification, SessionUpdate, ToolCallContent, ToolCallStatus,
-    ToolCallUpdate, ToolKind,
+    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest, PromptRequest,
+    RequestPermissionRequest,
 };
-use regreen_model::{AgentEvent, Ending, Usage};
+use regreen_model::{AgentEvent, Ending};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use self::asked::refusal;
+use self::work::Work;
 use crate::abilities::Abilities;
-use crate::json::{number, object, text};
-use crate::said::{Said, bounded};
-use crate::tools_at_work::ToolsAtWork;
+use crate::json::{object, status, text};
+use crate::said::bounded;
 use crate::trouble::{ApiError, trouble};
 use crate::{
     Assignment, CommandLine, Decoder, Invocation, Options, Permissions, PromptOn, Reply, StdinPlan,
-    Stream,
+    Stream, gemini, opencode,
 };
 
 pub(crate) const ABILITIES: Abilities = Abilities {
@@ -72,9 +74,7 @@ pub(crate) struct AcpDecoder {
     prompt: String,
     resume: Option<String>,
     session: String,
-    tools: ToolsAtWork,
-    said: Said,
-    usage: Usage,
+    work: Work,
 }
 
 impl AcpDecoder {
@@ -86,9 +86,7 @@ impl AcpDecoder {
             prompt: assignment.prompt.to_owned(),
             resume: assignment.session.map(str::to_owned),
             session: String::new(),
-            tools: ToolsAtWork::default(),
-            said: Said::default(),
-            usage: Usage::default(),
+            work: Work::default(),
         }
     }
 }
@@ -101,21 +99,25 @@ impl Decoder for AcpDecoder {
     }
 
     fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
-        let Some(mut line) = object(line).filter(|_| stream == Stream::Out) else {
+        if stream == Stream::Err {
+            return Reply::of(retry(line).into_iter().collect());
+        }
+        let Some(mut line) = object(line) else {
             return Reply::default();
         };
         let params = line.pointer_mut("/params").map(Value::take);
         match (text(&line, "/method"), line.pointer("/id")) {
             ("", Some(id)) if id.as_u64() == Some(self.stage as u64) => self.answered(&line),
             ("", _) => Reply::default(),
-            (method, None) if method == CLIENT.session_update => {
-                Reply::of(self.updated(params.unwrap_or_default()))
+            // A session that is loaded tells its past first.
+            (method, None) if method == CLIENT.session_update && self.stage == Stage::Prompt => {
+                Reply::of(self.work.updated(params.unwrap_or_default()))
             }
             (_, None) => Reply::default(),
             (method, Some(id)) if method == CLIENT.session_request_permission => {
                 self.permission(id, params.unwrap_or_default())
             }
-            (method, Some(id)) => self.refuse(method, id),
+            (method, Some(id)) => refusal(method, id),
         }
     }
 
@@ -164,6 +166,8 @@ impl AcpDecoder {
         match self.resume.clone().filter(|_| can_load) {
             Some(session) => {
                 self.session.clone_from(&session);
+                // The protocol counts the whole session.
+                self.work.counts_whole_session();
                 let load = LoadSessionRequest::new(session, &self.root);
                 self.ask(Stage::Session, AGENT.session_load, &load)
             }
@@ -189,12 +193,10 @@ impl AcpDecoder {
 
     fn finished(&mut self, line: &Value) -> Vec<AgentEvent> {
         self.stage = Stage::Over;
-        self.usage.input_tokens = number(line, "/result/usage/inputTokens");
-        self.usage.output_tokens = number(line, "/result/usage/outputTokens");
-        self.usage.cached_tokens = number(line, "/result/usage/cachedReadTokens");
+        let (said, usage) = self.work.finished(line);
         let reason = text(line, "/result/stopReason");
         let told = match reason {
-            "max_tokens" | "max_turn_requests" => trouble(ApiError {
+            "max_tokens" | "max_turn_requests" => trouble(&ApiError {
                 word: "max_turns",
                 message: reason,
                 ..ApiError::default()
@@ -203,10 +205,8 @@ impl AcpDecoder {
         };
         let told = told.map(AgentEvent::Trouble);
         vec![
-            AgentEvent::Usage(self.usage),
-            told.unwrap_or(AgentEvent::FinalMessage {
-                text: self.said.text(),
-            }),
+            AgentEvent::Usage(usage),
+            told.unwrap_or(AgentEvent::FinalMessage { text: said }),
             AgentEvent::Terminal {
                 ok: reason == "end_turn",
             },
@@ -223,13 +223,15 @@ impl AcpDecoder {
             details => details,
         };
         let message = format!("{} {details}", text(error, "/message"));
-        let told = trouble(ApiError {
+        let told = trouble(&ApiError {
             word: match (is_loading, code) {
                 (true, _) => "session not found",
                 (_, Some(LOGIN_NEEDED)) => "unauthenticated",
                 _ => text(error, "/data/errorKind"),
             },
             message: &message,
+            // Some agents answer with the status of their service.
+            status: status(error, "/code").filter(|code| (400..600).contains(code)),
             ..ApiError::default()
         });
         let told = told.map(AgentEvent::Trouble);
@@ -240,104 +242,21 @@ impl AcpDecoder {
         ]
     }
 
-    fn updated(&mut self, params: Value) -> Vec<AgentEvent> {
-        // A session that is loaded tells its past first.
-        if self.stage != Stage::Prompt {
-            return Vec::new();
-        }
-        let Ok(notification) = serde_json::from_value::<SessionNotification>(params) else {
-            return Vec::new();
-        };
-        match notification.update {
-            SessionUpdate::AgentMessageChunk(chunk) => match chunk.content {
-                ContentBlock::Text(piece) if !piece.text.is_empty() => {
-                    self.said.add(&piece.text);
-                    vec![AgentEvent::Text { text: piece.text }]
-                }
-                _ => Vec::new(),
-            },
-            SessionUpdate::ToolCall(call) => self.tool(&call.into()),
-            SessionUpdate::ToolCallUpdate(update) => self.tool(&update),
-            SessionUpdate::UsageUpdate(update) => {
-                let cost = update.cost.and_then(|cost| serde_json::to_value(cost).ok());
-                let dollars = cost.filter(|cost| text(cost, "/currency") == "USD");
-                let cost = dollars.and_then(|cost| crate::json::micro_usd(&cost, "/amount"));
-                self.usage.cost_micro_usd = cost.or(self.usage.cost_micro_usd);
-                Vec::new()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn tool(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
-        let (id, fields) = (update.tool_call_id.to_string(), &update.fields);
-        let started = (!self.tools.has(&id) && fields.status != Some(ToolCallStatus::Completed))
-            .then(|| {
-                self.said.begin("");
-                self.tools
-                    .started(&id, fields.title.as_deref().unwrap_or_default())
-            });
-        let ok = match fields.status {
-            Some(ToolCallStatus::Completed) => true,
-            Some(ToolCallStatus::Failed) => false,
-            _ => return started.into_iter().collect(),
-        };
-        let is_edit = ok && fields.kind.is_none_or(|kind| kind == ToolKind::Edit);
-        let content = fields.content.iter().flatten().filter(|_| is_edit);
-        let edited = content.filter_map(|content| match content {
-            ToolCallContent::Diff(diff) => Some(AgentEvent::FileEdited {
-                path: diff.path.to_string_lossy().into_owned(),
-            }),
-            _ => None,
-        });
-        let edited: Vec<AgentEvent> = edited.collect();
-        let ended = self.tools.ended(&id, ok, None);
-        started.into_iter().chain(edited).chain([ended]).collect()
-    }
-
     fn permission(&mut self, id: &Value, params: Value) -> Reply {
-        let request = serde_json::from_value::<RequestPermissionRequest>(params);
-        let Ok(request) = request else {
-            return self.refuse("", id);
+        let Ok(request) = serde_json::from_value::<RequestPermissionRequest>(params) else {
+            return refusal("", id);
         };
-        let allows = |kind: PermissionOptionKind| {
-            let mut options = request.options.iter();
-            options.find(|option| option.kind == kind)
-        };
-        let allowed = allows(PermissionOptionKind::AllowOnce)
-            .or_else(|| allows(PermissionOptionKind::AllowAlways))
-            .filter(|_| self.permissions == Permissions::Skip);
-        let mut events = self.tool(&request.tool_call);
-        let outcome = match allowed {
-            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
-                option.option_id.clone(),
-            )),
-            None => {
-                let text = request.tool_call.fields.title.clone().unwrap_or_default();
-                let permission = true;
-                events.push(AgentEvent::Question { text, permission });
-                RequestPermissionOutcome::Cancelled
-            }
-        };
-        let result = RequestPermissionResponse::new(outcome);
-        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
-        let write = vec![answer.to_string()];
-        Reply { events, write }
-    }
-
-    /// We offer nothing of what a client may offer; a question to a person is one.
-    fn refuse(&self, method: &str, id: &Value) -> Reply {
-        let error = json!({"code": -32601, "message": "not offered by this client"});
-        let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
-        let question = method
-            .starts_with("elicitation/")
-            .then(|| AgentEvent::Question {
-                text: "a question to a person".to_owned(),
-                permission: false,
-            });
+        let started = self.work.tool(&request.tool_call);
+        let answer = asked::permission(self.permissions, id, &request);
         Reply {
-            events: question.into_iter().collect(),
-            write: vec![answer.to_string()],
+            events: started.into_iter().chain(answer.events).collect(),
+            ..answer
         }
     }
+}
+
+/// The protocol has no words for a request to the service that is made again; two agents have
+/// some in their logs.
+fn retry(line: &[u8]) -> Option<AgentEvent> {
+    opencode::logged(line).or_else(|| gemini::retry(line))
 }

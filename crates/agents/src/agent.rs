@@ -82,6 +82,27 @@ impl Agent {
         }
     }
 
+    /// Whether it says how many tokens it has used up; `None` if some do. Commands use none.
+    #[must_use]
+    pub fn tells_tokens(&self) -> Option<bool> {
+        match self {
+            Self::Shell(_) | Self::Known(..) => Some(true),
+            Self::Command(_) => Some(false),
+            Self::Acp(..) => None,
+        }
+    }
+
+    /// Whether it says what it has cost; `None` if some do. Commands cost nothing.
+    #[must_use]
+    pub fn tells_cost(&self) -> Option<bool> {
+        match self {
+            Self::Shell(_) => Some(true),
+            Self::Command(_) => Some(false),
+            Self::Known(known, _) => Some(known.tells_cost()),
+            Self::Acp(..) => None,
+        }
+    }
+
     /// What any agent of the protocol lets us see.
     #[must_use]
     pub fn acp_abilities() -> Abilities {
@@ -173,6 +194,14 @@ mod tests {
 
     fn error(text: &str) -> String {
         text.parse::<AgentChoice>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn who_tells_what_it_costs_is_documented_so() {
+        for known in Known::ALL {
+            let documented = known.abilities().cost == "yes";
+            assert_eq!(known.tells_cost(), documented, "{known:?}");
+        }
     }
 
     #[test]

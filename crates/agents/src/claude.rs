@@ -80,7 +80,7 @@ impl ClaudeDecoder {
             ("system", "init") => vec![AgentEvent::Session {
                 id: text(line, "/session_id").to_owned(),
             }],
-            ("system", "api_retry") => vec![AgentEvent::Trouble(passing(retry(line)))],
+            ("system", "api_retry") => vec![AgentEvent::Trouble(passing(&retry(line)))],
             ("system", "permission_denied") => vec![denied(line)],
             ("rate_limit_event", _) => rejected(line),
             ("assistant", _) if text(line, "/message/model") != "<synthetic>" => {
@@ -171,7 +171,7 @@ fn rejected(line: &Value) -> Vec<AgentEvent> {
         resets: millis.filter(|at| *at > 0).map(ResetTime::At),
         ..ApiError::default()
     };
-    vec![AgentEvent::Trouble(passing(error))]
+    vec![AgentEvent::Trouble(passing(&error))]
 }
 
 fn ended(line: &Value) -> Vec<AgentEvent> {
@@ -189,7 +189,7 @@ fn ended(line: &Value) -> Vec<AgentEvent> {
         message: said,
         resets: None,
     };
-    let told = match failed.then(|| trouble(error)).flatten() {
+    let told = match failed.then(|| trouble(&error)).flatten() {
         Some(trouble) => AgentEvent::Trouble(trouble),
         None => AgentEvent::FinalMessage {
             text: bounded(said),

@@ -170,7 +170,7 @@ fn retry(message: &str) -> Vec<AgentEvent> {
         message: why.strip_suffix(')').unwrap_or(why),
         ..ApiError::default()
     };
-    vec![AgentEvent::Trouble(passing(error))]
+    vec![AgentEvent::Trouble(passing(&error))]
 }
 
 fn failed(message: &str) -> Vec<AgentEvent> {
@@ -178,7 +178,7 @@ fn failed(message: &str) -> Vec<AgentEvent> {
         message,
         ..ApiError::default()
     };
-    let told = match trouble(error) {
+    let told = match trouble(&error) {
         Some(trouble) => AgentEvent::Trouble(trouble),
         None => AgentEvent::FinalMessage {
             text: bounded(message),

@@ -139,7 +139,7 @@ impl GeminiDecoder {
     fn result(&mut self, line: &Value) -> Vec<AgentEvent> {
         let ok = text(line, "/status") == "success";
         let error = text(line, "/error/message");
-        let told = match (ok, trouble(api_error(error))) {
+        let told = match (ok, trouble(&api_error(error))) {
             (false, Some(trouble)) => AgentEvent::Trouble(trouble),
             (false, None) => AgentEvent::FinalMessage {
                 text: bounded(error),
@@ -167,12 +167,12 @@ fn api_error(message: &str) -> ApiError<'_> {
 }
 
 /// `Attempt 1 failed with status 429. Retrying with backoff...`: told nowhere else.
-fn retry(line: &[u8]) -> Option<AgentEvent> {
+pub(crate) fn retry(line: &[u8]) -> Option<AgentEvent> {
     let line = line.strip_prefix(b"Attempt ")?;
     let line = String::from_utf8_lossy(line.get(..line.len().min(1024))?);
     let (_, why) = line
         .split_once(" failed ")
         .or_else(|| line.split_once(" failed: "))?;
     line.contains("Retrying")
-        .then(|| AgentEvent::Trouble(passing(api_error(why))))
+        .then(|| AgentEvent::Trouble(passing(&api_error(why))))
 }

@@ -70,6 +70,15 @@ impl Known {
         self.adapter().skips_with
     }
 
+    /// Whether it says what it has cost.
+    #[must_use]
+    pub fn tells_cost(self) -> bool {
+        match self {
+            Self::Claude | Self::Opencode => true,
+            Self::Codex | Self::Gemini => false,
+        }
+    }
+
     #[must_use]
     pub fn credentials(self) -> Credentials {
         self.adapter().credentials

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::abilities::Abilities;
 use crate::json::{code, micro_usd, number, object, status, text};
 use crate::known::{Adapter, Credentials};
+use crate::reset_time::retry_after;
 use crate::said::{Said, bounded};
 use crate::trouble::{ApiError, lost_session, passing, trouble};
 use crate::{Assignment, Decoder, Options, Permissions, Reply, Stream};
@@ -209,9 +210,9 @@ impl OpencodeDecoder {
             status: status(line, "/error/data/statusCode"),
             word: name,
             message: text(line, "/error/data/message"),
-            resets: retry_after(line),
+            resets: resets(line),
         };
-        let told = match trouble(error) {
+        let told = match trouble(&error) {
             Some(trouble) => AgentEvent::Trouble(trouble),
             None => AgentEvent::FinalMessage {
                 text: bounded(error.message),
@@ -230,16 +231,17 @@ impl OpencodeDecoder {
     }
 }
 
-fn retry_after(line: &Value) -> Option<ResetTime> {
+fn resets(line: &Value) -> Option<ResetTime> {
     let headers = "/error/data/responseHeaders";
-    let header = |name: &str| text(line, &format!("{headers}/{name}")).parse::<u64>().ok();
-    let seconds = header("retry-after").and_then(|seconds| seconds.checked_mul(1000));
-    header("retry-after-ms").or(seconds).map(ResetTime::After)
+    let header = |name: &str| text(line, &format!("{headers}/{name}"));
+    let millis = header("retry-after-ms").parse().ok();
+    let after = millis.map(ResetTime::After);
+    after.or_else(|| retry_after(header("retry-after")))
 }
 
 /// A line of its log about a request that failed and will be made again, or about a
 /// permission that nobody can give.
-fn logged(line: &[u8]) -> Option<AgentEvent> {
+pub(crate) fn logged(line: &[u8]) -> Option<AgentEvent> {
     let line = String::from_utf8_lossy(line.get(..line.len().min(8 * 1024))?);
     if line.contains("permission requested:") {
         let text = line.trim().to_owned();
@@ -254,6 +256,6 @@ fn logged(line: &[u8]) -> Option<AgentEvent> {
         ..ApiError::default()
     };
     // What it does not try again comes as an event of its own.
-    let trouble = Some(passing(error)).filter(|found| found.class == TroubleClass::Transient);
+    let trouble = Some(passing(&error)).filter(|found| found.class == TroubleClass::Transient);
     trouble.map(AgentEvent::Trouble)
 }

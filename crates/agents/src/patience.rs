@@ -35,9 +35,9 @@ impl Patience {
 
     fn is_hopeless(&mut self, trouble: &ApiTrouble) -> bool {
         self.retries += 1;
-        let is_long = match trouble.resets {
-            Some(ResetTime::After(millis)) => millis > SHORT_WAIT_MS,
-            Some(ResetTime::At(_)) => true,
+        let is_long = match &trouble.resets {
+            Some(ResetTime::After(millis)) => *millis > SHORT_WAIT_MS,
+            Some(ResetTime::At(_) | ResetTime::Clock(_)) => true,
             // A limit whose end nobody tells may last for hours, in which nothing is said.
             None => trouble.kind == FailureKind::RateLimited,
         };
@@ -76,7 +76,7 @@ mod tests {
         let limit = |resets| of_kind(TroubleClass::Transient, FailureKind::RateLimited, resets);
         assert!(ends(limit(None)));
         let short = Some(ResetTime::After(2000));
-        assert!(!ends(limit(short)));
+        assert!(!ends(limit(short.clone())));
         assert!(!ends(trouble(TroubleClass::Transient, short)));
         for long in [ResetTime::After(3_600_000), ResetTime::At(1)] {
             assert!(ends(trouble(TroubleClass::Transient, Some(long))));

@@ -1,13 +1,36 @@
 //! When a limit is over, in the words of whoever set it.
 
-use regreen_model::{ResetTime, named_span};
+use regreen_model::{ResetTime, Timestamp, named_span};
 
-/// The time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`, or
-/// seconds since 1970 behind a bar. A time of day names no day and no place, so it is none.
+use crate::clock_time;
+
+/// The time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`, seconds
+/// since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `resets at 2026-11-17T04:00:00Z`. A
+/// time of day that names no place is none.
 pub(crate) fn reset_in(text: &str) -> Option<ResetTime> {
     named_span(text)
         .map(ResetTime::After)
         .or_else(|| moment(text).map(ResetTime::At))
+        .or_else(|| clock_time::clock_in(text).map(ResetTime::Clock))
+        .or_else(|| clock_time::moment_in(text).map(ResetTime::At))
+}
+
+/// The header `Retry-After`: seconds, or a date.
+pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
+    let seconds = header.trim().parse::<u64>().ok();
+    let after = seconds.and_then(|seconds| seconds.checked_mul(1000));
+    let at = || clock_time::http_date(header).map(ResetTime::At);
+    after.map(ResetTime::After).or_else(at)
+}
+
+/// When that is. Nothing for a place that nobody knows.
+#[must_use]
+pub fn reset_moment(resets: &ResetTime, now: Timestamp) -> Option<Timestamp> {
+    match resets {
+        ResetTime::At(at) => Some(Timestamp::from_millis(u64::try_from(*at).unwrap_or(0))),
+        ResetTime::After(millis) => Some(now.plus(*millis)),
+        ResetTime::Clock(clock) => clock_time::next(clock, now),
+    }
 }
 
 /// Seconds since 1970, as in `usage limit reached|1794900000`.
@@ -45,6 +68,27 @@ mod tests {
     }
 
     #[test]
+    fn a_header_has_seconds_or_a_date() {
+        assert_eq!(retry_after("120"), Some(ResetTime::After(120_000)));
+        let at = ResetTime::At(1_792_567_680_000);
+        assert_eq!(retry_after("Wed, 21 Oct 2026 07:28:00 GMT"), Some(at));
+        for none in ["", "-5", "soon", "99999999999999999999", "Wed, 99 Oct 2026"] {
+            assert_eq!(retry_after(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_moment_far_away_or_long_gone_is_a_moment() {
+        let now = Timestamp::from_millis(1_794_000_000_000);
+        let moment = |resets| reset_moment(&resets, now);
+        assert_eq!(moment(ResetTime::At(-1)), Some(Timestamp::from_millis(0)));
+        let last = moment(ResetTime::After(u64::MAX)).unwrap();
+        assert!(last > now);
+        let text = "resets at 9999-12-30T00:00:00Z";
+        assert_eq!(reset_in(text), Some(ResetTime::At(253_402_128_000_000)));
+    }
+
+    #[test]
     fn what_is_no_time_is_none() {
         for text in [
             "",
@@ -61,8 +105,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_a_server_says_is_too_much(text in "(try again in )?[0-9.a-z |,]{0,40}") {
-            let _ = reset_in(&text);
+        fn nothing_that_a_server_says_is_too_much(
+            text in "(try again in |resets (at )?)?[0-9.a-zA-Z |,:+-]{0,40}( \\((UTC|Europe/Berlin|x|)\\))?",
+            now in any::<u64>(),
+        ) {
+            let resets = reset_in(&text).or_else(|| retry_after(&text));
+            let _ = resets.and_then(|resets| reset_moment(&resets, Timestamp::from_millis(now)));
         }
     }
 }

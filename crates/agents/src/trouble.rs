@@ -8,7 +8,7 @@ use crate::reset_time::reset_in;
 
 /// What is known of an error, from the fields that an agent has for errors. Nothing that a
 /// model wrote is ever looked at here.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ApiError<'a> {
     pub(crate) status: Option<u16>,
     /// A word for it: `rate_limit`, `UNAUTHENTICATED`.
@@ -133,9 +133,9 @@ const WORDS: [(&[&str], Meaning); 8] = [
 ];
 
 /// What the error means; `None` for one that says nothing about the service.
-pub(crate) fn trouble(error: ApiError<'_>) -> Option<ApiTrouble> {
+pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
     let status = error.status.or_else(|| status_in(error.message));
-    let resets = error.resets.or_else(|| reset_in(error.message));
+    let resets = error.resets.clone().or_else(|| reset_in(error.message));
     let (class, kind) = match by_words(error).or_else(|| by_status(status?))? {
         // A quota that comes back is a limit, whatever is said about billing.
         NO_CREDIT if resets.is_some() => LIMITED,
@@ -151,13 +151,13 @@ pub(crate) fn trouble(error: ApiError<'_>) -> Option<ApiTrouble> {
 }
 
 /// An error that the agent itself tries to get over: it passes, whatever it is.
-pub(crate) fn passing(error: ApiError<'_>) -> ApiTrouble {
+pub(crate) fn passing(error: &ApiError<'_>) -> ApiTrouble {
     trouble(error).unwrap_or_else(|| ApiTrouble {
         class: DOWN.0,
         kind: DOWN.1,
         message: message(error, DOWN.1),
         status: error.status,
-        resets: error.resets,
+        resets: error.resets.clone(),
     })
 }
 
@@ -169,14 +169,14 @@ pub(crate) fn lost_session(line: &[u8]) -> Option<AgentEvent> {
         message: line.trim(),
         ..ApiError::default()
     };
-    let is_lost = line.contains("Error") && by_words(error) == Some(LOST);
+    let is_lost = line.contains("Error") && by_words(&error) == Some(LOST);
     is_lost
-        .then(|| trouble(error))
+        .then(|| trouble(&error))
         .flatten()
         .map(AgentEvent::Trouble)
 }
 
-fn by_words(error: ApiError<'_>) -> Option<Meaning> {
+fn by_words(error: &ApiError<'_>) -> Option<Meaning> {
     let said = format!("{}\n{}", error.word, error.message).to_lowercase();
     let found = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let row = WORDS.iter().find(|(words, _)| found(words))?;
@@ -219,7 +219,7 @@ fn status_in(message: &str) -> Option<u16> {
     })
 }
 
-fn message(error: ApiError<'_>, kind: FailureKind) -> String {
+fn message(error: &ApiError<'_>, kind: FailureKind) -> String {
     let text = match (error.message.trim(), error.word.trim()) {
         ("", "") => kind.meaning().to_owned(),
         ("", word) => format!("{} ({word})", kind.meaning()),
@@ -247,7 +247,7 @@ mod tests {
             message,
             ..ApiError::default()
         };
-        let found = trouble(error).map(|trouble| (trouble.class, trouble.kind));
+        let found = trouble(&error).map(|trouble| (trouble.class, trouble.kind));
         assert_eq!(found, expected, "{message}");
     }
 
@@ -298,7 +298,7 @@ mod tests {
                 message,
                 ..ApiError::default()
             };
-            trouble(error).and_then(|trouble| trouble.resets)
+            trouble(&error).and_then(|trouble| trouble.resets)
         };
         assert_eq!(at(429, "try again in 2s"), Some(ResetTime::After(2000)));
         assert_eq!(at(401, "try again in 2s"), None);

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod agent_flags;
 mod config;
 mod delegate;
 mod failures;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::agent_flags::AgentFlags;
 pub use self::config::{Config, SchemaOf};
 pub use self::delegate::Delegate;
 pub use self::failures::{Failures, Since};
@@ -76,10 +78,7 @@ pub enum Command {
     /// Show every setting, and where its value comes from
     Config(Config),
     /// Show which agents are installed, and how each would be called
-    Agents {
-        #[command(flatten)]
-        settings: SettingFlags,
-    },
+    Agents(AgentFlags),
     /// Answer the hooks of agents: whether a session may stop
     #[command(subcommand)]
     Hook(Hook),
@@ -107,9 +106,9 @@ pub struct Lint {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The log, or `-` for standard input
-    #[arg(value_name = "FILE", default_value = "-")]
-    pub file: PathBuf,
+    /// The log, or `-` for standard input [default: -]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
     /// As JSON, for scripts
     #[arg(long)]
     pub json: bool,
@@ -129,8 +128,11 @@ pub struct Explain {
     #[arg(long, value_enum, default_value = "command")]
     pub source: ExplainSource,
     /// The input is a failure report: print it as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "plan")]
     pub report: bool,
+    /// Also say what a run with --recovery-mode would do about it; without FILE: about everything
+    #[arg(long)]
+    pub plan: bool,
 }
 
 /// Who printed a log.

@@ -118,6 +118,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         Event::TaskPicked { task } => Some(&task.task),
         Event::Chosen { choice } => Some(&choice.task),
         Event::AttemptStarted { task, .. }
+        | Event::SessionSeen { task, .. }
         | Event::AttemptPostponed { task, .. }
         | Event::AttemptEnded { task, .. }
         | Event::ClaimsAsked { task, .. }

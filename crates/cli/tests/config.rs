@@ -30,6 +30,12 @@ idle_timeout           off           default
 max_wait               6h            default
 max_task_iterations    5             default
 max_global_iterations  100           default
+max_cost               off           default
+max_tokens             off           default
+max_time               off           default
+max_task_cost          off           default
+max_task_tokens        off           default
+max_task_time          off           default
 include_optional       false         default
 commit                 auto          default
 keep_state             false         default
@@ -83,6 +89,12 @@ idle_timeout           off                default
 max_wait               1m30s              --max-wait
 max_task_iterations    8                  the spec's state file
 max_global_iterations  100                default
+max_cost               off                default
+max_tokens             off                default
+max_time               off                default
+max_task_cost          off                default
+max_task_tokens        off                default
+max_task_time          off                default
 include_optional       false              default
 commit                 auto               default
 keep_state             true               --keep-state
@@ -179,6 +191,42 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "max_cost": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "max_tokens": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "max_time": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "max_task_cost": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "max_task_tokens": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "max_task_time": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "include_optional": {
       "value": false,
       "origin": "default",
@@ -246,6 +294,12 @@ idle_timeout           off           default
 max_wait               6h            default
 max_task_iterations    5             default
 max_global_iterations  100           default
+max_cost               off           default
+max_tokens             off           default
+max_time               off           default
+max_task_cost          off           default
+max_task_tokens        off           default
+max_task_time          off           default
 include_optional       false         default
 commit                 auto          default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
@@ -323,7 +377,8 @@ fn mistakes_are_shown_where_they_stand() {
  2 │ verify_timeout = '30'
    ╰────
   help: known here are: agent, gate, timeout, verify_timeout, idle_timeout, max_wait,
-        max_task_iterations, max_global_iterations, include_optional, commit, keep_state, prompts
+        max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost,
+        max_task_tokens, max_task_time, include_optional, commit, keep_state, prompts
 
   × `verify_timeout` cannot be set to this
    ╭─[regreen.toml:2:18]
@@ -426,6 +481,12 @@ idle_timeout           off                             default
 max_wait               6h                              default
 max_task_iterations    5                               default
 max_global_iterations  100                             default
+max_cost               off                             default
+max_tokens             off                             default
+max_time               off                             default
+max_task_cost          off                             default
+max_task_tokens        off                             default
+max_task_time          off                             default
 include_optional       false                           default
 commit                 auto                            default
 keep_state             false                           default

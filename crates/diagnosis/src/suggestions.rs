@@ -46,6 +46,7 @@ fn of_repair(repair: &RepairAction) -> Vec<String> {
         RepairAction::CleanCache { .. } => format!("Clear the cache {args}"),
         RepairAction::CopyFile { .. } => format!("Run: cp {args}"),
         RepairAction::CrlfToLf { .. } => format!("Convert {args} to LF line ends"),
+        RepairAction::EndProcess { .. } => "End the process that was left behind".to_owned(),
         RepairAction::GoGet { .. } => format!("Run: go get {args}"),
         RepairAction::Mkdir { .. } => format!("Run: mkdir -p {args}"),
         RepairAction::NpmInstall { .. } => {

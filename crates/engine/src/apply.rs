@@ -2,7 +2,8 @@
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, TaskId, TaskKey, Verdict,
+    PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId, TaskKey,
+    Verdict,
 };
 
 use crate::state::{OwnFix, Phase, State, TaskState};
@@ -26,7 +27,7 @@ impl State {
                     ..Self::default()
                 };
             }
-            Event::RunResumed { config } => {
+            Event::RunResumed { config, at } => {
                 if let Some(config) = config {
                     self.adopt(config);
                 }
@@ -34,6 +35,7 @@ impl State {
                 self.stopping = None;
                 self.reading = None;
                 self.parked.clear();
+                self.resumed_at = *at;
             }
             Event::Chosen { choice } => self.choose(choice),
             Event::PlanAsked { seq } => {
@@ -55,6 +57,7 @@ impl State {
                     attempt: *attempt,
                 };
                 self.enter(task, *seq, phase, |task| {
+                    task.session = task.session.take().filter(|_| task.goes_on(*prompt));
                     task.attempts = *attempt;
                     task.reminded = *prompt == PromptKind::Reminder;
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
@@ -62,6 +65,9 @@ impl State {
                     task.asked_to_split = *prompt == PromptKind::Split;
                     task.was_enriched |= *prompt == PromptKind::Enriched;
                 });
+            }
+            Event::SessionSeen { task, session, .. } => {
+                self.with(task, |task| task.session = Some(session.clone()));
             }
             Event::AttemptPostponed { task, prompt } => {
                 self.with(task, |task| task.prompt = *prompt);
@@ -95,7 +101,13 @@ impl State {
                     |_| {},
                 );
             }
-            Event::VerifyEnded { task, verdict, .. } => {
+            Event::VerifyEnded {
+                task,
+                verdict,
+                took_ms,
+                ..
+            } => {
+                self.spend(task, |spent| spent.add_time(*took_ms));
                 self.with(task, |task| task.judged(verdict));
             }
             Event::RepeatPlanned { task } => self.with(task, TaskState::will_repeat),
@@ -226,13 +238,16 @@ impl State {
             Event::RecordAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Recording { seq: *seq }, |_| {});
             }
-            Event::TaskDone { task, marks, hash } => self.with(task, |task| {
-                task.phase = Phase::Closed;
-                task.said = None;
-                task.result = Some(true);
-                task.marks.clone_from(marks);
-                task.hash.clone_from(hash);
-            }),
+            Event::TaskDone { task, marks, hash } => {
+                self.forget_spending(task);
+                self.with(task, |task| {
+                    task.phase = Phase::Closed;
+                    task.said = None;
+                    task.result = Some(true);
+                    task.marks.clone_from(marks);
+                    task.hash.clone_from(hash);
+                });
+            }
             Event::TaskGone { task } => self.with(task, |task| {
                 task.phase = Phase::Closed;
                 task.result = None;
@@ -259,6 +274,7 @@ impl State {
                 self.enter(task, *seq, phase, |_| {});
             }
             Event::WaitEnded { task, waited_ms } => {
+                self.spent.add_time(self.driven_ms(task, *waited_ms));
                 if !self.is_repeating(task) {
                     self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
                 }
@@ -332,6 +348,7 @@ impl State {
             .or_insert_with(|| TaskState::new(picked.clone()));
         if task.phase == Phase::Closed {
             task.start_afresh();
+            self.spent_on.retain(|(root, _)| *root != picked.task);
         }
         if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
@@ -348,6 +365,9 @@ impl State {
             ChoiceKind::Done | ChoiceKind::Retry => self.skipped.remove(&choice.task),
         };
         self.with(&choice.task, |task| task.chosen(choice.what));
+        if choice.what == ChoiceKind::Retry {
+            self.forget_spending(&self.root_of(&choice.task));
+        }
         if choice.what != ChoiceKind::Skip {
             for task in self.tasks.values_mut() {
                 task.drop_claim(&choice.task);
@@ -389,7 +409,59 @@ impl State {
         // Where tasks are called after their place, the second time it may have another name.
         let removed = report.plan.put_back.iter().chain(&report.plan.skipped);
         self.put_back.extend(removed.cloned());
+        self.spend_on_attempt(key, report);
         self.with(key, |task| task.attempted(charged, report));
+    }
+
+    /// Every attempt costs, whatever came of it.
+    fn spend_on_attempt(&mut self, key: &TaskKey, report: &AttemptReport) {
+        let mut used = None;
+        self.with(key, |task| {
+            let session = report.session.as_deref();
+            let usage = report.usage.as_ref();
+            used = usage.map(|usage| task.sessions.count(session, usage));
+        });
+        self.spend(key, |spent| {
+            spent.add_time(report.ending.duration_ms);
+            if let Some(used) = &used {
+                spent.add_usage(used);
+            }
+        });
+    }
+
+    /// Charges the run, and the original that the task is or repairs.
+    fn spend(&mut self, key: &TaskKey, spend: impl Fn(&mut Spending)) {
+        spend(&mut self.spent);
+        let root = self.root_of(key);
+        match self.spent_on.iter_mut().find(|(task, _)| *task == root) {
+            Some((_, spent)) => spend(spent),
+            None => {
+                let mut spent = Spending::default();
+                spend(&mut spent);
+                self.spent_on.push((root, spent));
+            }
+        }
+    }
+
+    /// The original is done, or a person has it tried as if for the first time.
+    fn forget_spending(&mut self, root: &TaskKey) {
+        self.spent_on.retain(|(task, _)| task != root);
+    }
+
+    fn root_of(&self, key: &TaskKey) -> TaskKey {
+        let task = self.tasks.get(key);
+        task.map_or(key, |task| &task.picked.root).clone()
+    }
+
+    /// How much of a wait this process was there for.
+    fn driven_ms(&self, key: &TaskKey, waited_ms: u64) -> u64 {
+        let phase = self.tasks.get(key).map(|task| &task.phase);
+        match (phase, self.resumed_at) {
+            (Some(Phase::Waiting { since, .. }), Some(resumed)) => {
+                waited_ms.min(since.plus(waited_ms).since(resumed))
+            }
+            _ => waited_ms,
+        }
     }
 }
 
@@ -512,7 +584,7 @@ impl TaskState {
         if report.ending.timed_out && report.progressed {
             self.time_factor = (self.time_factor * 2).min(MOST_TIME);
         }
-        self.session.clone_from(&report.session);
+        self.session = report.session.clone().or_else(|| self.session.take());
         self.report = Some(Box::new(report.clone()));
         match report.class {
             AttemptClass::Interrupted => {

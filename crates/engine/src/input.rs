@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Input {
     Start {
         run: String,
-        config: RunConfig,
+        config: Box<RunConfig>,
         /// All that people ever said of the spec's tasks, oldest first.
         #[serde(default)]
         choices: Vec<PersonChoice>,
@@ -24,6 +24,12 @@ pub enum Input {
     /// Something that people should know.
     Noticed {
         messages: Vec<String>,
+    },
+    /// An attempt that is being made tells what its session is called. It names the command,
+    /// and is no answer to it.
+    SessionSeen {
+        seq: CommandSeq,
+        session: String,
     },
     PlanRead {
         seq: CommandSeq,
@@ -49,6 +55,8 @@ pub enum Input {
         /// Why it is red.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
+        #[serde(default)]
+        took_ms: u64,
     },
     RepairInspected {
         seq: CommandSeq,
@@ -143,7 +151,11 @@ impl Input {
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
-            Self::Start { .. } | Self::Resume(_) | Self::Noticed { .. } | Self::Stop { .. } => None,
+            Self::Start { .. }
+            | Self::Resume(_)
+            | Self::Noticed { .. }
+            | Self::SessionSeen { .. }
+            | Self::Stop { .. } => None,
         }
     }
 }

@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask, PlannedRepair,
-    PromptKind, RepairAction, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp,
+    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask,
+    PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId,
+    TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,15 @@ pub struct State {
     /// The limit, settled when the plan was first read.
     pub max_iterations: Option<u32>,
     pub waited_ms: u64,
+    /// What the run has spent.
+    #[serde(default)]
+    pub spent: Spending,
+    /// What was spent on originals that are not done, their fixes included.
+    #[serde(default)]
+    pub spent_on: Vec<(TaskKey, Spending)>,
+    /// When it last went on.
+    #[serde(default)]
+    pub resumed_at: Option<Timestamp>,
     /// Waits in a row without a usable attempt between them.
     pub waits: u32,
     /// Rows that an agent removed once.
@@ -70,7 +80,11 @@ pub struct TaskState {
     pub report: Option<Box<AttemptReport>>,
     /// The attempt, its reminder included, changed files.
     pub changed_files: bool,
+    /// What the agent calls the session of the last attempt.
     pub session: Option<String>,
+    /// What its sessions have used up.
+    #[serde(default)]
+    pub sessions: UsageLedger,
     pub failure: Option<FailureNote>,
     /// The attempt that failed so.
     #[serde(default)]
@@ -312,10 +326,18 @@ impl State {
             put_back: self.put_back.clone(),
             skipped: self.skipped.clone(),
             parked: self.parked.clone(),
+            spent_on: self.spent_on.clone(),
             environment: self.environment.clone(),
             outcome: self.outcome.clone(),
             ..*self
         }
+    }
+
+    /// What was spent on an original and its fixes.
+    #[must_use]
+    pub fn spent_on(&self, root: &TaskKey) -> Spending {
+        let spent = self.spent_on.iter().find(|(task, _)| task == root);
+        spent.map_or_else(Spending::default, |(_, spent)| *spent)
     }
 
     /// The run's own limit of attempts.
@@ -327,6 +349,22 @@ impl State {
 }
 
 impl TaskState {
+    /// Whether an attempt goes on with the session of the one before. Who failed by their own
+    /// fault start afresh; who were cut off, or only have to add something, do not.
+    pub(crate) fn goes_on(&self, prompt: PromptKind) -> bool {
+        let was_cut_off = self.report.as_ref().is_some_and(|report| {
+            report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
+        });
+        match prompt {
+            PromptKind::Reminder
+            | PromptKind::NoOp
+            | PromptKind::Interrupted
+            | PromptKind::Split => true,
+            PromptKind::NewSession | PromptKind::Enriched => false,
+            PromptKind::First | PromptKind::Retry => was_cut_off,
+        }
+    }
+
     /// A task that an earlier run did not finish begins with what is known of that.
     #[must_use]
     pub fn new(picked: PickedTask) -> Self {
@@ -346,6 +384,7 @@ impl TaskState {
             report: None,
             changed_files: false,
             session: None,
+            sessions: UsageLedger::default(),
             failure: picked.failed_before.clone(),
             failed_attempt: None,
             picked,

@@ -26,11 +26,24 @@ pub enum TroubleClass {
 }
 
 /// When it is over, as the server says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetTime {
     /// Milliseconds since 1970.
     At(i64),
     /// Milliseconds from when it was said.
     After(u64),
+    /// The next time that clocks show this: `4pm (Europe/Berlin)`.
+    Clock(ClockTime),
+}
+
+/// What a clock shows somewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockTime {
+    /// Month and day, where they are said.
+    pub date: Option<(i8, i8)>,
+    pub hour: i8,
+    pub minute: i8,
+    /// By its name in the time zone database.
+    pub zone: String,
 }

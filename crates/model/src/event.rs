@@ -28,6 +28,9 @@ pub enum Event {
         /// What is settled anew, if anything is.
         #[serde(default)]
         config: Option<Box<RunConfig>>,
+        /// Since when it does: what was before is nobody's time.
+        #[serde(default)]
+        at: Option<Timestamp>,
     },
     /// A person said so while the run was not going on.
     Chosen {
@@ -50,6 +53,13 @@ pub enum Event {
         attempt: u32,
         prompt: PromptKind,
         timeout_ms: u64,
+    },
+    /// What the agent calls the session of the attempt that is being made. Stored as soon as it
+    /// is seen, so that an attempt that is cut off can be gone on with.
+    SessionSeen {
+        task: TaskKey,
+        attempt: u32,
+        session: String,
     },
     /// It is made when the run goes on.
     AttemptPostponed {
@@ -89,6 +99,8 @@ pub enum Event {
         task: TaskKey,
         attempt: u32,
         verdict: Verdict,
+        #[serde(default)]
+        took_ms: u64,
     },
     /// The attempt did not pass; what is done about it follows.
     TaskFailed {

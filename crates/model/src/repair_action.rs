@@ -35,6 +35,11 @@ pub enum RepairAction {
     CrlfToLf {
         path: String,
     },
+    /// The pid, and the start in clock ticks since boot: together they name one process for
+    /// good.
+    EndProcess {
+        args: Vec<String>,
+    },
     GoGet {
         args: Vec<String>,
     },
@@ -79,6 +84,7 @@ impl RepairAction {
             Self::CleanCache { .. } => "clean_cache",
             Self::CopyFile { .. } => "copy_file",
             Self::CrlfToLf { .. } => "crlf_to_lf",
+            Self::EndProcess { .. } => "end_process",
             Self::GoGet { .. } => "go_get",
             Self::Mkdir { .. } => "mkdir",
             Self::NpmInstall { .. } => "npm_install",
@@ -105,6 +111,7 @@ impl RepairAction {
             "clean_cache" => Self::CleanCache { path: one(args)? },
             "copy_file" => Self::CopyFile { args },
             "crlf_to_lf" => Self::CrlfToLf { path: one(args)? },
+            "end_process" => Self::EndProcess { args },
             "go_get" => Self::GoGet { args },
             "mkdir" => Self::Mkdir { path: one(args)? },
             "npm_install" => Self::NpmInstall { args },
@@ -126,6 +133,7 @@ impl RepairAction {
             | Self::CargoAdd { args }
             | Self::CargoInstall { args }
             | Self::CopyFile { args }
+            | Self::EndProcess { args }
             | Self::GoGet { args }
             | Self::NpmInstall { args }
             | Self::PipInstall { args }

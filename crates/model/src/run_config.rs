@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Limits, RepairPolicy, TaskId};
+use crate::{Budgets, Limits, RepairPolicy, TaskId};
 
 /// Everything that is settled when a run starts, and holds until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +10,8 @@ pub struct RunConfig {
     /// The agent as it was asked for: `shell`, `command:…`.
     pub agent: String,
     pub limits: Limits,
+    #[serde(default)]
+    pub budgets: Budgets,
     pub attempt_timeout_ms: u64,
     pub verify_timeout_ms: u64,
     pub idle_timeout_ms: Option<u64>,
@@ -46,6 +48,7 @@ impl Default for RunConfig {
             spec: String::new(),
             agent: String::new(),
             limits: Limits::default(),
+            budgets: Budgets::default(),
             attempt_timeout_ms: 30 * 60 * 1000,
             verify_timeout_ms: 10 * 60 * 1000,
             idle_timeout_ms: None,

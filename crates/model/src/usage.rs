@@ -13,3 +13,35 @@ pub struct Usage {
     /// The numbers are those of the whole session so far, not of this run alone.
     pub cumulative: bool,
 }
+
+impl Usage {
+    /// What was used up after `earlier`; `None` if less was used up than then.
+    #[must_use]
+    pub(crate) fn since(&self, earlier: &Self) -> Option<Self> {
+        let cost = |usage: &Self| usage.cost_micro_usd.unwrap_or(0);
+        let more_cost = match self.cost_micro_usd {
+            Some(now) => Some(now.checked_sub(cost(earlier))?),
+            None => None,
+        };
+        Some(Self {
+            input_tokens: self.input_tokens.checked_sub(earlier.input_tokens)?,
+            output_tokens: self.output_tokens.checked_sub(earlier.output_tokens)?,
+            cached_tokens: self.cached_tokens.saturating_sub(earlier.cached_tokens),
+            cost_micro_usd: more_cost,
+            cumulative: false,
+        })
+    }
+
+    #[must_use]
+    pub(crate) fn plus(&self, more: &Self) -> Self {
+        let cost = [self.cost_micro_usd, more.cost_micro_usd];
+        let cost = cost.into_iter().flatten().reduce(u64::saturating_add);
+        Self {
+            input_tokens: self.input_tokens.saturating_add(more.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(more.output_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(more.cached_tokens),
+            cost_micro_usd: cost,
+            cumulative: false,
+        }
+    }
+}

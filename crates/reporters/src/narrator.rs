@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Inspection, Mark, PersonAnswer,
-    PersonChoice, PlainLine, PromptKind, RepairResult, RunOutcome, StopSignal, TaskKey, Timestamp,
-    Verdict,
+    PersonChoice, PlainLine, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskKey,
+    Timestamp, Verdict,
 };
 
 use crate::line::Line;
 use crate::palette::Tone;
 use crate::shown::{self, named, reason, shown};
-use crate::span::Span;
 use crate::tally::Tally;
 use crate::telling_line::telling_line;
 
@@ -190,6 +189,7 @@ impl Narrator {
             | Event::HistoryAsked { .. }
             | Event::LimitSettled { .. }
             | Event::TaskPicked { .. }
+            | Event::SessionSeen { .. }
             | Event::AttemptPostponed { .. }
             | Event::AttemptEnded { .. }
             | Event::ClaimsAsked { .. }

@@ -15,9 +15,6 @@ pub trait Reporter {
     /// speaks, so it must cost next to nothing.
     fn activity(&mut self, _line: &str) {}
 
-    /// The agent says that it has cost so much more, in millionths of a dollar.
-    fn spent(&mut self, _micro_usd: u64) {}
-
     /// Nothing more will come.
     fn finish(&mut self, now: Timestamp);
 }
@@ -44,11 +41,6 @@ impl<A: Reporter, B: Reporter> Reporter for (A, B) {
         self.1.activity(line);
     }
 
-    fn spent(&mut self, micro_usd: u64) {
-        self.0.spent(micro_usd);
-        self.1.spent(micro_usd);
-    }
-
     fn finish(&mut self, now: Timestamp) {
         self.0.finish(now);
         self.1.finish(now);
@@ -73,10 +65,6 @@ macro_rules! as_its_target {
 
             fn activity(&mut self, line: &str) {
                 (**self).activity(line);
-            }
-
-            fn spent(&mut self, micro_usd: u64) {
-                (**self).spent(micro_usd);
             }
 
             fn finish(&mut self, now: Timestamp) {

@@ -1,6 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_model::{ChoiceKind, Event, PickedTask, PromptKind, RunConfig, TaskKey};
+use regreen_model::{
+    AttemptReport, ChoiceKind, Event, PickedTask, PromptKind, RunConfig, Spending, TaskKey,
+    UsageLedger,
+};
 
 /// What a run has used up of what it may use: a fold of its events, by the same rules that
 /// the engine charges by.
@@ -11,6 +14,9 @@ pub(crate) struct Tally {
     /// Attempts that are charged to the run.
     pub(crate) used: u32,
     pub(crate) waited_ms: u64,
+    /// Tokens, and what they cost.
+    pub(crate) spent: Spending,
+    sessions: UsageLedger,
     /// The task that was picked last.
     pub(crate) picked: Option<PickedTask>,
     limit: Option<u32>,
@@ -32,6 +38,7 @@ impl Tally {
             }
             Event::RunResumed {
                 config: Some(config),
+                ..
             } => self.adopt(config),
             Event::Chosen { choice } if choice.what == ChoiceKind::Retry => {
                 self.charged.remove(&choice.task);
@@ -42,10 +49,12 @@ impl Tally {
                 task,
                 charged,
                 counted,
+                report,
                 ..
             } => {
                 self.used += u32::from(counted.unwrap_or(*charged));
                 *self.charged.entry(task.clone()).or_default() += u32::from(*charged);
+                self.spend(report);
             }
             Event::TaskFailed { only_red, .. } => self.only_red = *only_red,
             Event::RepeatPlanned { task } if !self.only_red => {
@@ -59,6 +68,13 @@ impl Tally {
                 self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
             }
             _ => {}
+        }
+    }
+
+    fn spend(&mut self, report: &AttemptReport) {
+        if let Some(usage) = &report.usage {
+            let session = report.session.as_deref();
+            self.spent.add_usage(&self.sessions.count(session, usage));
         }
     }
 

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use regreen_agents::{Decoder, Lines, Patience, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
-use regreen_model::{AgentEvent, ApiTrouble, Ending, Output, Source, ToolUse, Usage};
+use regreen_engine::Input;
+use regreen_model::{AgentEvent, ApiTrouble, CommandSeq, Ending, Output, Source, ToolUse, Usage};
 use regreen_supervisor::{EndReason, Handle, Stream};
 
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::log_file::LogFile;
 use crate::process::Sink;
 
@@ -90,6 +91,35 @@ impl Heard {
     }
 }
 
+/// Whoever is told of an attempt while it is being made.
+pub(crate) trait Told {
+    /// What the agent is doing right now, in its own words.
+    fn activity(&mut self, line: &str);
+
+    /// What its session is called.
+    fn session(&mut self, id: &str);
+}
+
+/// A run is told.
+pub(crate) struct InRun<'a, 'c> {
+    pub(crate) chronicle: &'a mut Chronicle<'c>,
+    /// The command that the attempt answers.
+    pub(crate) seq: CommandSeq,
+}
+
+impl Told for InRun<'_, '_> {
+    fn activity(&mut self, line: &str) {
+        self.chronicle.audience.activity(line);
+    }
+
+    /// Stored at once, for whoever goes on after a crash. Where that fails the end of the
+    /// attempt cannot be stored either, and says so: no reason to end it now.
+    fn session(&mut self, id: &str) {
+        let (seq, session) = (self.seq, id.to_owned());
+        let _ = self.chronicle.step(&Input::SessionSeen { seq, session });
+    }
+}
+
 /// Listens to an agent: its output goes into the log, its lines to the decoder, the
 /// decoder's answers back to it. Ends it when nothing more can come of it.
 pub(crate) struct Listener<'a> {
@@ -101,10 +131,10 @@ pub(crate) struct Listener<'a> {
     heard: Heard,
     /// Reads along, where what is printed is what commands print.
     scanner: Option<Scanner>,
-    audience: &'a mut dyn Audience,
+    told: &'a mut dyn Told,
     shown: Option<Instant>,
-    /// Where the session is kept as soon as it is known, for whoever comes after a crash.
-    session_file: PathBuf,
+    /// Where what it has used up is kept, for whoever comes after a crash.
+    usage_file: PathBuf,
     /// Runs since the agent has said all; ends the agent unless it is dropped before.
     grace: Option<Sender<()>>,
     is_hopeless: bool,
@@ -114,8 +144,8 @@ impl<'a> Listener<'a> {
     pub(crate) fn new(
         log: LogFile,
         decoder: Box<dyn Decoder>,
-        audience: &'a mut dyn Audience,
-        session_file: PathBuf,
+        told: &'a mut dyn Told,
+        usage_file: PathBuf,
     ) -> Self {
         Self {
             log,
@@ -125,9 +155,9 @@ impl<'a> Listener<'a> {
             handle: None,
             heard: Heard::default(),
             scanner: None,
-            audience,
+            told,
             shown: None,
-            session_file,
+            usage_file,
             grace: None,
             is_hopeless: false,
         }
@@ -177,10 +207,12 @@ impl<'a> Listener<'a> {
 
     fn heed(&mut self, event: AgentEvent) {
         match &event {
-            AgentEvent::ToolStarted { name, .. } => self.audience.activity(name),
+            AgentEvent::ToolStarted { name, .. } => self.told.activity(name),
             AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),
-            // Without it the next attempt starts afresh; no reason to end this one.
-            AgentEvent::Session { id } => drop(fs::write(&self.session_file, id)),
+            AgentEvent::Usage(usage) => self.keep_usage(usage),
+            AgentEvent::Session { id } if self.heard.session.as_ref() != Some(id) => {
+                self.told.session(id);
+            }
             _ => {}
         }
         if self.patience.ends_with(&event) && !self.is_hopeless {
@@ -191,6 +223,13 @@ impl<'a> Listener<'a> {
             self.end();
         }
         self.heard.note(event);
+    }
+
+    /// Without it an attempt that nobody saw the end of costs nothing; no reason to end it.
+    fn keep_usage(&self, usage: &Usage) {
+        if let Ok(usage) = serde_json::to_vec(usage) {
+            let _ = fs::write(&self.usage_file, usage);
+        }
     }
 
     fn write(&self, line: &str) {
@@ -239,7 +278,7 @@ impl<'a> Listener<'a> {
         }
         self.shown = Some(Instant::now());
         let beginning = line.get(..line.len().min(SHOWN_BYTES)).unwrap_or_default();
-        self.audience.activity(&String::from_utf8_lossy(beginning));
+        self.told.activity(&String::from_utf8_lossy(beginning));
     }
 }
 

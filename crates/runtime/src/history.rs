@@ -9,6 +9,9 @@ use crate::places::Places;
 /// The kind of a failure that no rule knows.
 const UNDIAGNOSED: &str = "error";
 
+/// Who carries out repairs.
+const OWN_HANDS: &str = "regreen";
+
 /// What every row needs to know.
 #[derive(Debug)]
 pub(crate) struct Historian<'a> {
@@ -32,6 +35,23 @@ impl Historian<'_> {
                     ..self.attempt(task, *attempt)
                 })]
             }
+            Event::RepairStarted { task, attempt, .. } => {
+                let log = self.places.log(self.run.as_str(), task, *attempt);
+                let key = self.key(task, *attempt);
+                vec![HistoryRow::Attempt(Attempt {
+                    log: Some(self.places.shown(&log)),
+                    outcome: Some("repair".to_owned()),
+                    ..Attempt::begun(key, OWN_HANDS, clock::stored_ms(self.now))
+                })]
+            }
+            Event::SessionSeen {
+                task,
+                attempt,
+                session,
+            } => vec![HistoryRow::Attempt(Attempt {
+                session: Some(session.clone()),
+                ..self.attempt(task, *attempt)
+            })],
             Event::AttemptEnded {
                 task,
                 attempt,
@@ -49,6 +69,7 @@ impl Historian<'_> {
                 task,
                 attempt,
                 verdict,
+                ..
             } if *attempt > 0 => vec![HistoryRow::Attempt(Attempt {
                 verify: Some(word(verdict).to_owned()),
                 ..self.attempt(task, *attempt)

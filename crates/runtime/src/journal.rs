@@ -225,6 +225,7 @@ mod tests {
             seq: 1,
             verdict: Verdict::Green,
             diagnosis: None,
+            took_ms: 0,
         };
         assert!(!can_be_had_again(&verified, &goes_on));
         let output = "no".to_owned();

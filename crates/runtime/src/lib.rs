@@ -5,9 +5,12 @@
 
 mod agenda;
 mod audience;
+mod budget_notices;
+mod chronicle;
 mod clock;
 mod delegate;
 mod driver;
+mod end_of_file;
 mod excerpt;
 mod heard;
 mod history;

@@ -26,6 +26,6 @@ pub(crate) use fix::{insert_fix, note_failure, open_fixes, read_budget};
 pub(crate) use modify::modify;
 pub(crate) use read_plan::read_plan;
 pub(crate) use record::record;
-pub(crate) use repair::{inspect_repair, repair};
+pub(crate) use repair::{Site, inspect_at, inspect_repair, log_in, repair, repair_at};
 pub(crate) use save_state::{forget_state, save_state, sound_state};
 pub(crate) use verify::{Check, verify};

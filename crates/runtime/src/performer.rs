@@ -1,13 +1,16 @@
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
+use regreen_repairs::Declared;
 use regreen_store::Store;
 use regreen_workspace::Programs;
 
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::notices::Notices;
 use crate::past::Past;
 use crate::perform::{self, Attempted};
@@ -16,6 +19,7 @@ use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
+use crate::report::millis;
 use crate::tree::Tree;
 
 /// Does what the engine asks for.
@@ -26,6 +30,10 @@ pub(crate) struct Performer {
     pub(crate) agent: Agent,
     pub(crate) prompts: Prompts,
     pub(crate) programs: Programs,
+    /// Where programs are looked for: the value of PATH.
+    pub(crate) path: OsString,
+    /// What the workspace's manifests named when the run began.
+    pub(crate) declared: Declared,
     pub(crate) verify_timeout_ms: u64,
     /// What runs Verify commands.
     pub(crate) shell: PathBuf,
@@ -37,6 +45,15 @@ pub(crate) struct Performer {
 }
 
 impl Performer {
+    /// What earlier runs left of tasks that they did not finish.
+    pub(crate) fn past<'s>(&self, store: &'s Store) -> Past<'s> {
+        Past {
+            store,
+            spec: self.places.spec_key(),
+            run: self.run.clone(),
+        }
+    }
+
     /// The box of a task is to be so.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), PerformError> {
         let edited = self.plan.set_box(task, done)?;
@@ -48,16 +65,10 @@ impl Performer {
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
-        store: &mut Store,
-        audience: &mut dyn Audience,
+        chronicle: &mut Chronicle<'_>,
         person: &mut dyn Person,
     ) -> Option<Input> {
         let seq = issued.seq;
-        let past = Past {
-            store,
-            spec: self.places.spec_key(),
-            run: self.run.clone(),
-        };
         let answer = match &issued.command {
             Command::ReadPlan {
                 include_optional,
@@ -71,11 +82,12 @@ impl Performer {
                     passed_over,
                     originals_first: originals_first.as_ref(),
                 };
-                perform::read_plan(self, &wanted, &past, audience)
+                let past = self.past(&chronicle.journal.store);
+                perform::read_plan(self, &wanted, &past, chronicle.audience)
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
-                perform::attempt(self, order, &past, audience).map(|came_of_it| match came_of_it {
+                perform::attempt(self, seq, order, chronicle).map(|came_of_it| match came_of_it {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
                     Attempted::Gone => Input::Gone { seq },
                 })
@@ -86,7 +98,7 @@ impl Performer {
                 gate,
                 environment,
             } => {
-                let gate = gate.as_deref();
+                let (gate, audience) = (gate.as_deref(), &mut *chronicle.audience);
                 perform::judge_claims(self, task, claims, gate, environment, audience).map(
                     |(kept, taken_back)| Input::ClaimsJudged {
                         seq,
@@ -109,10 +121,12 @@ impl Performer {
                     timeout_ms: *timeout_ms,
                     ..perform::Check::of(self, task, stem, commands, environment)
                 };
-                perform::verify(self, &check, audience).map(|checked| Input::Verified {
+                let began = Instant::now();
+                perform::verify(self, &check, chronicle.audience).map(|checked| Input::Verified {
                     seq,
                     verdict: checked.verdict,
                     diagnosis: checked.diagnosis,
+                    took_ms: millis(began.elapsed()),
                 })
             }
             Command::InspectRepair(scene) => perform::inspect_repair(self, scene)
@@ -144,13 +158,13 @@ impl Performer {
                 .try_for_each(|fix| self.set_box(fix, true))
                 .map(|()| Input::FixesTicked { seq }),
             Command::AskPerson(question) => {
-                perform::ask(self, question, store, person).map(|(answer, choice)| {
-                    Input::PersonAnswered {
+                perform::ask(self, question, &mut chronicle.journal.store, person).map(
+                    |(answer, choice)| Input::PersonAnswered {
                         seq,
                         answer,
                         choice,
-                    }
-                })
+                    },
+                )
             }
             Command::NoteFailure { task } => {
                 perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
@@ -159,6 +173,7 @@ impl Performer {
                 self.set_box(task, *done).map(|()| Input::Ticked { seq })
             }
             Command::Commit(order) => {
+                let past = self.past(&chronicle.journal.store);
                 perform::commit(self, order, &past).map(|result| Input::Committed { seq, result })
             }
             Command::Record(record) => {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use regreen_agents::reset_moment;
 use regreen_diagnosis::{
     contradiction, has_failure_block, modification_request, parse_failure, rank, signal,
 };
 use regreen_engine::AttemptOrder;
 use regreen_model::{
     ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, Output, PlanChanges,
-    ResetTime, Source, Timestamp, TroubleClass,
+    Source, Timestamp, TroubleClass,
 };
 use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
@@ -36,7 +37,7 @@ pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
     }
 }
 
-fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -246,10 +247,10 @@ fn of_trouble(trouble: &ApiTrouble, now: Timestamp) -> AttemptClass {
         TroubleClass::Session => AttemptClass::Session { why },
         TroubleClass::Transient => AttemptClass::Transient {
             why,
-            until: trouble.resets.map(|resets| match resets {
-                ResetTime::At(at) => Timestamp::from_millis(u64::try_from(at).unwrap_or(0)),
-                ResetTime::After(millis) => now.plus(millis),
-            }),
+            until: trouble
+                .resets
+                .as_ref()
+                .and_then(|resets| reset_moment(resets, now)),
         },
     }
 }
@@ -258,7 +259,7 @@ fn of_trouble(trouble: &ApiTrouble, now: Timestamp) -> AttemptClass {
 mod tests {
     use std::collections::BTreeSet;
 
-    use regreen_model::{PickedTask, PromptKind, TaskId, TaskKey};
+    use regreen_model::{PickedTask, PromptKind, ResetTime, TaskId, TaskKey};
 
     use super::*;
 

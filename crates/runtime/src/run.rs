@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Phase, Resumption, State};
 use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
+use regreen_repairs::Declared;
 use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
 use crate::audience::Audience;
+use crate::budget_notices::budget_notices;
+use crate::chronicle::Chronicle;
 use crate::clock;
 use crate::driver::Driver;
 use crate::journal::{Journal, JournalError};
@@ -30,6 +33,7 @@ use crate::process::Processes;
 use crate::stop::Stop;
 use crate::tree::{Tree, TreeError};
 use crate::tree_lock::{Purpose, TreeLock, TreeLockError, make_own_folder};
+use crate::whole_file::write_whole;
 
 /// Strays of a run that was killed get so long to end by themselves.
 const STRAY_GRACE: Duration = Duration::from_secs(1);
@@ -136,16 +140,22 @@ pub fn run(
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
     let choices = last_words(journal.store.choices(&places.spec_key())?);
-    let mut performer = performer(setup, plan, &journal.run)?;
+    let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(untold);
+    let unkept = budget_notices(&performer.agent, &config.budgets);
+    performer.notices.add_all(unkept);
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
     audience.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
-        journal,
-        state,
+        chronicle: Chronicle {
+            journal,
+            state,
+            audience,
+            places,
+            agent: performer.agent.name(),
+        },
         performer,
-        audience,
         person,
     };
     let outcome = driver.drive(&first)?;
@@ -293,7 +303,12 @@ fn ended_at_limit(journal: &Journal, places: &Places) -> Result<bool, RunError> 
     Ok(end.is_some_and(|end| end.outcome == limit.name()))
 }
 
-fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, RunError> {
+fn performer(
+    setup: RunSetup,
+    plan: PlanFile,
+    run: &RunId,
+    is_new: bool,
+) -> Result<Performer, RunError> {
     let RunSetup {
         places,
         config,
@@ -317,6 +332,10 @@ fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, 
     let own: BTreeSet<RelPath> = places.spec_files().into_iter().flatten().collect();
     tree.begin(&places.run_folder(run.as_str()), &own)?;
     let shell = programs.find(&RealDisk, "bash");
+    let declared = match config.recovery {
+        true => declared(&places, run, is_new)?,
+        false => Declared::default(),
+    };
     Ok(Performer {
         run: run.as_str().to_owned(),
         verify_timeout_ms: config.verify_timeout_ms,
@@ -325,11 +344,29 @@ fn performer(setup: RunSetup, plan: PlanFile, run: &RunId) -> Result<Performer, 
         places,
         agent,
         prompts,
+        path,
+        declared,
         programs,
         processes,
         tree,
         plan,
     })
+}
+
+/// What the manifests named when the run began. What came into them since may be an agent's
+/// invention: a run that goes on knows what was written down at its beginning, or nothing.
+fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<Declared, PerformError> {
+    let path = places.run_folder(run.as_str()).join("declared.json");
+    if is_new {
+        let declared = Declared::read(&places.root);
+        let text = serde_json::to_string(&declared).unwrap_or_default();
+        write_whole(&path, text.as_bytes())?;
+        return Ok(declared);
+    }
+    let kept = fs::read_to_string(&path).ok();
+    Ok(kept
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
 }
 
 fn first_input(
@@ -345,7 +382,7 @@ fn first_input(
         performer.notices.add_all(notice.map(str::to_owned));
         return Ok(Input::Start {
             run: performer.run.clone(),
-            config,
+            config: Box::new(config),
             choices,
             after_limit,
         });
@@ -372,11 +409,13 @@ fn first_input(
 
 fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<Finished, RunError> {
     let Driver {
-        mut journal,
-        state,
+        chronicle,
         performer,
         ..
     } = driver;
+    let Chronicle {
+        mut journal, state, ..
+    } = chronicle;
     let Some(outcome) = outcome else {
         return Err(RunError::SetUp {
             why: "the run came to no end; this is a mistake in regreen".to_owned(),

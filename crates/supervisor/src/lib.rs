@@ -17,6 +17,7 @@ mod keepers;
 mod marker;
 mod observer;
 mod order;
+mod process_table;
 mod progress;
 mod running;
 mod source;
@@ -33,6 +34,10 @@ pub use keeper::{KEEPER_ARGUMENT, keeper_main};
 pub use keepers::Keepers;
 pub use marker::Marker;
 pub use observer::{Chunk, Observer, Stream};
+pub use process_table::{
+    Holders, SeenProcess, end_process, has_process, holders_of_file, listeners_on, see_process,
+    see_processes,
+};
 pub use running::Running;
 pub use spec::{Spec, Stdin, TimeLimits};
 pub use stray::{Stray, StraysEnded, end_strays, find_strays};

@@ -1,7 +1,9 @@
 //! `cargo xtask agents-e2e`: the real agents, against a model that is none.
 
+mod candidate;
 mod case;
 mod cell;
+mod cells;
 mod dialect;
 mod install;
 mod leftovers;
@@ -9,13 +11,14 @@ mod model_server;
 mod recording;
 mod reply;
 mod set_up;
+mod verdict;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use self::candidate::Candidate;
 use self::case::Case;
-use self::install::Cli;
 use crate::repository;
 
 #[derive(Debug, clap::Args)]
@@ -23,9 +26,9 @@ pub(crate) struct Arguments {
     /// Write the recordings anew that the decoders are tested with, instead of running regreen
     #[arg(long)]
     record: bool,
-    /// Only this agent
-    #[arg(long, value_enum)]
-    agent: Option<Cli>,
+    /// Only this agent: `claude`, `acp_gemini`
+    #[arg(long)]
+    agent: Option<String>,
     /// Only this case
     #[arg(long)]
     case: Option<String>,
@@ -45,29 +48,29 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn try_run(arguments: &Arguments) -> io::Result<bool> {
     let root = repository::root();
     let bin = install::install(&root.join("target/agents"))?;
-    let clis = Cli::ALL.into_iter();
-    let clis: Vec<Cli> = clis
-        .filter(|cli| arguments.agent.is_none_or(|only| only == *cli))
-        .collect();
+    let only = arguments.agent.as_deref();
+    let is_wanted = |candidate: &Candidate| only.is_none_or(|only| only == candidate.name());
+    let candidates: Vec<Candidate> = Candidate::ALL.into_iter().filter(is_wanted).collect();
     if arguments.record {
-        record(arguments, &clis, &bin, root)?;
+        record(arguments, &candidates, &bin, root)?;
         return Ok(true);
     }
-    cell::run_all(&clis, arguments.case.as_deref(), &bin, root)
+    cell::run_all(&candidates, arguments.case.as_deref(), &bin, root)
 }
 
-fn record(arguments: &Arguments, clis: &[Cli], bin: &Path, root: &Path) -> io::Result<()> {
+fn record(
+    arguments: &Arguments,
+    candidates: &[Candidate],
+    bin: &Path,
+    root: &Path,
+) -> io::Result<()> {
     let folder: PathBuf = root.join("crates/agents/fixtures/recordings");
-    let is_wanted = |case: &Case| {
-        arguments
-            .case
-            .as_deref()
-            .is_none_or(|only| only == case.name())
-    };
-    for cli in clis {
+    let only = arguments.case.as_deref();
+    let is_wanted = |case: &Case| only.is_none_or(|only| only == case.name());
+    for candidate in candidates {
         for case in Case::ALL.into_iter().filter(is_wanted) {
-            println!("{} {}", cli.name(), case.name());
-            recording::record(*cli, case, bin, &folder)?;
+            println!("{} {}", candidate.name(), case.name());
+            recording::record(*candidate, case, bin, &folder)?;
         }
     }
     Ok(())

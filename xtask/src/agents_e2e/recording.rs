@@ -1,19 +1,19 @@
 //! What the agents print, kept for the tests of their decoders.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
 use regex::{Captures, Regex};
-use regreen_agents::{Agent, AgentChoice, Assignment, Known, Options, StdinPlan};
+use regreen_agents::{Agent, AgentChoice, Assignment, Options, Reply, StdinPlan, Stream};
 use regreen_model::{PromptKind, TaskId};
 use serde_json::json;
 
+use super::candidate::Candidate;
 use super::case::Case;
-use super::install::Cli;
 use super::model_server::ModelServer;
 use super::set_up::{self, Place};
 
@@ -23,54 +23,41 @@ const PROMPT: &str = "Do task 1.1: create out.txt";
 /// What GNU's `timeout` answers for what it has killed.
 const KILLED: i32 = 137;
 
-/// Runs an agent once and writes down all that it prints, in the order in which it came.
-pub(crate) fn record(cli: Cli, case: Case, bin: &Path, folder: &Path) -> io::Result<()> {
+/// Runs an agent once and writes down all that is said, in the order in which it came.
+pub(crate) fn record(
+    candidate: Candidate,
+    case: Case,
+    bin: &Path,
+    folder: &Path,
+) -> io::Result<()> {
+    let cli = candidate.cli;
     let place_folder = tempfile::tempdir()?;
     let mut place = Place::make(place_folder.path())?;
     let server = ModelServer::start(cli, place.work.clone(), case.replies(cli))?;
     place.prepare(cli, bin, server.port)?;
-    let argv = argv(cli, case, &place)?;
-    let prompt = place.work.join("../prompt");
-    fs::write(&prompt, PROMPT)?;
-    let mut child = Command::new("timeout")
-        .args(["-s", "KILL", SECONDS])
-        .args(argv)
-        .current_dir(&place.work)
-        .env_clear()
-        .envs(place.environment.iter().map(|(name, value)| (name, value)))
-        .stdin(fs::File::open(prompt)?)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let (sender, lines) = mpsc::channel();
-    listen("out", child.stdout.take(), sender.clone());
-    listen("err", child.stderr.take(), sender);
     let scrub = Scrub::new(&place, bin, server.port);
     let mut text = String::new();
-    for (stream, line) in lines {
-        text += &json!({stream: scrub.line(&line)}).to_string();
+    let code = converse(candidate, case, &place, |from, line| {
+        text += &json!({from: scrub.line(line)}).to_string();
         text.push('\n');
-    }
-    let code = child.wait()?.code().filter(|code| *code != KILLED);
+    })?;
     text += &json!({"exit": code}).to_string();
     text.push('\n');
     let text = scrub.ids(&text);
-    fs::create_dir_all(folder.join(cli.name()))?;
-    fs::write(
-        folder
-            .join(cli.name())
-            .join(format!("{}.jsonl", case.name())),
-        text,
-    )
+    let folder = folder.join(candidate.name());
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(format!("{}.jsonl", case.name())), text)
 }
 
-/// As regreen calls it.
-fn argv(cli: Cli, case: Case, place: &Place) -> io::Result<Vec<String>> {
-    let choice: Result<AgentChoice, _> = cli.name().parse();
-    let Ok(AgentChoice::Known(known)) = choice else {
-        return Err(io::Error::other("regreen does not know this agent"));
-    };
-    let agent = agent(known, cli);
+/// Calls it as regreen does, and answers it as regreen does. Its exit code, if it has ended by
+/// itself.
+fn converse(
+    candidate: Candidate,
+    case: Case,
+    place: &Place,
+    mut note: impl FnMut(&'static str, &str),
+) -> io::Result<Option<i32>> {
+    let agent = agent(candidate)?;
     let id = TaskId::parse("1.1").ok_or_else(|| io::Error::other("an id"))?;
     let assignment = Assignment {
         task_id: &id,
@@ -78,24 +65,80 @@ fn argv(cli: Cli, case: Case, place: &Place) -> io::Result<Vec<String>> {
         attempt: 1,
         spec_dir: "specs/demo",
         root: &place.work.display().to_string(),
-        session: case.session(cli),
+        session: case.session(candidate.cli),
         prompt: PROMPT,
         kind: PromptKind::First,
         steps: &[],
     };
     let invocation = agent.invocation(&assignment);
-    match invocation.stdin {
-        StdinPlan::Text(_) => Ok(invocation.argv),
-        StdinPlan::Empty | StdinPlan::Protocol => Err(io::Error::other("it reads no prompt")),
+    let mut decoder = agent.decoder(&assignment);
+    let mut child = Command::new("timeout")
+        .args(["-s", "KILL", SECONDS])
+        .args(&invocation.argv)
+        .current_dir(&place.work)
+        .env_clear()
+        .envs(place.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let (sender, lines) = mpsc::channel();
+    listen("out", child.stdout.take(), sender.clone());
+    listen("err", child.stderr.take(), sender);
+    let mut stdin = child.stdin.take();
+    if let StdinPlan::Text(prompt) = &invocation.stdin {
+        stdin
+            .take()
+            .map(|mut stdin| stdin.write_all(prompt.as_bytes()));
+    }
+    say(stdin.as_mut(), &decoder.on_start(), &mut note);
+    for (from, line) in lines {
+        let stream = if from == "out" {
+            Stream::Out
+        } else {
+            Stream::Err
+        };
+        note(from, &line);
+        say(
+            stdin.as_mut(),
+            &decoder.on_line(stream, line.as_bytes()),
+            &mut note,
+        );
+        if decoder.is_done() {
+            stdin = None;
+        }
+    }
+    Ok(child.wait()?.code().filter(|code| *code != KILLED))
+}
+
+fn say(
+    mut stdin: Option<&mut ChildStdin>,
+    reply: &Reply,
+    note: &mut impl FnMut(&'static str, &str),
+) {
+    for line in &reply.write {
+        if let Some(stdin) = &mut stdin {
+            // Whoever is gone hears nothing.
+            let _ = writeln!(stdin, "{line}");
+        }
+        note("in", line);
     }
 }
 
-fn agent(known: Known, cli: Cli) -> Agent {
+fn agent(candidate: Candidate) -> io::Result<Agent> {
     let options = Options {
-        model: set_up::model(cli).map(str::to_owned),
+        model: set_up::model(candidate.cli).map(str::to_owned),
         ..Options::default()
     };
-    Agent::Known(known, options)
+    let name = match candidate.over_acp {
+        true => format!("acp:{}", candidate.acp_line()),
+        false => candidate.cli.name().to_owned(),
+    };
+    match name.parse() {
+        Ok(AgentChoice::Known(known)) => Ok(Agent::Known(known, options)),
+        Ok(AgentChoice::Acp(line)) => Ok(Agent::Acp(line, Options::default())),
+        _ => Err(io::Error::other("regreen does not know this agent")),
+    }
 }
 
 fn listen(
@@ -143,6 +186,11 @@ impl Scrub {
         Self {
             places: vec![
                 (shown(&place.work), "/project"),
+                // As one sees it from the root.
+                (
+                    shown(place.work.strip_prefix("/").unwrap_or(&place.work)),
+                    "project",
+                ),
                 (shown(&place.home), "/homes/user"),
                 (shown(&cli), "/cli"),
                 (format!("127.0.0.1:{port}"), "127.0.0.1:1"),

@@ -35,15 +35,15 @@ pub(crate) enum Bench {
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     match bench {
-        Bench::Agents => run_bench("agents"),
+        Bench::Agents => run_bench("regreen-agents", "decoding"),
         Bench::Diagnosis(arguments) => diagnosis::run(arguments),
-        Bench::Documents => run_bench("documents"),
-        Bench::Healing => run_bench("healing"),
+        Bench::Documents => run_bench("xtask", "documents"),
+        Bench::Healing => run_bench("xtask", "healing"),
         Bench::Loop(arguments) => run_loop::run(arguments),
     }
 }
 
-fn run_bench(name: &str) -> ExitCode {
-    let arguments = ["bench", "--quiet", "--package", "xtask", "--bench", name];
+fn run_bench(package: &str, name: &str) -> ExitCode {
+    let arguments = ["bench", "--quiet", "--package", package, "--bench", name];
     repository::run_cargo(&arguments)
 }

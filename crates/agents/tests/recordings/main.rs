@@ -12,10 +12,10 @@ mod recording;
 
 use std::fmt::Write as _;
 
-use regreen_agents::{Known, Patience};
+use regreen_agents::Patience;
 use regreen_model::{AgentEvent, FailureKind, ResetTime, TroubleClass};
 
-use crate::recording::{Recording, all, found};
+use crate::recording::{Recording, agents, all, found};
 
 /// An event in a few words.
 fn told(event: &AgentEvent) -> String {
@@ -64,8 +64,8 @@ fn has_finished(recording: &Recording) -> Option<bool> {
 #[test]
 fn who_did_it_or_says_why_not_has_finished() {
     for case in ["success", "failed_block", "failing_tool"] {
-        for known in Known::ALL {
-            let recording = found(known, case);
+        for agent in agents() {
+            let recording = found(agent, case);
             assert_eq!(has_finished(&recording), Some(true), "{}", recording.name);
             let says = |word: &str| {
                 let events = recording.events();
@@ -81,8 +81,8 @@ fn who_did_it_or_says_why_not_has_finished() {
 
 /// The trouble at which it is ended, or the last one.
 #[track_caller]
-fn trouble(known: Known, case: &str) -> (TroubleClass, FailureKind, Option<ResetTime>) {
-    let recording = found(known, case);
+fn trouble(agent: &str, case: &str) -> (TroubleClass, FailureKind, Option<ResetTime>) {
+    let recording = found(agent, case);
     let mut patience = Patience::default();
     let mut last = None;
     for event in recording.events() {
@@ -99,22 +99,33 @@ fn trouble(known: Known, case: &str) -> (TroubleClass, FailureKind, Option<Reset
 
 #[test]
 fn every_trouble_has_its_class_whoever_tells_it() {
-    for known in Known::ALL {
-        let (class, kind, _) = trouble(known, "unauthorized");
-        assert_eq!(class, TroubleClass::Fatal, "{known:?}");
-        assert_eq!(kind, FailureKind::AuthFailed, "{known:?}");
-        let (class, kind, _) = trouble(known, "rate_limited");
-        assert_eq!(class, TroubleClass::Transient, "{known:?}");
-        assert_eq!(kind, FailureKind::RateLimited, "{known:?}");
-        let (class, kind, _) = trouble(known, "overloaded");
-        assert_eq!(class, TroubleClass::Transient, "{known:?}");
-        assert_eq!(kind, FailureKind::ServiceUnavailable, "{known:?}");
-        let (class, kind, _) = trouble(known, "context_overflow");
-        assert_eq!(class, TroubleClass::Session, "{known:?}");
-        assert_eq!(kind, FailureKind::ContextOverflow, "{known:?}");
-        let (class, kind, _) = trouble(known, "lost_session");
-        assert_eq!(class, TroubleClass::Session, "{known:?}");
-        assert_eq!(kind, FailureKind::SessionLost, "{known:?}");
+    for agent in agents() {
+        let (class, kind, _) = trouble(agent, "unauthorized");
+        assert_eq!(class, TroubleClass::Fatal, "{agent}");
+        assert_eq!(kind, FailureKind::AuthFailed, "{agent}");
+        let (class, kind, _) = trouble(agent, "rate_limited");
+        assert_eq!(class, TroubleClass::Transient, "{agent}");
+        assert_eq!(kind, FailureKind::RateLimited, "{agent}");
+        let (class, kind, _) = trouble(agent, "context_overflow");
+        assert_eq!(class, TroubleClass::Session, "{agent}");
+        assert_eq!(kind, FailureKind::ContextOverflow, "{agent}");
+        let (class, kind, _) = trouble(agent, "lost_session");
+        assert_eq!(class, TroubleClass::Session, "{agent}");
+        assert_eq!(kind, FailureKind::SessionLost, "{agent}");
+    }
+}
+
+#[test]
+fn a_service_that_is_down_is_a_trouble_that_passes() {
+    for agent in agents() {
+        if agent == "acp_gemini" {
+            // It tries for minutes, and says nothing of it.
+            assert_eq!(has_finished(&found(agent, "overloaded")), None);
+            continue;
+        }
+        let (class, kind, _) = trouble(agent, "overloaded");
+        assert_eq!(class, TroubleClass::Transient, "{agent}");
+        assert_eq!(kind, FailureKind::ServiceUnavailable, "{agent}");
     }
 }
 
@@ -122,28 +133,41 @@ fn every_trouble_has_its_class_whoever_tells_it() {
 fn a_time_that_is_told_is_known() {
     let hour = Some(ResetTime::After(3_600_000));
     // Codex keeps it to itself.
-    for known in [Known::Claude, Known::Gemini, Known::Opencode] {
-        assert_eq!(trouble(known, "rate_limited").2, hour, "{known:?}");
+    for agent in ["claude", "gemini", "opencode", "acp_gemini"] {
+        assert_eq!(trouble(agent, "rate_limited").2, hour, "{agent}");
     }
 }
 
 #[test]
 fn a_login_that_is_refused_ends_it_at_the_first_sign() {
-    for known in Known::ALL {
-        let recording = found(known, "unauthorized");
+    for agent in agents() {
+        let recording = found(agent, "unauthorized");
         let mut patience = Patience::default();
         let events = recording.events();
         let signs = events
             .iter()
             .filter(|event| matches!(event, AgentEvent::Trouble(_)));
         let first = signs.into_iter().next().unwrap();
-        assert!(patience.ends_with(first), "{known:?}");
+        assert!(patience.ends_with(first), "{agent}");
     }
 }
 
 #[test]
 fn silence_is_no_end() {
-    for known in Known::ALL {
-        assert_eq!(has_finished(&found(known, "hang")), None, "{known:?}");
+    for agent in agents() {
+        assert_eq!(has_finished(&found(agent, "hang")), None, "{agent}");
+    }
+}
+
+#[test]
+fn a_conversation_is_led_as_it_was_recorded() {
+    for recording in all() {
+        let name = &recording.name;
+        assert_eq!(recording.answers(), recording.told, "{name}");
+        assert_eq!(
+            recording.told.is_empty(),
+            !name.starts_with("acp_"),
+            "{name}"
+        );
     }
 }

@@ -39,6 +39,7 @@ fn understood(
     ending: &Ending,
 ) -> (Vec<AgentEvent>, Vec<AgentEvent>) {
     let mut decoder = recording.decoder();
+    let _ = decoder.on_start();
     let mut lines = [Lines::default(), Lines::default()];
     let mut from_out = Vec::new();
     let mut hear = |stream: Stream, line: &[u8]| {

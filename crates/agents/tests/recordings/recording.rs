@@ -1,60 +1,86 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regreen_agents::{Agent, Assignment, Decoder, Known, Options, Stream};
+use regreen_agents::{Agent, AgentChoice, Assignment, Decoder, Known, Options, Stream};
 use regreen_model::{AgentEvent, Ending, PromptKind, TaskId};
 use serde_json::Value;
 
 /// All that an agent printed once, in order, and how it ended.
 pub(crate) struct Recording {
     pub(crate) name: String,
-    pub(crate) known: Known,
+    agent: Agent,
     pub(crate) lines: Vec<(Stream, String)>,
+    /// What it was told, where it is talked with: after so many lines of its own.
+    pub(crate) told: Vec<(usize, String)>,
     pub(crate) ending: Ending,
-    resumes: bool,
+    session: Option<&'static str>,
+}
+
+/// Every agent that there are recordings of, by the name of their folder.
+pub(crate) fn agents() -> Vec<&'static str> {
+    let known = Known::ALL.iter().map(|known| known.name());
+    known.chain(["acp_gemini", "acp_opencode"]).collect()
 }
 
 pub(crate) fn all() -> Vec<Recording> {
-    let known = Known::ALL.into_iter();
-    let mut all: Vec<Recording> = known
-        .flat_map(|known| {
-            let files = fs::read_dir(folder().join(known.name())).unwrap();
-            files.map(move |file| read(known, &file.unwrap().path()))
-        })
-        .collect();
+    let mut all = Vec::new();
+    for agent in agents() {
+        let files = fs::read_dir(folder().join(agent)).unwrap();
+        all.extend(files.map(|file| read(agent, &file.unwrap().path())));
+    }
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all
 }
 
-pub(crate) fn found(known: Known, case: &str) -> Recording {
+pub(crate) fn found(agent: &str, case: &str) -> Recording {
     let file = format!("{case}.jsonl");
-    read(known, &folder().join(known.name()).join(file))
+    read(agent, &folder().join(agent).join(file))
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recordings")
 }
 
-fn read(known: Known, path: &Path) -> Recording {
+fn agent(name: &str) -> Agent {
+    let options = Options::default();
+    match (Known::named(name), "acp:agent".parse()) {
+        (Some(known), _) => Agent::Known(known, options),
+        (None, Ok(AgentChoice::Acp(line))) => Agent::Acp(line, options),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn read(name: &str, path: &Path) -> Recording {
     let case = path.file_stem().unwrap().to_str().unwrap();
-    let mut lines = Vec::new();
+    let (mut lines, mut told) = (Vec::new(), Vec::new());
     let mut ending = Ending::default();
     for line in fs::read_to_string(path).unwrap().lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| line.get(key).and_then(Value::as_str).map(str::to_owned);
-        match (text("out"), text("err")) {
-            (Some(out), _) => lines.push((Stream::Out, out)),
-            (_, Some(err)) => lines.push((Stream::Err, err)),
+        match (text("out"), text("err"), text("in")) {
+            (Some(out), _, _) => lines.push((Stream::Out, out)),
+            (_, Some(err), _) => lines.push((Stream::Err, err)),
+            (_, _, Some(line)) => told.push((lines.len(), line)),
             _ => ending = ended(&line["exit"]),
         }
     }
     Recording {
-        name: format!("{}/{case}", known.name()),
-        known,
+        name: format!("{name}/{case}"),
+        agent: agent(name),
         lines,
+        told,
         ending,
-        resumes: case == "lost_session",
+        session: session(name, case),
     }
+}
+
+/// The session that was to be resumed.
+fn session(agent: &str, case: &str) -> Option<&'static str> {
+    let id = match agent {
+        "acp_opencode" => "ses_00000000000000000000000000",
+        _ => "00000000-0000-4000-8000-000000000000",
+    };
+    (case == "lost_session").then_some(id)
 }
 
 /// Who did not end by itself was killed.
@@ -76,16 +102,29 @@ impl Recording {
             attempt: 1,
             spec_dir: "specs/demo",
             root: "/project",
-            session: self.resumes.then_some("a-session"),
-            prompt: "Do it",
+            session: self.session,
+            prompt: "Do task 1.1: create out.txt",
             kind: PromptKind::First,
             steps: &[],
         };
-        Agent::Known(self.known, Options::default()).decoder(&assignment)
+        self.agent.decoder(&assignment)
+    }
+
+    /// What we say, each after so many lines of the agent's.
+    pub(crate) fn answers(&self) -> Vec<(usize, String)> {
+        let mut decoder = self.decoder();
+        let start = decoder.on_start().write;
+        let mut answers: Vec<_> = start.into_iter().map(|line| (0, line)).collect();
+        for (at, (stream, line)) in self.lines.iter().enumerate() {
+            let reply = decoder.on_line(*stream, line.as_bytes());
+            answers.extend(reply.write.into_iter().map(|line| (at + 1, line)));
+        }
+        answers
     }
 
     pub(crate) fn events(&self) -> Vec<AgentEvent> {
         let mut decoder = self.decoder();
+        let _ = decoder.on_start();
         let mut events = Vec::new();
         for (stream, line) in &self.lines {
             events.extend(decoder.on_line(*stream, line.as_bytes()).events);

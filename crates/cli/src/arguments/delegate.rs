@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::SettingFlags;
-use crate::config::{
-    AgentArguments, AgentEnvironment, AskedAgent, AskedPermissions, Count, IdleLimit, ModelName,
-    TimeLimit, TimeSpan,
-};
+use super::agent_flags::AgentFlags;
+use crate::config::{Count, OrOff, TimeLimit, TimeSpan};
 
 /// As long as a delegation may take if nobody says anything.
 const TIMEOUT_MS: u64 = 300_000;
@@ -47,27 +45,14 @@ pub struct Delegate {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct DelegateFlags {
-    /// Who does it: auto, claude, codex, gemini, opencode, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]
-    #[arg(long, value_name = "AGENT")]
-    pub agent: Option<AskedAgent>,
-    /// What the agent may do: skip tells it not to ask, own leaves it to its settings [default: skip]
-    #[arg(long, value_name = "skip|own")]
-    pub agent_permissions: Option<AskedPermissions>,
-    /// The model that the agent is to use
-    #[arg(long, value_name = "MODEL")]
-    pub agent_model: Option<ModelName>,
-    /// More arguments for the agent, quoted as in a shell
-    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
-    pub agent_args: Option<AgentArguments>,
-    /// More environment for the agent: 'NAME=VALUE …'
-    #[arg(long, value_name = "VARS")]
-    pub agent_env: Option<AgentEnvironment>,
+    #[command(flatten)]
+    pub agent: AgentFlags,
     /// How long the check may take [default: 10m]
     #[arg(long, value_name = "TIME")]
     pub verify_timeout: Option<TimeLimit>,
     /// How long an attempt may show no sign of life, or off [default: off]
     #[arg(long, value_name = "TIME|off")]
-    pub idle_timeout: Option<IdleLimit>,
+    pub idle_timeout: Option<OrOff<TimeLimit>>,
     /// How long to wait altogether for an agent's service [default: 6h]
     #[arg(long, value_name = "TIME")]
     pub max_wait: Option<TimeSpan>,
@@ -92,10 +77,6 @@ impl DelegateFlags {
         let flags = self.clone();
         SettingFlags {
             agent: flags.agent,
-            agent_permissions: flags.agent_permissions,
-            agent_model: flags.agent_model,
-            agent_args: flags.agent_args,
-            agent_env: flags.agent_env,
             verify_timeout: flags.verify_timeout,
             idle_timeout: flags.idle_timeout,
             max_wait: flags.max_wait,

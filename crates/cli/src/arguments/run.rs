@@ -103,13 +103,14 @@ mod tests {
         assert!(run.dry_run && run.no_input && run.json);
         let flags = run.settings;
         assert_eq!(
-            flags.agent.unwrap().to_string(),
+            flags.agent.agent.unwrap().to_string(),
             "command:./agent.sh --fast"
         );
         assert_eq!(flags.gate.unwrap().command(), Some("make check"));
         assert_eq!(flags.timeout.unwrap().ms(), 2000);
         assert_eq!(flags.verify_timeout.unwrap().ms(), 500);
-        assert_eq!(flags.idle_timeout.unwrap().ms(), Some(5_400_000));
+        let idle = flags.idle_timeout.unwrap().limit();
+        assert_eq!(idle.unwrap().ms(), 5_400_000);
         assert_eq!(flags.max_wait.unwrap().ms(), 0);
         assert_eq!(flags.max_task_iterations.unwrap().get(), 3);
         assert_eq!(flags.max_global_iterations.unwrap().get(), 40);

@@ -2,29 +2,16 @@
 
 use clap::Args;
 
+use super::agent_flags::{AgentFlags, said};
 use crate::config::{
-    AgentArguments, AgentEnvironment, AskedAgent, AskedPermissions, CommitMode, Count, Gate,
-    IdleLimit, Layer, ModelName, Origin, Sourced, TimeLimit, TimeSpan,
+    CommitMode, Count, Gate, Layer, Money, OrOff, TimeLimit, TimeSpan, TokenCount,
 };
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingFlags {
-    /// Who works on the tasks: auto, claude, codex, gemini, opencode, shell, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]
-    #[arg(long, value_name = "AGENT")]
-    pub agent: Option<AskedAgent>,
-    /// What the agent may do: skip tells it not to ask, own leaves it to its settings [default: skip]
-    #[arg(long, value_name = "skip|own")]
-    pub agent_permissions: Option<AskedPermissions>,
-    /// The model that the agent is to use
-    #[arg(long, value_name = "MODEL")]
-    pub agent_model: Option<ModelName>,
-    /// More arguments for the agent, quoted as in a shell
-    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
-    pub agent_args: Option<AgentArguments>,
-    /// More environment for the agent: 'NAME=VALUE …'
-    #[arg(long, value_name = "VARS")]
-    pub agent_env: Option<AgentEnvironment>,
+    #[command(flatten)]
+    pub agent: AgentFlags,
     /// Checks the whole workspace where a task has no Verify of its own; '' for none
     #[arg(long, value_name = "CMD")]
     pub gate: Option<Gate>,
@@ -36,7 +23,7 @@ pub struct SettingFlags {
     pub verify_timeout: Option<TimeLimit>,
     /// How long an attempt may show no sign of life, or off [default: off]
     #[arg(long, value_name = "TIME|off")]
-    pub idle_timeout: Option<IdleLimit>,
+    pub idle_timeout: Option<OrOff<TimeLimit>>,
     /// How long a run may wait altogether for an agent's service [default: 6h]
     #[arg(long, value_name = "TIME")]
     pub max_wait: Option<TimeSpan>,
@@ -46,6 +33,24 @@ pub struct SettingFlags {
     /// Attempts of the whole run [default: 100, or twice the tasks if that is more]
     #[arg(long, value_name = "N")]
     pub max_global_iterations: Option<Count>,
+    /// What the run may cost, in dollars, where the agent says what it costs [default: off]
+    #[arg(long, value_name = "USD|off", allow_negative_numbers = true)]
+    pub max_cost: Option<OrOff<Money>>,
+    /// Tokens that the run may use up, where the agent counts them [default: off]
+    #[arg(long, value_name = "N|off", allow_negative_numbers = true)]
+    pub max_tokens: Option<OrOff<TokenCount>>,
+    /// How long the run may take: attempts, Verify and waiting together [default: off]
+    #[arg(long, value_name = "TIME|off")]
+    pub max_time: Option<OrOff<TimeLimit>>,
+    /// What one task may cost with its fixes [default: off]
+    #[arg(long, value_name = "USD|off", allow_negative_numbers = true)]
+    pub max_task_cost: Option<OrOff<Money>>,
+    /// Tokens that one task may use up with its fixes [default: off]
+    #[arg(long, value_name = "N|off", allow_negative_numbers = true)]
+    pub max_task_tokens: Option<OrOff<TokenCount>>,
+    /// How long one task may take with its fixes: attempts and Verify [default: off]
+    #[arg(long, value_name = "TIME|off")]
+    pub max_task_time: Option<OrOff<TimeLimit>>,
     /// Run optional tasks as well
     #[arg(
         long,
@@ -79,11 +84,6 @@ impl SettingFlags {
     #[must_use]
     pub fn layer(&self) -> Layer {
         Layer {
-            agent: said(&self.agent),
-            agent_permissions: said(&self.agent_permissions),
-            agent_model: said(&self.agent_model),
-            agent_args: said(&self.agent_args),
-            agent_env: said(&self.agent_env),
             gate: said(&self.gate),
             timeout: said(&self.timeout),
             verify_timeout: said(&self.verify_timeout),
@@ -91,17 +91,17 @@ impl SettingFlags {
             max_wait: said(&self.max_wait),
             max_task_iterations: said(&self.max_task_iterations),
             max_global_iterations: said(&self.max_global_iterations),
+            max_cost: said(&self.max_cost),
+            max_tokens: said(&self.max_tokens),
+            max_time: said(&self.max_time),
+            max_task_cost: said(&self.max_task_cost),
+            max_task_tokens: said(&self.max_task_tokens),
+            max_task_time: said(&self.max_task_time),
             include_optional: said(&self.include_optional),
             commit: said(&self.commit),
             keep_state: said(&self.keep_state),
-            // Both are for more than one run.
-            prompts: None,
-            on_end: None,
+            // Prompts and `on_end` are for more than one run.
+            ..self.agent.layer()
         }
     }
-}
-
-fn said<T: Clone>(value: &Option<T>) -> Option<Sourced<T>> {
-    let value = value.clone()?;
-    Some(Sourced::new(value, Origin::Flag))
 }

@@ -5,8 +5,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
-use regreen_model::{Ending, Source};
+use regreen_engine::recovery::{Class, Row, TABLE, table_text};
+use regreen_model::{Ending, Failure, Source};
 use regreen_workspace::ReadError;
+use serde_json::{Value, json};
 
 use crate::arguments::{Explain, ExplainSource};
 use crate::exit::Exit;
@@ -15,11 +17,16 @@ use crate::problem::Problem;
 
 pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let ending = ending(&arguments)?;
-    let input = open(&arguments.file).map_err(|error| unreadable(&arguments.file, error))?;
+    if arguments.plan && arguments.file.is_none() {
+        output::print(&whole_table(arguments.json))?;
+        return Ok(Exit::AllGreen);
+    }
+    let file = arguments.file.clone().unwrap_or_else(|| "-".into());
+    let input = open(&file).map_err(|error| unreadable(&file, error))?;
     let text = if arguments.report {
-        report(input, &arguments.file)?
+        report(input, &file)?
     } else {
-        explained(input, arguments, ending)?
+        explained(input, &file, arguments, ending)?
     };
     output::print(&text)?;
     Ok(Exit::AllGreen)
@@ -52,7 +59,12 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// The answer for a log of any size: it is read once and not kept.
-fn explained(mut input: impl Read, arguments: Explain, ending: Ending) -> Result<String, Problem> {
+fn explained(
+    mut input: impl Read,
+    file: &Path,
+    arguments: Explain,
+    ending: Ending,
+) -> Result<String, Problem> {
     let source = match arguments.source {
         ExplainSource::Agent => Source::Agent,
         ExplainSource::Command => Source::Command,
@@ -64,16 +76,47 @@ fn explained(mut input: impl Read, arguments: Explain, ending: Ending) -> Result
             Ok(0) => break,
             Ok(n) => scanner.feed(buffer.get(..n).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(unreadable(&arguments.file, error)),
+            Err(error) => return Err(unreadable(file, error)),
         }
     }
     let evidence = evidence_of(scanner.finish(), source, arguments.command, ending);
     let explanation = Explanation::of(&evidence);
+    let failure = explanation.failure.as_ref();
+    let plan = failure.filter(|_| arguments.plan).map(row_for);
     Ok(if arguments.json {
-        format!("{:#}\n", explanation.to_json())
+        let mut answer = explanation.to_json();
+        if arguments.plan {
+            answer["plan"] = plan.map_or(Value::Null, |row| row_json(&row));
+        }
+        format!("{answer:#}\n")
     } else {
-        output::printable(&explanation.to_text())
+        let plan = plan.map(|row| format!("\nPlan: {}", row.text()));
+        output::printable(&(explanation.to_text() + &plan.unwrap_or_default()))
     })
+}
+
+/// What a run would do. Whether a repair is allowed only a look at its workspace can tell.
+fn row_for(failure: &Failure) -> Row {
+    let class = match Class::of_kind(failure.kind) {
+        Class::Other if failure.repair.is_some() => Class::Repairable,
+        class => class,
+    };
+    Row::of(class)
+}
+
+fn row_json(row: &Row) -> Value {
+    json!({
+        "class": row.class,
+        "charged_to": row.charge.words(),
+        "does": row.words(),
+    })
+}
+
+fn whole_table(as_json: bool) -> String {
+    match as_json {
+        true => format!("{:#}\n", Value::from_iter(TABLE.iter().map(row_json))),
+        false => table_text(),
+    }
 }
 
 /// A report's text as the object it stands for.

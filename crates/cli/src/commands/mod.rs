@@ -49,7 +49,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
-        Command::Agents { settings } => agents::run(&settings),
+        Command::Agents(flags) => agents::run(flags),
         Command::Hook(Hook::Stop) => hook::stop(),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => completions::run(shell),

@@ -14,6 +14,7 @@ use super::count::Count;
 use super::fault::Fault;
 use super::key::Key;
 use super::on_end::OnEnd;
+use super::or_off::{OFF, OrOff};
 use super::origin::Origin;
 use super::owner::Owner;
 use super::prompt_folder::PromptFolder;
@@ -52,6 +53,21 @@ impl Entry<'_> {
             }
             other => Err(self.wrong_type("a number such as 5", other)),
         }
+    }
+
+    /// A value that is written as a number, or as the word for no limit.
+    pub fn number<T: FromStr<Err = BadValue>>(&self) -> Result<Sourced<OrOff<T>>, Fault> {
+        let number = match self.value.get_ref() {
+            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix())
+            {
+                Ok(whole) => whole.to_string(),
+                Err(_) => number.as_str().to_owned(),
+            },
+            DeValue::Float(number) => number.as_str().to_owned(),
+            DeValue::String(word) if word == OFF => word.to_string(),
+            other => return Err(self.wrong_type("a number, or \"off\" for no limit", other)),
+        };
+        self.sourced(number.parse())
     }
 
     pub fn flag(&self) -> Result<Sourced<bool>, Fault> {

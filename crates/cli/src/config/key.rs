@@ -15,6 +15,12 @@ pub enum Key {
     MaxWait,
     MaxTaskIterations,
     MaxGlobalIterations,
+    MaxCost,
+    MaxTokens,
+    MaxTime,
+    MaxTaskCost,
+    MaxTaskTokens,
+    MaxTaskTime,
     IncludeOptional,
     Commit,
     KeepState,
@@ -23,7 +29,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 23] = [
         Self::Agent,
         Self::AgentPermissions,
         Self::AgentModel,
@@ -36,6 +42,12 @@ impl Key {
         Self::MaxWait,
         Self::MaxTaskIterations,
         Self::MaxGlobalIterations,
+        Self::MaxCost,
+        Self::MaxTokens,
+        Self::MaxTime,
+        Self::MaxTaskCost,
+        Self::MaxTaskTokens,
+        Self::MaxTaskTime,
         Self::IncludeOptional,
         Self::Commit,
         Self::KeepState,
@@ -63,6 +75,12 @@ impl Key {
             Self::MaxWait => "max_wait",
             Self::MaxTaskIterations => "max_task_iterations",
             Self::MaxGlobalIterations => "max_global_iterations",
+            Self::MaxCost => "max_cost",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxTime => "max_time",
+            Self::MaxTaskCost => "max_task_cost",
+            Self::MaxTaskTokens => "max_task_tokens",
+            Self::MaxTaskTime => "max_task_time",
             Self::IncludeOptional => "include_optional",
             Self::Commit => "commit",
             Self::KeepState => "keep_state",
@@ -93,6 +111,18 @@ impl Key {
             Self::MaxGlobalIterations => {
                 "Attempts of a whole run. 100, the default, means 100 or twice the tasks, whichever is more."
             }
+            Self::MaxCost => {
+                "What a run may cost, in dollars, where the agent says what it costs; \"off\": anything."
+            }
+            Self::MaxTokens => {
+                "How many tokens a run may use up, where the agent counts them; \"off\": any number."
+            }
+            Self::MaxTime => {
+                "How long a run may take: attempts, Verify and waiting together; \"off\": any time."
+            }
+            Self::MaxTaskCost => "What one task may cost with its fixes.",
+            Self::MaxTaskTokens => "How many tokens one task may use up with its fixes.",
+            Self::MaxTaskTime => "How long one task may take with its fixes: attempts and Verify.",
             Self::IncludeOptional => "Whether optional tasks are run as well.",
             Self::Commit => "Whether finished tasks are committed.",
             Self::KeepState => "Whether the state file stays when all is done.",

@@ -4,13 +4,15 @@ use super::asked_permissions::AskedPermissions;
 use super::commit_mode::CommitMode;
 use super::count::Count;
 use super::gate::Gate;
-use super::idle_limit::IdleLimit;
 use super::model_name::ModelName;
+use super::money::Money;
 use super::on_end::OnEnd;
+use super::or_off::OrOff;
 use super::prompt_folder::PromptFolder;
 use super::sourced::Sourced;
 use super::time_limit::TimeLimit;
 use super::time_span::TimeSpan;
+use super::token_count::TokenCount;
 
 /// What one place says: the flags, a file, or the state. Most say little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,10 +25,16 @@ pub struct Layer {
     pub gate: Option<Sourced<Gate>>,
     pub timeout: Option<Sourced<TimeLimit>>,
     pub verify_timeout: Option<Sourced<TimeLimit>>,
-    pub idle_timeout: Option<Sourced<IdleLimit>>,
+    pub idle_timeout: Option<Sourced<OrOff<TimeLimit>>>,
     pub max_wait: Option<Sourced<TimeSpan>>,
     pub max_task_iterations: Option<Sourced<Count>>,
     pub max_global_iterations: Option<Sourced<Count>>,
+    pub max_cost: Option<Sourced<OrOff<Money>>>,
+    pub max_tokens: Option<Sourced<OrOff<TokenCount>>>,
+    pub max_time: Option<Sourced<OrOff<TimeLimit>>>,
+    pub max_task_cost: Option<Sourced<OrOff<Money>>>,
+    pub max_task_tokens: Option<Sourced<OrOff<TokenCount>>>,
+    pub max_task_time: Option<Sourced<OrOff<TimeLimit>>>,
     pub include_optional: Option<Sourced<bool>>,
     pub commit: Option<Sourced<CommitMode>>,
     pub keep_state: Option<Sourced<bool>>,
@@ -51,6 +59,12 @@ impl Layer {
             max_wait: self.max_wait.or(below.max_wait),
             max_task_iterations: self.max_task_iterations.or(below.max_task_iterations),
             max_global_iterations: self.max_global_iterations.or(below.max_global_iterations),
+            max_cost: self.max_cost.or(below.max_cost),
+            max_tokens: self.max_tokens.or(below.max_tokens),
+            max_time: self.max_time.or(below.max_time),
+            max_task_cost: self.max_task_cost.or(below.max_task_cost),
+            max_task_tokens: self.max_task_tokens.or(below.max_task_tokens),
+            max_task_time: self.max_task_time.or(below.max_task_time),
             include_optional: self.include_optional.or(below.include_optional),
             commit: self.commit.or(below.commit),
             keep_state: self.keep_state.or(below.keep_state),

@@ -5,10 +5,12 @@ use serde_json::{Map, Value, json};
 
 use super::asked_agent::AskedAgent;
 use super::commit_mode::CommitMode;
-use super::idle_limit::OFF;
 use super::key::Key;
+use super::money::Money;
+use super::or_off::OFF;
 use super::owner::Owner;
 use super::time_span::TimeSpan;
+use super::token_count::TokenCount;
 use clap::ValueEnum as _;
 
 /// The JSON schema of a file. It is made from the keys that the reader knows: the reader
@@ -53,7 +55,11 @@ fn shape(key: Key, owner: Owner) -> Value {
         }
         Key::AgentModel | Key::Gate | Key::Prompts => json!({ "type": "string" }),
         Key::Timeout | Key::VerifyTimeout | Key::MaxWait => time(),
-        Key::IdleTimeout => json!({ "anyOf": [{ "const": OFF }, time()] }),
+        Key::IdleTimeout | Key::MaxTime | Key::MaxTaskTime => or_off(time()),
+        Key::MaxCost | Key::MaxTaskCost => or_off(money()),
+        Key::MaxTokens | Key::MaxTaskTokens => {
+            or_off(json!({ "type": "integer", "minimum": 1, "maximum": TokenCount::MOST }))
+        }
         Key::MaxTaskIterations | Key::MaxGlobalIterations => {
             json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
         }
@@ -74,6 +80,14 @@ fn agent(owner: Owner) -> Value {
             json!({ "anyOf": [names, { "type": "string", "pattern": "^(command|acp):" }] })
         }
     }
+}
+
+fn or_off(limit: Value) -> Value {
+    json!({ "anyOf": [{ "const": OFF }, limit] })
+}
+
+fn money() -> Value {
+    json!({ "type": "number", "exclusiveMinimum": 0, "maximum": Money::MOST_DOLLARS })
 }
 
 fn time() -> Value {

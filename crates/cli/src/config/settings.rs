@@ -1,7 +1,7 @@
 //! Everything that is settled before a run starts.
 
 use regreen_agents::Options;
-use regreen_model::{Limits, RunConfig, TaskId};
+use regreen_model::{Budget, Budgets, Limits, RunConfig, TaskId};
 
 use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
@@ -9,16 +9,18 @@ use super::asked_permissions::AskedPermissions;
 use super::commit_mode::CommitMode;
 use super::count::Count;
 use super::gate::Gate;
-use super::idle_limit::IdleLimit;
 use super::layer::Layer;
 use super::model_name::ModelName;
+use super::money::Money;
 use super::on_end::OnEnd;
+use super::or_off::OrOff;
 use super::origin::Origin;
 use super::prompt_folder::PromptFolder;
 use super::sourced::Sourced;
 use super::stored_limits::StoredLimits;
 use super::time_limit::TimeLimit;
 use super::time_span::TimeSpan;
+use super::token_count::TokenCount;
 use crate::arguments::SettingFlags;
 
 /// Every setting with its value and where that comes from.
@@ -32,10 +34,16 @@ pub struct Settings {
     pub gate: Sourced<Gate>,
     pub timeout: Sourced<TimeLimit>,
     pub verify_timeout: Sourced<TimeLimit>,
-    pub idle_timeout: Sourced<IdleLimit>,
+    pub idle_timeout: Sourced<OrOff<TimeLimit>>,
     pub max_wait: Sourced<TimeSpan>,
     pub max_task_iterations: Sourced<Count>,
     pub max_global_iterations: Sourced<Count>,
+    pub max_cost: Sourced<OrOff<Money>>,
+    pub max_tokens: Sourced<OrOff<TokenCount>>,
+    pub max_time: Sourced<OrOff<TimeLimit>>,
+    pub max_task_cost: Sourced<OrOff<Money>>,
+    pub max_task_tokens: Sourced<OrOff<TokenCount>>,
+    pub max_task_time: Sourced<OrOff<TimeLimit>>,
     pub include_optional: Sourced<bool>,
     pub commit: Sourced<CommitMode>,
     pub keep_state: Sourced<bool>,
@@ -84,9 +92,10 @@ impl Settings {
                 global_iterations: self.max_global_iterations.value.get(),
                 ..Limits::default()
             },
+            budgets: self.budgets(),
             attempt_timeout_ms: self.timeout.value.ms(),
             verify_timeout_ms: self.verify_timeout.value.ms(),
-            idle_timeout_ms: self.idle_timeout.value.ms(),
+            idle_timeout_ms: self.idle_timeout.value.limit().map(TimeLimit::ms),
             max_wait_ms: self.max_wait.value.ms(),
             include_optional: self.include_optional.value,
             commits: self.commit.value == CommitMode::Auto,
@@ -99,6 +108,29 @@ impl Settings {
             spec_argument: None,
             gate: self.gate.value.command().map(str::to_owned),
         }
+    }
+
+    fn budgets(&self) -> Budgets {
+        Budgets {
+            run: budget(&self.max_cost, &self.max_tokens, &self.max_time),
+            task: budget(
+                &self.max_task_cost,
+                &self.max_task_tokens,
+                &self.max_task_time,
+            ),
+        }
+    }
+}
+
+fn budget(
+    cost: &Sourced<OrOff<Money>>,
+    tokens: &Sourced<OrOff<TokenCount>>,
+    time: &Sourced<OrOff<TimeLimit>>,
+) -> Budget {
+    Budget {
+        cost_micro_usd: cost.value.limit().map(Money::micro_usd),
+        tokens: tokens.value.limit().map(TokenCount::get),
+        time_ms: time.value.limit().map(TimeLimit::ms),
     }
 }
 
@@ -121,10 +153,16 @@ impl From<Layer> for Settings {
             gate: or_default(said.gate, Gate::default()),
             timeout: or_default(said.timeout, attempt),
             verify_timeout: or_default(said.verify_timeout, verify),
-            idle_timeout: or_default(said.idle_timeout, IdleLimit::default()),
+            idle_timeout: or_default(said.idle_timeout, OrOff::default()),
             max_wait: or_default(said.max_wait, max_wait),
             max_task_iterations: or_default(said.max_task_iterations, per_task),
             max_global_iterations: or_default(said.max_global_iterations, per_run),
+            max_cost: or_default(said.max_cost, OrOff::default()),
+            max_tokens: or_default(said.max_tokens, OrOff::default()),
+            max_time: or_default(said.max_time, OrOff::default()),
+            max_task_cost: or_default(said.max_task_cost, OrOff::default()),
+            max_task_tokens: or_default(said.max_task_tokens, OrOff::default()),
+            max_task_time: or_default(said.max_task_time, OrOff::default()),
             include_optional: or_default(said.include_optional, default.include_optional),
             commit: or_default(said.commit, CommitMode::default()),
             keep_state: or_default(said.keep_state, default.keep_state),

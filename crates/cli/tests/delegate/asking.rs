@@ -20,7 +20,9 @@ fn without_a_prompt_there_is_nothing_to_do() {
 --- exit code Some(2)
 
 "#]]);
-    scene.delegate(&["--prompt-file", "gone.md"]).shows(str![[r#"
+    scene
+        .delegate(&["--prompt-file", "gone.md"])
+        .shows(str![[r#"
 --- standard error
   × gone.md does not exist
   help: check the path, or give the text itself: --prompt TEXT

@@ -39,6 +39,7 @@ pub(crate) fn timeless(text: &str) -> String {
             r"stays committed \([0-9a-f, ]+\)",
             "stays committed ([HASHES])",
         ),
+        (r#""time_ms": \d+"#, r#""time_ms": [TIME]"#),
     ]
     .into_iter()
     .fold(text.to_owned(), |text, (from, to)| {

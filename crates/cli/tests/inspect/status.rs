@@ -157,7 +157,18 @@ fn for_scripts_there_is_json() {
     "attempts_used": 2,
     "attempts_limit": 100,
     "waited_ms": 0,
-    "max_wait_ms": 21600000
+    "max_wait_ms": 21600000,
+    "spent": {
+      "cost_micro_usd": null,
+      "input_tokens": 0,
+      "output_tokens": 0,
+      "time_ms": [TIME]
+    },
+    "budget": {
+      "cost_micro_usd": null,
+      "tokens": null,
+      "time_ms": null
+    }
   },
   "other_run": null,
   "tasks": [

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::scene::Scene;
+use crate::scene::{STATE, Scene, kill, wait_until};
 
 const TASK: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
@@ -14,30 +15,60 @@ const SOON: Duration = Duration::from_secs(100);
 
 /// A scene whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
 fn scene(script: &str) -> Scene {
-    let scene = Scene::new(TASK).agent("");
+    with_program(Scene::new(TASK), "claude", script)
+}
+
+/// A scene in which an agent of this name is installed.
+pub(crate) fn with_program(scene: Scene, name: &str, script: &str) -> Scene {
+    let scene = scene.agent("");
     let bin = scene.outside().join("bin");
     fs::create_dir(&bin).unwrap();
-    let program = bin.join("claude");
+    let program = bin.join(name);
     let head = "#!/bin/sh\nnotes=${0%/*}/..\necho \"$*\" >>\"$notes/calls\"\ncat >/dev/null\n";
     fs::write(&program, format!("{head}{script}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     scene
 }
 
-fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
+fn command(scene: &Scene, arguments: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap();
     let bin = scene.outside().join("bin");
-    let output = scene
-        .command(&[&["run"], flags].concat())
-        .env("PATH", format!("{}:{path}", bin.display()))
-        .output()
-        .unwrap();
+    let mut command = scene.command(arguments);
+    command.env("PATH", format!("{}:{path}", bin.display()));
+    command
+}
+
+pub(crate) fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
+    let output = run_command(scene, flags).output().unwrap();
     let printed = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
+/// `regreen run` with what is installed in the scene.
+pub(crate) fn run_command(scene: &Scene, flags: &[&str]) -> Command {
+    command(scene, &[&["run"], flags].concat())
+}
+
+/// A run that is at work.
+fn start(scene: &Scene, flags: &[&str]) -> Child {
+    let mut command = run_command(scene, flags);
+    let command = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Waits until something of this name is in the journal.
+fn wait_for(scene: &Scene, name: &str) {
+    wait_until(|| {
+        let journal = scene.command(&["journal"]).output().unwrap();
+        String::from_utf8_lossy(&journal.stdout).contains(name)
+    });
+}
+
 /// A script that prints these lines.
-fn says(lines: &[&str]) -> String {
+pub(crate) fn says(lines: &[&str]) -> String {
     let lines = lines.iter();
     lines
         .map(|line| format!("printf '%s\\n' '{line}'\n"))
@@ -166,4 +197,171 @@ fn a_limit_that_lasts_too_long_ends_the_run_to_be_tried_later() {
     let scene = scene(&format!("{}sleep 300", says(&[INIT, limit])));
     let (code, printed) = run(&scene, &["--max-wait", "1m"]);
     assert_eq!(code, Some(75), "{printed}");
+}
+
+/// What an agent says of its service, and how often it has been called.
+fn limited(resets: &str) -> Scene {
+    let limit = format!(
+        r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"rejected","resetsAt":'"{resets}"'}}}}"#
+    );
+    let works = format!("touch out\n{}", says(&[INIT, DONE]));
+    scene(&format!(
+        "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) {works} ;;\nesac",
+        says(&[INIT, &limit])
+    ))
+}
+
+#[test]
+fn a_limit_is_waited_for_and_then_its_session_goes_on() {
+    let scene = limited("$(($(date +%s) + 3))");
+    let (code, printed) = run(&scene, &["--keep-state"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("waiting"), "{printed}");
+    let calls = scene.note("calls");
+    assert!(
+        calls.lines().nth(1).unwrap().contains("--resume s-1"),
+        "{calls}"
+    );
+    // Waiting is charged to nothing.
+    let state = scene.text(STATE);
+    assert!(state.contains("\"globalIteration\": 1"), "{state}");
+}
+
+#[test]
+fn a_wait_that_was_killed_goes_on_to_its_end_and_not_from_its_beginning() {
+    let scene = limited("$(($(date +%s) + 8))");
+    let begun = Instant::now();
+    let mut child = start(&scene, &["--json"]);
+    wait_for(&scene, "wait_started");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(begun.elapsed() >= Duration::from_secs(7), "{printed}");
+    let calls = scene.note("calls");
+    assert_eq!(calls.lines().count(), 2, "{calls}");
+    assert!(
+        calls.lines().nth(1).unwrap().contains("--resume s-1"),
+        "{calls}"
+    );
+}
+
+#[test]
+fn a_wait_can_be_cut_short() {
+    let scene = limited("$(($(date +%s) + 3000))");
+    let child = start(&scene, &[]);
+    wait_for(&scene, "wait_started");
+    let begun = Instant::now();
+    assert!(kill("INT", child.id()));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(begun.elapsed() < SOON);
+}
+
+#[test]
+fn a_session_that_was_killed_is_gone_on_with() {
+    let works = format!("touch out\n{}", says(&[INIT, DONE]));
+    let scene = scene(&format!(
+        "case $(wc -l <\"$notes/calls\") in\n*1) {}touch \"$notes/said\"; sleep 300 ;;\n*) {works} ;;\nesac",
+        says(&[INIT])
+    ));
+    let mut child = start(&scene, &[]);
+    wait_for(&scene, "session_seen");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(0), "{printed}");
+    let calls = scene.note("calls");
+    assert!(
+        calls.lines().nth(1).unwrap().contains("--resume s-1"),
+        "{calls}"
+    );
+}
+
+#[test]
+fn who_only_tries_again_is_ended_and_waited_for() {
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":529,"error":"overloaded"}"#;
+    let scene = scene(&format!("{}sleep 300", says(&[INIT, retry, retry, retry])));
+    let begun = Instant::now();
+    let (code, printed) = run(&scene, &["--max-wait", "1s"]);
+    assert_eq!(code, Some(75), "{printed}");
+    assert!(begun.elapsed() < SOON);
+}
+
+#[test]
+fn who_only_makes_its_context_smaller_is_ended_and_starts_afresh() {
+    let overflow = r#"{"type":"error","sessionID":"ses_1","error":{"name":"ContextOverflowError","data":{"message":"too long"}}}"#;
+    let done =
+        r#"{"type":"text","sessionID":"ses_2","part":{"messageID":"m","text":"TASK_COMPLETE"}}"#;
+    let stop = r#"{"type":"step_finish","sessionID":"ses_2","part":{"reason":"stop"}}"#;
+    let scene = scene(&format!(
+        "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) touch out\n{} ;;\nesac",
+        says(&[overflow, overflow]),
+        says(&[done, stop])
+    ));
+    let bin = scene.outside().join("bin");
+    fs::rename(bin.join("claude"), bin.join("opencode")).unwrap();
+    let begun = Instant::now();
+    let (code, printed) = run(&scene, &["--agent", "opencode", "--json"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(begun.elapsed() < SOON);
+    assert!(printed.contains(r#""class":"session""#), "{printed}");
+    let calls = scene.note("calls");
+    assert!(!calls.contains("-s ses_1"), "{calls}");
+}
+
+#[test]
+fn who_asks_a_person_is_ended_and_the_question_is_told() {
+    let asks = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","id":"t","name":"AskUserQuestion","input":{"questions":[{"question":"Tabs or blanks?"}]}}]}}"#;
+    let scene = scene(&format!("{}sleep 300", says(&[INIT, asks])));
+    let begun = Instant::now();
+    let (code, printed) = run(&scene, &["--max-task-iterations", "1"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(begun.elapsed() < SOON);
+    assert!(
+        printed.contains("The agent stopped to ask something: Tabs or blanks?"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn the_first_that_is_installed_is_taken_in_order() {
+    let script = format!("touch out\n{}", says(&[INIT, DONE]));
+    let scene = scene(&script);
+    let bin = scene.outside().join("bin");
+    for name in ["codex", "gemini", "opencode"] {
+        fs::copy(bin.join("claude"), bin.join(name)).unwrap();
+    }
+    for name in ["claude", "codex", "gemini", "opencode"] {
+        // Whatever is installed on this machine.
+        let output = command(&scene, &["agents"]).env("PATH", &bin).output();
+        let printed = String::from_utf8(output.unwrap().stdout).unwrap();
+        let last = format!("`regreen run` would give the tasks to {name} (agent = auto)\n");
+        assert!(printed.ends_with(&last), "{printed}");
+        fs::remove_file(bin.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn it_is_shown_how_each_agent_would_be_called() {
+    let scene = scene("echo '7.8.9 (Claude Code)'");
+    let flags = ["--agent", "acp:my-agent --acp", "--agent-model", "opus"];
+    let output = command(&scene, &[&["agents"], &flags[..]].concat())
+        .env("ANTHROPIC_API_KEY", "dummy")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "7.8.9",
+        "login:  ANTHROPIC_API_KEY is set",
+        "call:   claude -p --output-format stream-json --verbose --dangerously-skip-permissions --model opus < PROMPT",
+        "would give the tasks to acp (agent = acp:my-agent --acp)",
+        "call:   my-agent --acp\n",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    let output = command(&scene, &["agents", "--timeout", "3s"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "an agent has no time limit");
 }

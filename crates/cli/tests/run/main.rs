@@ -14,6 +14,7 @@ mod scene;
 
 mod agents;
 mod asking;
+mod budgets;
 mod commits;
 mod endings;
 mod healing;

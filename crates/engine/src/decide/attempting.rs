@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Failure, FailureNote, Mark, PromptKind, TaskKey,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureNote, Mark, PromptKind,
+    TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
-use super::{choosing, ending, failing, modifying, picking, verifying, waiting};
+use super::{
+    Decision, choosing, ending, failing, modifying, picking, spending, verifying, waiting,
+};
 use crate::command::{AttemptOrder, Command};
 use crate::recovery::FREE_SESSIONS;
-use crate::state::TaskState;
+use crate::state::{Phase, State, TaskState};
 
 /// So many interruptions cost a task nothing.
 const FREE_INTERRUPTIONS: u32 = 2;
@@ -40,6 +43,9 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
                 "ERROR: Maximum global iterations ({max}) reached. Review .progress.md for failure patterns."
             ),
         );
+    }
+    if let Some(message) = spending::used_up(turn) {
+        return ending::limit(turn, message);
     }
     turn.save_state_during(prompt);
     let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
@@ -77,10 +83,11 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         previous: task.failure.clone(),
         cut_off: cut_off(task, prompt),
         failed_attempt: task.failed_attempt,
-        session: task.session.clone().filter(|_| goes_on(task, prompt)),
+        session: task.session.clone().filter(|_| task.goes_on(prompt)),
         timeout_ms: config
             .attempt_timeout_ms
-            .saturating_mul(u64::from(time_factor)),
+            .saturating_mul(u64::from(time_factor))
+            .min(spending::time_left(turn)),
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
@@ -95,26 +102,29 @@ fn cut_off(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
     report.and_then(|report| report.diagnosis.clone())
 }
 
-/// Whether the attempt goes on with the session of the one before. Who failed by their own
-/// fault start afresh; who were cut off, or only have to add something, do not.
-fn goes_on(task: &TaskState, prompt: PromptKind) -> bool {
-    let was_cut_off = task.report.as_ref().is_some_and(|report| {
-        report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
-    });
-    match prompt {
-        PromptKind::Reminder | PromptKind::NoOp | PromptKind::Interrupted | PromptKind::Split => {
-            true
-        }
-        PromptKind::NewSession | PromptKind::Enriched => false,
-        PromptKind::First | PromptKind::Retry => was_cut_off,
+/// Says what the session of an attempt is called, while the attempt is being made.
+pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str) -> Decision {
+    let Some(task) = state.task_of(seq) else {
+        return Decision::default();
+    };
+    let mut turn = Turn::about(state, now, task.key());
+    if let Phase::Attempting { attempt, .. } = task.phase {
+        turn.emit(Event::SessionSeen {
+            task: task.key().clone(),
+            attempt,
+            session: session.to_owned(),
+        });
     }
+    turn.decision()
 }
 
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let charged = is_charged(turn, task, report);
-    let counted = Some(is_counted(task, &report.class));
+    // Whoever was cut off by the budget has not failed.
+    let is_cut_off = spending::will_have_cut_off(turn, report);
+    let charged = is_charged(turn, task, report) && !is_cut_off;
+    let counted = Some(is_counted(task, &report.class) && !is_cut_off);
     turn.emit(Event::AttemptEnded {
         task: task.key().clone(),
         attempt,
@@ -245,7 +255,10 @@ fn judge(turn: &mut Turn<'_>) {
             failing::fail(turn, failure);
         }
         AttemptClass::Session { .. } => start(turn),
-        AttemptClass::Ordinary => judge_ordinary(turn),
+        AttemptClass::Ordinary => match spending::cut_off(turn, &report) {
+            Some(message) => ending::limit(turn, message),
+            None => judge_ordinary(turn),
+        },
     }
 }
 

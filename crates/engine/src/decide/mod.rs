@@ -11,6 +11,7 @@ mod picking;
 mod repairing;
 mod resuming;
 mod saving;
+mod spending;
 mod turn;
 mod verifying;
 mod waiting;
@@ -45,6 +46,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),
+        Input::SessionSeen { seq, session } => attempting::seen(state, now, *seq, session),
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
             picking::read(state, now, plan)
         }
@@ -88,9 +90,19 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (
             P::Verifying { again, first, .. },
             I::Verified {
-                verdict, diagnosis, ..
+                verdict,
+                diagnosis,
+                took_ms,
+                ..
             },
-        ) => verifying::ended(turn, *again, *first, verdict, diagnosis.as_deref()),
+        ) => verifying::ended(
+            turn,
+            *again,
+            *first,
+            verdict,
+            diagnosis.as_deref(),
+            *took_ms,
+        ),
         (P::Inspecting { .. }, I::RepairInspected { inspection, .. }) => {
             healing::inspected(turn, inspection);
         }

@@ -1,11 +1,10 @@
 //! Going on after the process that drove the run is gone.
 
-use regreen_model::{AttemptClass, AttemptReport, Event, Timestamp};
+use regreen_model::{AttemptClass, AttemptReport, Event, RepairResult, Timestamp};
 
 use super::turn::Turn;
 use super::{
-    Decision, attempting, choosing, ending, healing, modifying, picking, repairing, saving,
-    verifying,
+    Decision, attempting, choosing, ending, healing, modifying, repairing, saving, verifying,
 };
 use crate::command::Command;
 use crate::input::Resumption;
@@ -21,6 +20,7 @@ pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> 
     };
     turn.emit(Event::RunResumed {
         config: resumption.config.clone(),
+        at: Some(now),
     });
     choosing::take_note(&mut turn, &resumption.choices);
     ask_again(&mut turn, resumption.interrupted.as_deref());
@@ -68,10 +68,11 @@ fn cut_off() -> AttemptReport {
 }
 
 /// A repair looks at the workspace again before it does anything, and says so if nothing is left
-/// to do.
+/// to do. Where a person has decided meanwhile, it is not done again.
 fn repair_again(turn: &mut Turn<'_>) {
-    if !repairing::start(turn) {
-        picking::go_on(turn);
+    if choosing::is_decided(turn) || !repairing::start(turn) {
+        let why = "regreen or the machine ended while it was done".to_owned();
+        repairing::ended(turn, &RepairResult::Failed { why });
     }
 }
 

@@ -3,7 +3,7 @@
 use regreen_model::{Event, Failure, FailureNote, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
-use super::{attempting, ending, failing, saving};
+use super::{attempting, ending, failing, saving, spending};
 use crate::command::Command;
 use crate::state::TaskState;
 
@@ -46,6 +46,7 @@ pub(super) fn ended(
     first: bool,
     verdict: &Verdict,
     diagnosis: Option<&Failure>,
+    took_ms: u64,
 ) {
     let Some(task) = turn.task() else { return };
     let is_fix = task.picked.is_fix();
@@ -54,6 +55,7 @@ pub(super) fn ended(
         task: key,
         attempt,
         verdict: verdict.clone(),
+        took_ms,
     });
     match verdict {
         // The task that a fix is for is the judge of it.
@@ -91,7 +93,8 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
         return attempting::start_with(turn, PromptKind::Reminder);
     }
     if *verdict == Verdict::Unverified && did_nothing(task) {
-        if task.noops == 0 && !failing::is_used_up(turn) && !turn.is_used_up() {
+        let may_try_again = !failing::is_used_up(turn) && !turn.is_used_up();
+        if task.noops == 0 && may_try_again && !spending::is_used_up(turn) {
             return attempting::start_with(turn, PromptKind::NoOp);
         }
         let (task, mark) = (task.key().clone(), Mark::NothingChanged);

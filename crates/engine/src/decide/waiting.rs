@@ -1,9 +1,9 @@
 //! Waiting for an agent's service to come back.
 
-use regreen_model::{Event, PlainLine, RunOutcome, Timestamp};
+use regreen_model::{Event, PlainLine, RunOutcome, Span, Timestamp};
 
 use super::turn::Turn;
-use super::{attempting, ending, verifying};
+use super::{attempting, ending, spending, verifying};
 use crate::command::Command;
 
 const FIRST_WAIT_MS: u64 = 2_000;
@@ -16,11 +16,21 @@ pub(super) fn start(turn: &mut Turn<'_>, why: &str, until: Option<Timestamp>) {
     if ending::stop_if_asked(turn) {
         return;
     }
+    // Nothing could follow the wait.
+    if let Some(message) = spending::used_up(turn) {
+        return ending::limit(turn, message);
+    }
     let why = PlainLine::flatten(why, SHOWN_CHARS).to_string();
     let now = turn.now;
     let until = now
         .plus(backoff_ms(turn.state.waits, now))
         .max(until.unwrap_or(now));
+    let time_left = spending::run_time_left(turn);
+    if until.since(now) > time_left {
+        let left = Span::from_millis(time_left);
+        let why = format!("{why}; --max-time leaves {left}, which is too little to wait for it");
+        return ending::end(turn, RunOutcome::TryLater { why });
+    }
     let budget = turn.state.config.max_wait_ms;
     if turn.state.waited_ms.saturating_add(until.since(now)) > budget {
         return ending::end(turn, RunOutcome::TryLater { why });

@@ -88,14 +88,29 @@ impl Class {
         }
     }
 
+    /// What the kind of a failure alone tells, for people: a run knows more of it.
+    #[must_use]
+    pub fn of_kind(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::TimeoutWithProgress => Self::TimeoutWithProgress,
+            FailureKind::TimeoutNoProgress => Self::TimeoutWithoutProgress,
+            FailureKind::ContextOverflow | FailureKind::SessionLost => Self::Session,
+            _ => Self::of_nature(kind.category(), kind, kind.retry_mode()),
+        }
+    }
+
     /// What the diagnosis alone tells. Whether something can be repaired is for inspection to
     /// say.
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
-        match failure.category {
+        Self::of_nature(failure.category, failure.kind, failure.retry_mode)
+    }
+
+    fn of_nature(category: FailureCategory, kind: FailureKind, mode: RetryMode) -> Self {
+        match category {
             FailureCategory::MissingContext => Self::MissingContext,
             FailureCategory::InvalidTask => Self::InvalidTask,
-            FailureCategory::ToolError if is_passing(failure) => Self::PassingTrouble,
+            FailureCategory::ToolError if is_passing(kind, mode) => Self::PassingTrouble,
             // A limit of the task's own: regreen has no other time to give it.
             FailureCategory::Timeout | FailureCategory::Partial | FailureCategory::ToolError => {
                 Self::Other
@@ -104,10 +119,14 @@ impl Class {
     }
 }
 
-/// The same again may well succeed. A session that is full is none of that: the same would fill
-/// it again.
-fn is_passing(failure: &Failure) -> bool {
-    failure.retry_mode == RetryMode::AsIs && failure.kind != FailureKind::ContextOverflow
+/// The same again may well succeed. A session that is full or lost is none of that: it would be
+/// so again.
+fn is_passing(kind: FailureKind, mode: RetryMode) -> bool {
+    let is_of_session = matches!(
+        kind,
+        FailureKind::ContextOverflow | FailureKind::SessionLost
+    );
+    mode == RetryMode::AsIs && !is_of_session
 }
 
 impl fmt::Display for Class {

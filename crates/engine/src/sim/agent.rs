@@ -5,7 +5,7 @@ use std::rc::Rc;
 use regreen_documents::{TaskFile, review};
 use regreen_model::{
     AttemptClass, AttemptReport, Ending, Modification, ModificationRequest, PlanChanges,
-    PromptKind, ProposedTask, TaskKey,
+    PromptKind, ProposedTask, TaskKey, Usage,
 };
 
 use super::bytes;
@@ -116,7 +116,10 @@ impl World {
     fn behave(&mut self, order: &AttemptOrder) -> AttemptReport {
         let key = &order.task.task;
         let deed = self.deed();
+        let (session, usage) = self.use_up(order);
         let done = AttemptReport {
+            session: Some(session),
+            usage: Some(usage),
             signalled: true,
             files_changed: 1,
             error: format!("it broke: {}", self.dice.roll(3)),
@@ -132,6 +135,20 @@ impl World {
             };
         }
         self.report(order, deed, done)
+    }
+
+    /// A session that goes on tells its whole past again.
+    fn use_up(&mut self, order: &AttemptOrder) -> (String, Usage) {
+        let session = order.session.clone();
+        let session = session.unwrap_or_else(|| format!("session-{}", self.used.len()));
+        let used = self.used.entry(session.clone()).or_default();
+        *used += 20;
+        let usage = Usage {
+            input_tokens: *used,
+            cumulative: order.session.is_some(),
+            ..Usage::default()
+        };
+        (session, usage)
     }
 
     /// Whether the work is done by now. A fix is for its root.

@@ -15,7 +15,7 @@ pub(super) fn only_what_was_meant_changed(
     let (old, new) = (before.text(), after.text());
     let is_well = match command {
         // What an agent may do is another matter: see below. A person may do anything.
-        Command::Attempt(_) | Command::AskPerson(_) => true,
+        Command::Attempt(_) | Command::AskPerson(_) | Command::Repair(_) => true,
         Command::Tick { .. } => only_boxes_differ(old, new, 1),
         Command::TickFixes { fixes } => only_boxes_differ(old, new, fixes.len()),
         Command::JudgeClaims { claims, .. } => only_boxes_differ(old, new, claims.len()),
@@ -24,7 +24,6 @@ pub(super) fn only_what_was_meant_changed(
         Command::ReadPlan { .. }
         | Command::Verify { .. }
         | Command::InspectRepair(_)
-        | Command::Repair(_)
         | Command::ReadBudget { .. }
         | Command::ReadOpenFixes { .. }
         | Command::NoteFailure { .. }

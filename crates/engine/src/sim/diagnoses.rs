@@ -1,10 +1,14 @@
 //! What failures are found to be, and what can be repaired.
 
+use std::rc::Rc;
+
+use regreen_documents::{RowId, TaskFile};
 use regreen_model::{
     Confidence, Failure, FailureCategory, FailureKind, Inspection, PlannedRepair, RepairAction,
-    RepairResult, RetryMode,
+    RepairResult, RetryMode, TaskKey,
 };
 
+use super::hand;
 use super::name::name_of;
 use super::world::World;
 use crate::command::{RepairOrder, RepairScene};
@@ -36,7 +40,7 @@ const FOUND: [(FailureKind, FailureCategory, RetryMode); 4] = [
 impl World {
     /// Why something failed; mostly nobody knows.
     pub(super) fn diagnosis(&mut self) -> Option<Box<Failure>> {
-        if !self.dice.one_in(3) {
+        if !self.dice.one_in(2) {
             return None;
         }
         let (kind, category, retry_mode) = self.dice.pick(FOUND)?;
@@ -75,6 +79,18 @@ impl World {
         }
     }
 
+    /// A fix that is about to be carried out, unless somebody has just ticked it.
+    pub(super) fn row_to_repair(&mut self, fix: &TaskKey) -> Option<RowId> {
+        let file = Rc::clone(&self.file);
+        let row = file.open_row(fix).and_then(|row| file.task(row));
+        if let Some(row) = row.filter(|_| self.dice.one_in(8)) {
+            let after = TaskFile::read(hand::with_box(&file, &row, true));
+            self.watch.people_edited(&file, &after, false);
+            self.file = Rc::new(after);
+        }
+        self.file.open_row(fix)
+    }
+
     /// What is repaired may have been all that was missing.
     pub(super) fn repair(&mut self, order: &RepairOrder) -> RepairResult {
         if self.dice.one_in(4) {
@@ -85,6 +101,7 @@ impl World {
         if self.dice.one_in(2) {
             self.works.insert(name_of(&order.scene.task), true);
         }
+        self.watch.saw_repair(&name_of(&order.fix));
         RepairResult::Done {
             did: order.repair.does.clone(),
             environment: vec![("PATH".to_owned(), format!("/{}", self.dice.roll(2)))],

@@ -2,7 +2,7 @@
 //! and around whoever performs its commands: the engine itself has none of them.
 
 use regreen_documents::TaskFile;
-use regreen_model::{Event, PickedTask, RunOutcome, TaskId, TaskKey, Timestamp, Verdict};
+use regreen_model::{Event, PickedTask, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
 
 use super::world::World;
 use crate::command::{Command, Issued};
@@ -39,10 +39,12 @@ pub enum Mutant {
     SupersedesAnyFix,
     /// An attempt that a crash cut off is not recorded.
     ForgetsCutOffAttempt,
+    /// Attempts are made whatever was spent.
+    Overspends,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::TrustsSecondRed,
         Self::InsertsFixAnew,
         Self::ForgetsToCharge,
@@ -56,6 +58,7 @@ impl Mutant {
         Self::DoublesTimeForEver,
         Self::SupersedesAnyFix,
         Self::ForgetsCutOffAttempt,
+        Self::Overspends,
     ];
 
     /// What is picked, by a performer with this bug.
@@ -90,9 +93,19 @@ pub(super) fn decide(
         return decide::decide(state, now, input);
     };
     let misheard = mishear(mutant, state, input);
-    let mut decision = decide::decide(state, now, misheard.as_ref().unwrap_or(input));
+    let believed = believe(mutant, state);
+    let believed = believed.as_ref().unwrap_or(state);
+    let mut decision = decide::decide(believed, now, misheard.as_ref().unwrap_or(input));
     distort(mutant, state, now, input, &mut decision);
     decision
+}
+
+/// What the engine takes for the state.
+fn believe(mutant: Mutant, state: &State) -> Option<State> {
+    (mutant == Mutant::Overspends).then(|| State {
+        spent: Spending::default(),
+        ..state.clone()
+    })
 }
 
 /// What the engine hears instead of what was said.
@@ -104,6 +117,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
                 .is_some_and(|task| matches!(task.phase, Phase::Verifying { again: true, .. }));
             is_second.then_some(Input::Verified {
                 diagnosis: None,
+                took_ms: 0,
                 seq: *seq,
                 verdict: Verdict::Green,
             })
@@ -120,6 +134,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
                 seq,
                 verdict,
                 diagnosis: None,
+                took_ms: 0,
             })
         }
         _ => None,

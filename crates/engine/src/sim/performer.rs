@@ -65,13 +65,14 @@ impl World {
                         Verdict::Green | Verdict::Unverified => None,
                     },
                     verdict,
+                    took_ms: 0,
                 }
             }
             Command::InspectRepair(scene) => {
                 let inspection = self.inspect(scene);
                 Input::RepairInspected { seq, inspection }
             }
-            Command::Repair(order) => match self.file.open_row(&order.fix) {
+            Command::Repair(order) => match self.row_to_repair(&order.fix) {
                 Some(_) => {
                     let result = self.repair(order);
                     Input::RepairEnded { seq, result }

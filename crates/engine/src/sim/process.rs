@@ -78,7 +78,7 @@ impl World {
         let choices = last_words(&self.choices);
         self.feed(Input::Start {
             run,
-            config,
+            config: Box::new(config),
             choices,
             after_limit,
         })
@@ -166,6 +166,9 @@ impl World {
             (Fate::Dies, _) => self.crash(),
             (Fate::DiesUnheard, Command::Attempt(order)) => {
                 let seen = self.dice.pick(Seen::ALL).unwrap_or(Seen::Reviewed);
+                if seen != Seen::NotBegun {
+                    self.see_session(issued)?;
+                }
                 self.attempt(order, seen)?;
                 self.crash()
             }
@@ -198,6 +201,7 @@ impl World {
             let messages = vec!["a notice".to_owned()];
             self.feed(Input::Noticed { messages })?;
         }
+        self.see_session(issued)?;
         let Some(answer) = self.perform(issued)? else {
             return Ok(());
         };
@@ -206,6 +210,19 @@ impl World {
             self.answered.pop_front();
         }
         self.feed(answer)
+    }
+
+    /// An attempt tells its session while it is being made.
+    fn see_session(&mut self, issued: &Issued) -> Held {
+        let seq = issued.seq;
+        match &issued.command {
+            Command::Attempt(order) => {
+                let session = order.session.clone();
+                let session = session.unwrap_or_else(|| format!("session-{seq}"));
+                self.feed(Input::SessionSeen { seq, session })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// An answer that was given already must change nothing, however late it comes.
@@ -349,6 +366,7 @@ fn is_rare(command: &Command) -> bool {
         | Command::NoteFailure { .. }
         | Command::InspectRepair(_)
         | Command::Repair(_)
+        | Command::Wait { .. }
         | Command::AskPerson(_) => true,
         Command::Tick { done, .. } => !*done,
         _ => false,

@@ -10,6 +10,7 @@ pub type Transition = (&'static str, &'static str);
 pub(super) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
+        Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
         Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => owed(state),
         // A run that has ended waits for nothing.
@@ -63,6 +64,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Start { .. } => "start",
         Input::Resume(_) => "resume",
         Input::Noticed { .. } => "noticed",
+        Input::SessionSeen { .. } => "session_seen",
         Input::PlanRead { .. } => "plan_read",
         Input::AttemptEnded { .. } => "attempt_ended",
         Input::Gone { .. } => "gone",

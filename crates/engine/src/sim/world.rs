@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
-use regreen_model::{CommandSeq, FailureNote, Limits, PersonChoice, RunConfig, TaskKey, Timestamp};
+use regreen_model::{
+    Budget, Budgets, CommandSeq, FailureNote, Limits, PersonChoice, RunConfig, TaskKey, Timestamp,
+};
 
 use super::character::Character;
 use super::dice::Dice;
@@ -16,6 +18,9 @@ use crate::command::{Issued, StateFile};
 use crate::input::Input;
 use crate::journal_line::JournalLine;
 use crate::state::State;
+
+/// The waiting that everybody has patience for.
+const WAIT_MS: u64 = 12_000;
 
 /// That something must hold does, or what was seen instead.
 pub(super) type Held = Result<(), String>;
@@ -47,6 +52,8 @@ pub(super) struct World {
     pub(super) kept: Option<Kept>,
     /// Whether a task's work is really done, as a Verify would see it.
     pub(super) works: BTreeMap<String, bool>,
+    /// The tokens that each session has used up.
+    pub(super) used: BTreeMap<String, u64>,
     /// How tasks failed in runs that have ended.
     pub(super) failed_before: BTreeMap<TaskKey, FailureNote>,
     pub(super) watch: Watch,
@@ -95,6 +102,7 @@ impl World {
             choices: Vec::new(),
             kept: None,
             works: BTreeMap::new(),
+            used: BTreeMap::new(),
             failed_before: BTreeMap::new(),
             reached: BTreeSet::new(),
             answered: VecDeque::new(),
@@ -112,9 +120,28 @@ impl World {
     }
 }
 
+/// Some who have a certain patience count their tokens.
+fn budgets(patience: u64) -> Budgets {
+    let tokens = |tokens| Budget {
+        tokens: Some(tokens),
+        ..Budget::default()
+    };
+    match patience {
+        1..=6 => Budgets {
+            run: tokens(60 * patience),
+            ..Budgets::default()
+        },
+        7..=12 => Budgets {
+            task: tokens(10 * patience),
+            ..Budgets::default()
+        },
+        _ => Budgets::default(),
+    }
+}
+
 fn config(dice: &mut Dice, plan: &Plan) -> RunConfig {
     let one_of = |dice: &mut Dice, from: &[u32]| from[dice.index(from.len())];
-    RunConfig {
+    let config = RunConfig {
         spec: "sim".to_owned(),
         recovery: dice.roll(3) > 0,
         keep_going: dice.roll(3) == 2,
@@ -125,12 +152,16 @@ fn config(dice: &mut Dice, plan: &Plan) -> RunConfig {
             fixes_per_task: one_of(dice, &[3, 2, 1, 12]),
             fix_depth: one_of(dice, &[3, 2, 1]),
         },
-        max_wait_ms: 12_000 * (1 + dice.roll(50)),
+        max_wait_ms: WAIT_MS * (1 + dice.roll(50)),
         include_optional: dice.one_in(3),
         commits: dice.roll(4) < 3,
         only: dice.one_in(12).then(|| plan.first_id()).flatten(),
         agent: if dice.one_in(15) { "shell" } else { "sim" }.to_owned(),
         gate: dice.one_in(4).then(|| "true".to_owned()),
         ..RunConfig::default()
+    };
+    RunConfig {
+        budgets: budgets(config.max_wait_ms / WAIT_MS - 1),
+        ..config
     }
 }

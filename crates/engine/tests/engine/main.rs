@@ -2,6 +2,7 @@
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
 mod asking;
+mod budgets;
 mod choices;
 mod ends;
 mod gone;

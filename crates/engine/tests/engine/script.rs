@@ -80,7 +80,7 @@ impl Run {
         };
         run.tell(&Input::Start {
             run: "run-1".to_owned(),
-            config,
+            config: Box::new(config),
             choices,
             after_limit: false,
         });
@@ -194,6 +194,7 @@ impl Run {
             seq,
             verdict,
             diagnosis: None,
+            took_ms: 0,
         });
     }
 

@@ -5,15 +5,20 @@ use std::collections::BTreeSet;
 use regreen_engine::sim::Transition;
 
 /// What each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 25] = [
+const ANSWERS: [Transition; 30] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
+    ("attempting", "session_seen"),
     ("attempting", "attempt_ended"),
     ("attempting", "gone"),
     ("judging_claims", "claims_judged"),
     ("verifying", "verified"),
     ("verifying_again", "verified"),
     ("verifying_first", "verified"),
+    ("inspecting", "repair_inspected"),
+    ("repairing", "repair_ended"),
+    ("repairing", "gone"),
+    ("repeating", "waited"),
     ("budgeting", "budget_read"),
     ("budgeting", "gone"),
     ("inserting", "inserted"),
@@ -36,13 +41,16 @@ const ANSWERS: [Transition; 25] = [
 
 /// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
 /// have to be told something, and it may turn out to be impossible.
-const OWED: [&str; 18] = [
+const OWED: [&str; 21] = [
     "reading",
     "attempting",
     "judging_claims",
     "verifying",
     "verifying_again",
     "verifying_first",
+    "inspecting",
+    "repairing",
+    "repeating",
     "budgeting",
     "inserting",
     "modifying",
@@ -61,8 +69,9 @@ const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 /// Of an attempt that is cut short it is told how far it came; all else is halted.
 const NEVER_HALTED: &str = "attempting";
 
-/// For these a file is edited that others save, too; before the first four it is the state.
-const EDITING: [&str; 12] = [
+/// For these a file is edited that others save, too; before the first five it is the state.
+const EDITING: [&str; 13] = [
+    "repairing",
     "asking",
     "attempting",
     "verifying",

@@ -83,10 +83,6 @@ impl<W: Write> Reporter for JsonLines<W> {
         }
     }
 
-    fn spent(&mut self, micro_usd: u64) {
-        self.summary.spent(micro_usd);
-    }
-
     fn finish(&mut self, _now: Timestamp) {
         self.output.flush();
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, AttemptClass, AttemptReport, ChoiceKind, Event, Failure, Inspection, Mark,
+    AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure, Inspection, Mark,
     OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RepairAction,
     RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
@@ -29,6 +29,7 @@ pub(super) enum PublicEvent<'e> {
         verify_timeout_ms: u64,
         idle_timeout_ms: Option<u64>,
         max_wait_ms: u64,
+        budgets: &'e Budgets,
     },
     RunResumed,
     Plan {
@@ -69,6 +70,11 @@ pub(super) enum PublicEvent<'e> {
         duration_ms: u64,
         files_changed: u32,
         plan: PublicChanges,
+    },
+    SessionSeen {
+        task: PublicTask,
+        attempt: u32,
+        session: &'e str,
     },
     ClaimsJudged {
         task: PublicTask,
@@ -242,6 +248,15 @@ impl<'e> PublicEvent<'e> {
                 prompt: *prompt,
                 timeout_ms: *timeout_ms,
             },
+            Event::SessionSeen {
+                task,
+                attempt,
+                session,
+            } => Self::SessionSeen {
+                task: task.into(),
+                attempt: *attempt,
+                session,
+            },
             Event::AttemptEnded {
                 task,
                 attempt,
@@ -272,6 +287,7 @@ impl<'e> PublicEvent<'e> {
                 task,
                 attempt,
                 verdict,
+                ..
             } => Self::verified(task, *attempt, verdict),
             Event::TaskFailed {
                 task,
@@ -434,6 +450,7 @@ impl<'e> PublicEvent<'e> {
             verify_timeout_ms: config.verify_timeout_ms,
             idle_timeout_ms: config.idle_timeout_ms,
             max_wait_ms: config.max_wait_ms,
+            budgets: &config.budgets,
         }
     }
 

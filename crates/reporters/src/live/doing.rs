@@ -1,7 +1,6 @@
-use regreen_model::{Event, PromptKind, Timestamp};
+use regreen_model::{Event, PromptKind, Span, Timestamp};
 
 use crate::shown::reason;
-use crate::span::Span;
 use crate::tally::Tally;
 
 /// What is being done right now.

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use regreen_model::{Event, OutlineRow, TaskKey, Timestamp};
+use regreen_model::{Event, OutlineRow, Span, TaskKey, Timestamp};
 
 use super::clip::clip;
 use super::doing::Doing;
@@ -8,7 +8,6 @@ use super::window::window;
 use crate::outline::{Outline, Share};
 use crate::palette::{Palette, Tone};
 use crate::shown::{named, shown};
-use crate::span::Span;
 use crate::tally::Tally;
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

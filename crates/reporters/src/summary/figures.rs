@@ -23,6 +23,7 @@ pub struct Figures {
     pub time_ms: u64,
     /// In millionths of a dollar, where the agent says so.
     pub cost_micro_usd: Option<u64>,
+    pub tokens: Tokens,
     pub unverified: Vec<PublicTask>,
     pub flaky: Vec<PublicTask>,
     pub nothing_changed: Vec<PublicTask>,
@@ -61,6 +62,13 @@ pub struct Attempts {
 pub struct Waits {
     pub count: u32,
     pub ms: u64,
+}
+
+/// As far as the agent says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
 }
 
 /// What agents did to the plan.
@@ -105,7 +113,11 @@ impl Summary {
                 ms: self.waited_ms(),
             },
             time_ms: self.active_ms,
-            cost_micro_usd: self.cost_micro_usd,
+            cost_micro_usd: self.tally.spent.cost_micro_usd,
+            tokens: Tokens {
+                input: self.tally.spent.input_tokens,
+                output: self.tally.spent.output_tokens,
+            },
             unverified: self.marked(Mark::Unverified),
             flaky: self.marked(Mark::Flaky),
             nothing_changed: self.marked(Mark::NothingChanged),

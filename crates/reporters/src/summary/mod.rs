@@ -9,7 +9,7 @@ use regreen_model::{
 };
 use serde::{Serialize, Serializer};
 
-pub use figures::{Attempts, Figures, Fixes, Originals, PlanFigures, Waits};
+pub use figures::{Attempts, Figures, Fixes, Originals, PlanFigures, Tokens, Waits};
 
 use crate::outline::Outline;
 use crate::reporter::Reporter;
@@ -28,7 +28,6 @@ pub struct Summary {
     last: Timestamp,
     /// The last thing that happened is that a person was asked.
     is_asking: bool,
-    cost_micro_usd: Option<u64>,
     /// Tasks that passed with something to be said about them, in that order.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
     skipped: Vec<TaskKey>,
@@ -182,11 +181,6 @@ impl Reporter for Summary {
 
     fn event(&mut self, now: Timestamp, event: &Event) {
         self.apply(now, event);
-    }
-
-    fn spent(&mut self, micro_usd: u64) {
-        let so_far = self.cost_micro_usd.unwrap_or(0);
-        self.cost_micro_usd = Some(so_far.saturating_add(micro_usd));
     }
 
     fn finish(&mut self, _now: Timestamp) {}

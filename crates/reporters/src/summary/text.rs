@@ -1,12 +1,11 @@
 //! The summary for people.
 
-use regreen_model::{RunOutcome, is_format_control};
+use regreen_model::{Dollars, RunOutcome, Span, is_format_control};
 
 use super::Summary;
-use super::figures::{Attempts, Figures, PlanFigures};
+use super::figures::{Attempts, Figures, PlanFigures, Tokens};
 use crate::public_task::PublicTask;
 use crate::shown;
-use crate::span::Span;
 
 /// What other programs wait for; it stands alone on its line, and for nothing else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
@@ -159,7 +158,8 @@ fn numbers(figures: &Figures) -> Vec<(&'static str, Option<String>)> {
             (waits.count > 0).then(|| format!("{} ({})", waits.count, Span::from_millis(waits.ms))),
         ),
         ("Time", Some(Span::from_millis(figures.time_ms).to_string())),
-        ("Cost", figures.cost_micro_usd.map(dollars)),
+        ("Cost", figures.cost_micro_usd.map(cost)),
+        ("Tokens", tokens(figures.tokens)),
         ("Unverified", ids(&figures.unverified)),
         ("Flaky", ids(&figures.flaky)),
         ("Nothing changed", ids(&figures.nothing_changed)),
@@ -191,10 +191,13 @@ fn attempts(attempts: Attempts) -> String {
     }
 }
 
-/// To the cent; what costs anything is never shown as nothing.
-fn dollars(micro_usd: u64) -> String {
-    let cents = micro_usd.div_ceil(10_000);
-    format!("${}.{:02}", cents / 100, cents % 100)
+fn cost(micro_usd: u64) -> String {
+    Dollars::from_micro(micro_usd).to_string()
+}
+
+/// An agent that says nothing of them has not used none.
+fn tokens(Tokens { input, output }: Tokens) -> Option<String> {
+    (input > 0 || output > 0).then(|| format!("{input} in, {output} out"))
 }
 
 fn ids(tasks: &[PublicTask]) -> Option<String> {

@@ -20,6 +20,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::LimitSettled { .. } => "LimitSettled",
         Event::TaskPicked { .. } => "TaskPicked",
         Event::AttemptStarted { .. } => "AttemptStarted",
+        Event::SessionSeen { .. } => "SessionSeen",
         Event::AttemptPostponed { .. } => "AttemptPostponed",
         Event::AttemptEnded { .. } => "AttemptEnded",
         Event::ClaimsAsked { .. } => "ClaimsAsked",
@@ -62,7 +63,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 45;
+const EVENTS: usize = 46;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -123,11 +124,19 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         has_fixes: false,
     };
     vec![
-        Event::RunResumed { config: None },
+        Event::RunResumed {
+            config: None,
+            at: None,
+        },
         Event::PlanAsked { seq: 1 },
         Event::LimitSettled { max_iterations: 9 },
         Event::TaskPicked {
             task: Box::new(picked),
+        },
+        Event::SessionSeen {
+            task: task(text),
+            attempt: 1,
+            session: text.to_owned(),
         },
         Event::AttemptPostponed {
             task: task(text),
@@ -225,6 +234,7 @@ fn verification(text: &str) -> Vec<Event> {
             task: task(text),
             attempt: 1,
             verdict: verdict.clone(),
+            took_ms: 0,
         });
         std::iter::once(start).chain(ends).collect::<Vec<_>>()
     });

@@ -63,7 +63,10 @@ fn what_is_answered_is_told_once() {
         &mut view,
         [
             started(None),
-            Event::RunResumed { config: None },
+            Event::RunResumed {
+                config: None,
+                at: None,
+            },
             asked("1"),
             answered("1", PersonAnswer::Edit),
             chosen("1", ChoiceKind::Retry),

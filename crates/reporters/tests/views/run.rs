@@ -32,7 +32,7 @@ impl<R: Reporter> Run<R> {
         let run_id = "20261116-0445".to_owned();
         run.feed(&Input::Start {
             run: run_id,
-            config,
+            config: Box::new(config),
             choices: Vec::new(),
             after_limit: false,
         });
@@ -125,6 +125,7 @@ impl<R: Reporter> Run<R> {
             seq,
             verdict,
             diagnosis: None,
+            took_ms: 0,
         })
     }
 

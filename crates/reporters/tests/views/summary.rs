@@ -1,5 +1,6 @@
 use regreen_model::{
-    ChoiceKind, Event, OutlineRow, PersonChoice, RunOutcome, StopSignal, Timestamp,
+    AttemptReport, ChoiceKind, Event, OutlineRow, PersonChoice, RunOutcome, StopSignal, Timestamp,
+    Usage,
 };
 use regreen_reporters::{Lines, Palette, Reporter, Summary};
 use snapbox::{IntoData, assert_data_eq, str};
@@ -82,18 +83,44 @@ Time:            0s
     );
 }
 
+/// The end of an attempt that has cost something.
+fn spent(micro_usd: u64, input_tokens: u64) -> Event {
+    let usage = Usage {
+        input_tokens,
+        output_tokens: 30,
+        cost_micro_usd: Some(micro_usd),
+        ..Usage::default()
+    };
+    Event::AttemptEnded {
+        task: key("1.1", "Parse the file"),
+        attempt: 1,
+        charged: false,
+        counted: None,
+        report: Box::new(AttemptReport {
+            usage: Some(usage),
+            ..AttemptReport::default()
+        }),
+    }
+}
+
 #[track_caller]
 fn check(outcome: RunOutcome, expected: impl IntoData) {
     let mut summary = Summary::default();
     summary.outline(&[row("1.1", "Parse the file"), row("1.2", "Print it again")]);
     let now = Timestamp::from_millis(1000);
-    summary.event(now, &Event::RunResumed { config: None });
+    summary.event(
+        now,
+        &Event::RunResumed {
+            config: None,
+            at: None,
+        },
+    );
     if outcome == RunOutcome::Skipped {
         let task = key("1.2", "Print it again");
         summary.event(now, &Event::TaskSkipped { task });
     }
+    summary.event(now, &spent(1_234_567, 2_000));
     summary.event(now, &Event::RunEnded { outcome });
-    summary.spent(1_234_567);
     assert_data_eq!(summary.text(), expected);
 }
 
@@ -134,6 +161,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Skipped:         1.2
 Next:            `regreen why 1.2` tells why it was skipped
 
@@ -147,6 +175,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            decide, then `regreen run` goes on
 
 "#]],
@@ -159,6 +188,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            `regreen run` goes on, once the service is back
 
 "#]],
@@ -171,6 +201,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            mend it, then `regreen run` goes on
 
 "#]],
@@ -184,6 +215,7 @@ Originals:       0 of 2 done
 Attempts:        0 (limit 100)
 Time:            0s
 Cost:            $1.24
+Tokens:          2000 in, 30 out
 Next:            `regreen run` goes on
 
 "#]],
@@ -264,7 +296,7 @@ fn several_views_see_the_same_run() {
     let view: Box<dyn Reporter + '_> = Box::new(Lines::new(&mut out, Palette::Plain));
     let mut run = scripts::limit_reached((view, &mut summary));
     run.view.activity("reading");
-    run.view.spent(10_000);
+    run.view.event(Timestamp::from_millis(0), &spent(10_000, 7));
     run.finish();
     let mut alone = Vec::new();
     scripts::limit_reached(Lines::new(&mut alone, Palette::Plain)).finish();

@@ -15,12 +15,13 @@ use regreen_model::{
     VerifyResult,
 };
 
+use super::Onlooker;
 use super::child::Child;
 use super::diary::Entry;
 use super::failure::Known;
 use super::pursuit::{Pursuit, Work};
 use crate::clock;
-use crate::heard::Heard;
+use crate::heard::{Heard, Told};
 use crate::perform::{self, AgentRun, Around, Check, completed};
 use crate::perform_error::PerformError;
 use crate::report;
@@ -178,10 +179,12 @@ impl Child<'_> {
             timeout_ms: order.timeout_ms,
             idle_timeout_ms: self.idle_timeout_ms,
             environment: &self.environment,
+            usage_file: self.place.folder.join(format!("{number}.usage")),
             purpose: number.to_string(),
             scans: matches!(performer.agent, Agent::Command(_)),
         };
-        let (ended, heard) = run.run(performer, self.onlooker)?;
+        let mut told = Watched(self.onlooker);
+        let (ended, heard) = run.run(performer, &mut told)?;
         let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));
         let program = performer.agent.program();
         let report = report::delegated(program, &ended, ending, &heard, clock::now());
@@ -229,6 +232,17 @@ impl Child<'_> {
             },
         })
     }
+}
+
+/// Nobody goes on with a delegation after a crash: only people are told.
+struct Watched<'o>(&'o mut dyn Onlooker);
+
+impl Told for Watched<'_> {
+    fn activity(&mut self, line: &str) {
+        self.0.activity(line);
+    }
+
+    fn session(&mut self, _id: &str) {}
 }
 
 impl CheckedWork {

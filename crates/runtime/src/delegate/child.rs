@@ -5,6 +5,7 @@ use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion};
 use regreen_engine::delegation::End;
 use regreen_model::{Failure, FailureKind, FailureNote, StopSignal, TaskId, TaskKey, Timestamp};
+use regreen_repairs::Declared;
 use regreen_supervisor::Keepers;
 use regreen_workspace::{Programs, RealDisk, Spec};
 
@@ -180,7 +181,8 @@ fn performer(
     masks: regreen_redaction::Masks,
     id: &str,
 ) -> Performer {
-    let programs = Programs::new(&setup.path, &setup.root);
+    let root = setup.root.clone();
+    let programs = Programs::new(&setup.path, &root);
     let shell = programs.find(&RealDisk, "bash");
     Performer {
         run: id.to_owned(),
@@ -201,5 +203,7 @@ fn performer(
         agent: setup.agent,
         prompts: setup.prompts,
         programs,
+        declared: Declared::read(&root),
+        path: setup.path,
     }
 }

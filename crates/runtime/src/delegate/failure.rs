@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use regreen_diagnosis::rank;
 use regreen_model::{
-    AttemptClass, AttemptReport, Confidence, Evidence, Failure, FailureKind, FailureNote,
-    Output, Source, VerifyResult,
+    AttemptClass, AttemptReport, Confidence, Evidence, Failure, FailureKind, FailureNote, Output,
+    Source, VerifyResult,
 };
 
 use super::changes::Changes;

@@ -12,7 +12,8 @@ use super::attempt::Made;
 use super::child::Child;
 use super::diary::Entry;
 use crate::clock;
-use crate::perform;
+use crate::log_file::LogFile;
+use crate::perform::{self, Site};
 use crate::perform_error::PerformError;
 
 const TITLE_CHARS: usize = 80;
@@ -63,9 +64,10 @@ impl Pursuit {
 
     /// Which of the attempts that are allowed is next, from 1.
     pub(super) fn number(&self) -> u32 {
-        let charged = self.past.iter().filter(
-            |happened| matches!(happened, Happened::Attempted(made) if made.is_charged()),
-        );
+        let charged = self
+            .past
+            .iter()
+            .filter(|happened| matches!(happened, Happened::Attempted(made) if made.is_charged()));
         u32::try_from(charged.count() + 1).unwrap_or(u32::MAX)
     }
 
@@ -190,9 +192,17 @@ impl Child<'_> {
         })
     }
 
+    fn site(&self, scene: &RepairScene) -> Site {
+        let commands = scene.verify.iter().map(|verify| verify.command.clone());
+        Site {
+            commands: commands.collect(),
+            log: perform::log_in(&self.place.folder, scene.attempt),
+        }
+    }
+
     fn inspect(&mut self, work: &Work, pursuit: &Pursuit) -> Result<Inspection, PerformError> {
         match self.scene(work, pursuit) {
-            Some(scene) => perform::inspect_repair(&self.performer, &scene),
+            Some(scene) => perform::inspect_at(&self.performer, &scene, &self.site(&scene)),
             None => Ok(Inspection::Refused {
                 why: "nothing is known of the failure".to_owned(),
             }),
@@ -207,22 +217,19 @@ impl Child<'_> {
     ) -> Result<(), PerformError> {
         self.onlooker.milestone(&format!("repair: {}", repair.does));
         let action = repair.action.clone();
-        let result = match self.scene(work, pursuit) {
-            Some(scene) => perform::repair(
-                &mut self.performer,
-                &RepairOrder {
-                    fix: self.key.clone(),
-                    attempt: scene.attempt,
-                    repair,
-                    agreed: false,
-                    scene,
-                },
-            )?,
-            None => None,
+        let Some(scene) = self.scene(work, pursuit) else {
+            return Ok(());
         };
-        let result = result.unwrap_or_else(|| RepairResult::Failed {
-            why: "it was not carried out".to_owned(),
-        });
+        let site = self.site(&scene);
+        let log = LogFile::create(&self.place.folder, &format!("{}.repair", scene.attempt))?;
+        let order = RepairOrder {
+            fix: self.key.clone(),
+            attempt: scene.attempt,
+            repair,
+            agreed: false,
+            scene,
+        };
+        let result = perform::repair_at(&mut self.performer, &order, &site, log)?;
         if let RepairResult::Done { did, environment } = &result {
             pursuit.repaired.push(did.clone());
             self.environment.extend(environment.iter().cloned());

@@ -5,8 +5,7 @@ use std::time::Duration;
 use regreen_agents::{Assignment, Invocation, StdinPlan};
 use regreen_supervisor::{Ended, Stdin};
 
-use crate::audience::Audience;
-use crate::heard::{Heard, Listener};
+use crate::heard::{Heard, Listener, Told};
 use crate::log_file::LogFile;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
@@ -24,6 +23,8 @@ pub(crate) struct AgentRun<'a> {
     pub(crate) idle_timeout_ms: Option<u64>,
     /// What repairs have set.
     pub(crate) environment: &'a [(String, String)],
+    /// Where what it has used up is kept.
+    pub(crate) usage_file: PathBuf,
     /// Says in the marker what it is.
     pub(crate) purpose: String,
     /// What it prints is read for why commands fail.
@@ -35,11 +36,11 @@ impl AgentRun<'_> {
     pub(crate) fn run(
         self,
         performer: &Performer,
-        audience: &mut dyn Audience,
+        told: &mut dyn Told,
     ) -> Result<(Ended, Heard), PerformError> {
         let log = LogFile::create(self.folder, &self.stem)?;
         let decoder = performer.agent.decoder(&self.assignment);
-        let mut listener = Listener::new(log, decoder, audience, self.session_file());
+        let mut listener = Listener::new(log, decoder, told, self.usage_file.clone());
         if self.scans {
             listener = listener.scanning();
         }
@@ -51,10 +52,6 @@ impl AgentRun<'_> {
         let (heard, log) = listener.finish(&ending, ended.reason);
         log.finish()?;
         Ok((ended, heard))
-    }
-
-    fn session_file(&self) -> PathBuf {
-        session_file(self.folder, &self.stem)
     }
 
     fn job(self, invocation: Invocation) -> Job {
@@ -78,9 +75,4 @@ impl AgentRun<'_> {
             purpose: self.purpose,
         }
     }
-}
-
-/// Where the name of an attempt's session is kept from when it is first seen.
-pub(super) fn session_file(folder: &Path, stem: &str) -> PathBuf {
-    folder.join(format!("{stem}.session"))
 }

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,19 +11,21 @@ use regreen_agents::{
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, FailureNote, PersonChoice, PromptKind, TaskFailure, TaskKey,
+    AttemptClass, AttemptReport, CommandSeq, Ending, FailureNote, PersonChoice, PromptKind,
+    TaskFailure, TaskKey, Usage,
 };
 use regreen_supervisor::Ended;
 use regreen_workspace::AttemptName;
 
-use super::agent_run::{AgentRun, session_file};
+use super::agent_run::AgentRun;
 use super::around::{Around, completed};
 use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
-use crate::audience::Audience;
+use crate::chronicle::Chronicle;
 use crate::clock;
-use crate::heard::Heard;
+use crate::end_of_file::end_of_file;
+use crate::heard::{Heard, InRun, Told};
 use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
@@ -33,6 +34,10 @@ use crate::whole_file::write_whole;
 
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
+
+/// What is kept of an attempt, each in a file called after its number and this.
+const PROMPT: &str = "prompt.md";
+const USAGE: &str = "usage";
 
 /// What came of an attempt.
 pub(crate) enum Attempted {
@@ -44,9 +49,9 @@ pub(crate) enum Attempted {
 /// Runs the agent once on a task, and looks at what it left behind.
 pub(crate) fn attempt(
     performer: &mut Performer,
+    seq: CommandSeq,
     order: &AttemptOrder,
-    past: &Past<'_>,
-    audience: &mut dyn Audience,
+    chronicle: &mut Chronicle<'_>,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
@@ -55,7 +60,8 @@ pub(crate) fn attempt(
     };
     let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let session = performer.agent.session(order.session.as_deref());
-    let suggestions = suggestions(past, &file, row)?;
+    let past = performer.past(&chronicle.journal.store);
+    let suggestions = suggestions(&past, &file, row)?;
     let resumes = session.is_some();
     let prompt = written_prompt(performer, order, &file, row, resumes, &suggestions);
     if let Err(refused) = keep_prompt(performer, order, &prompt, resumes)? {
@@ -64,7 +70,8 @@ pub(crate) fn attempt(
     let name = AttemptName::new(&performer.run, key, order.attempt);
     keep_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
-    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, audience)?;
+    let mut told = InRun { chronicle, seq };
+    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, &mut told)?;
     let timeout = Duration::from_millis(order.timeout_ms);
     let ending = report::ending(&ended, timeout);
     // Who speaks a protocol greets before anything is done.
@@ -99,7 +106,11 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         error: "regreen or the machine ended while the agent was at work".to_owned(),
-        session: kept_session(performer, key, attempt),
+        usage: kept_usage(performer, key, attempt),
+        ending: Ending {
+            duration_ms: seen_at_work(performer, key, attempt).unwrap_or(0),
+            ..Ending::default()
+        },
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
@@ -113,11 +124,6 @@ pub(crate) fn interrupted(
     let (report, files) = look_around(performer, &name, key, &before, put_back, report)?;
     warn_of_unseen(performer, &name, &files);
     Ok(report)
-}
-
-fn kept_session(performer: &Performer, key: &TaskKey, attempt: u32) -> Option<String> {
-    let folder = performer.places.task_folder(&performer.run, key);
-    fs::read_to_string(session_file(&folder, &attempt.to_string())).ok()
 }
 
 /// Nobody can tell who changed what while nobody looked.
@@ -189,9 +195,9 @@ fn keep_prompt(
     prompt: &str,
     resumes: bool,
 ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
-    let places = &performer.places;
-    let folder = places.task_folder(&performer.run, &order.task.task);
-    let path = |attempt: u32| folder.join(format!("{attempt}.prompt.md"));
+    let task = &order.task.task;
+    let folder = performer.places.task_folder(&performer.run, task);
+    let path = |attempt: u32| kept_file(performer, task, attempt, PROMPT);
     let kept = performer.processes.masks.mask(prompt);
     // Whoever has a task tried as if for the first time may get the same again.
     let counted = order.iteration.saturating_sub(1);
@@ -289,17 +295,8 @@ fn known(performer: &Performer, order: &AttemptOrder) -> String {
     let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
     let last = order.attempt.saturating_sub(1);
     let path = performer.places.log(&performer.run, &order.task.task, last);
-    let printed = end_of_file(&path).unwrap_or_default();
+    let printed = end_of_file(&path, KNOWN_BYTES).unwrap_or_default();
     failed.unwrap_or_default() + &printed
-}
-
-fn end_of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let start = file.metadata()?.len().saturating_sub(KNOWN_BYTES);
-    file.seek(SeekFrom::Start(start))?;
-    let mut end = Vec::new();
-    file.take(KNOWN_BYTES).read_to_end(&mut end)?;
-    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 /// An attempt that comes after a failure always carries it.
@@ -379,7 +376,7 @@ fn run_agent(
     file: &TaskFile,
     row: RowId,
     prompt: &str,
-    audience: &mut dyn Audience,
+    told: &mut dyn Told,
 ) -> Result<(Ended, Heard), PerformError> {
     let task = &order.task.task;
     let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
@@ -407,9 +404,31 @@ fn run_agent(
         idle_timeout_ms: order.idle_timeout_ms,
         environment: &order.environment,
         purpose: format!("{}:{}", task.id, order.attempt),
+        usage_file: kept_file(performer, task, order.attempt, USAGE),
         scans: performer.agent.prints_what_commands_print(),
     };
-    run.run(performer, audience)
+    run.run(performer, told)
+}
+
+/// Where something of an attempt is kept from when it is first seen.
+fn kept_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str) -> PathBuf {
+    let folder = performer.places.task_folder(&performer.run, task);
+    folder.join(format!("{attempt}.{what}"))
+}
+
+/// What an attempt that nobody saw the end of had used up, as far as it had said so.
+fn kept_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
+    let kept = fs::read(kept_file(performer, task, attempt, USAGE)).ok()?;
+    serde_json::from_slice(&kept).ok()
+}
+
+/// How long an attempt that nobody saw the end of was seen at work: from its prompt to the last
+/// that it printed. The machine may have been off since.
+fn seen_at_work(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u64> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let begun = changed(&kept_file(performer, task, attempt, PROMPT))?;
+    let last = changed(&performer.places.log(&performer.run, task, attempt))?;
+    last.duration_since(begun).ok().map(report::millis)
 }
 
 /// Keeps the plan for whoever comes after a crash or a power cut; only the last one is of use.

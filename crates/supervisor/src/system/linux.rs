@@ -27,12 +27,12 @@ impl Process {
         self.pid
     }
 
-    fn is_there(self) -> bool {
+    pub(super) fn is_there(self) -> bool {
         let stat = stat_of(self.pid.as_raw_nonzero().get());
         stat.is_some_and(|stat| stat.start == self.start)
     }
 
-    fn of(stat: &StatLine) -> Option<Self> {
+    pub(super) fn of(stat: &StatLine) -> Option<Self> {
         Some(Self {
             pid: Pid::from_raw(stat.pid)?,
             start: stat.start,
@@ -114,14 +114,14 @@ fn stray(stat: &StatLine, prefix: &str) -> Option<Stray> {
     })
 }
 
-fn marker_in(environment: &[u8]) -> Option<&str> {
+pub(super) fn marker_in(environment: &[u8]) -> Option<&str> {
     environment
         .split(|&byte| byte == 0)
         .filter_map(|entry| std::str::from_utf8(entry).ok())
         .find_map(|entry| entry.strip_prefix(Marker::VARIABLE)?.strip_prefix('='))
 }
 
-fn all_processes() -> Vec<StatLine> {
+pub(super) fn all_processes() -> Vec<StatLine> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -131,7 +131,7 @@ fn all_processes() -> Vec<StatLine> {
         .collect()
 }
 
-fn stat_of(pid: i32) -> Option<StatLine> {
+pub(super) fn stat_of(pid: i32) -> Option<StatLine> {
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
     StatLine::parse(&String::from_utf8_lossy(&line))
 }

@@ -3,11 +3,11 @@
 //! of its own gets away; strays cannot be found, and processor time is not known.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use crate::Stray;
+use crate::{Holders, SeenProcess, Stray};
 
 /// The program's whole process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,4 +50,28 @@ pub(crate) fn cpu_time(_keeper: Pid) -> Option<Duration> {
 
 pub(crate) fn marked(_prefix: &str) -> Vec<Stray> {
     Vec::new()
+}
+
+pub(crate) fn has_process(_pid: i32) -> Option<bool> {
+    None
+}
+
+pub(crate) fn see(_pid: i32, _now: SystemTime) -> Option<SeenProcess> {
+    None
+}
+
+pub(crate) fn see_all(_now: SystemTime) -> Vec<SeenProcess> {
+    Vec::new()
+}
+
+pub(crate) fn holders_of_file(_device: u64, _inode: u64, _now: SystemTime) -> Holders {
+    Holders::Unknown
+}
+
+pub(crate) fn listeners_on(_port: Option<u16>, _now: SystemTime) -> Holders {
+    Holders::Unknown
+}
+
+pub(crate) fn is_running(process: Process) -> bool {
+    test_kill_process_group(process.group).is_ok()
 }

@@ -12,7 +12,7 @@ use regreen_workspace::{Programs, RealDisk, workspace_root};
 
 use super::lint::{here, path_variable};
 use crate::agent_lookup::look_up;
-use crate::arguments::SettingFlags;
+use crate::arguments::{AgentFlags, SettingFlags};
 use crate::config::{Configuration, StoredLimits, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
@@ -21,11 +21,15 @@ use crate::problem::Problem;
 /// What stands for a task in the calls that are shown.
 const TASK: &str = "1.1";
 
-pub fn run(flags: &SettingFlags) -> Result<Exit, Problem> {
+pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
+    let flags = SettingFlags {
+        agent,
+        ..SettingFlags::default()
+    };
     let here = here()?;
     let root = workspace_root(&RealDisk, &here);
     let configuration = Configuration::load(usual_user_file(), &root, &here)?;
-    let settings = configuration.resolve(flags, &StoredLimits::default());
+    let settings = configuration.resolve(&flags, &StoredLimits::default());
     let programs = Programs::new(&path_variable(), &root);
     let options = settings.agent_options();
     let chosen = look_up(settings.agent.value.choice(), options.clone(), |program| {
@@ -42,6 +46,10 @@ pub fn run(flags: &SettingFlags) -> Result<Exit, Problem> {
         chosen.name(),
         settings.agent.value
     );
+    // What is called by name is shown above; `shell` has no call of its own.
+    if let Agent::Acp(..) | Agent::Command(_) = chosen {
+        let _ = writeln!(page, "  call:   {}", call(&chosen, &options, &root));
+    }
     output::print(&output::printable(&page))?;
     Ok(Exit::AllGreen)
 }
@@ -65,7 +73,8 @@ fn tell(
         output::path_from_home(program)
     );
     let _ = writeln!(page, "  login:  {}", login(known));
-    let _ = writeln!(page, "  call:   {}\n", call(known, options, root));
+    let agent = Agent::Known(known, options.clone());
+    let _ = writeln!(page, "  call:   {}\n", call(&agent, options, root));
     Ok(())
 }
 
@@ -88,7 +97,7 @@ fn login(known: Known) -> String {
 }
 
 /// The call as a person would type it.
-fn call(known: Known, options: &Options, root: &Path) -> String {
+fn call(agent: &Agent, options: &Options, root: &Path) -> String {
     let Some(id) = TaskId::parse(TASK) else {
         return String::new();
     };
@@ -103,7 +112,7 @@ fn call(known: Known, options: &Options, root: &Path) -> String {
         kind: PromptKind::First,
         steps: &[],
     };
-    let invocation = Agent::Known(known, options.clone()).invocation(&assignment);
+    let invocation = agent.invocation(&assignment);
     let names = options
         .environment
         .iter()

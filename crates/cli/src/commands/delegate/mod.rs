@@ -18,7 +18,9 @@ use super::here;
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Delegate;
-use crate::config::{Configuration, PromptTexts, Settings, StoredLimits, usual_user_file};
+use crate::config::{
+    Configuration, PromptTexts, Settings, StoredLimits, TimeLimit, usual_user_file,
+};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -63,7 +65,7 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
             divides: true,
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
-        idle_timeout_ms: settings.idle_timeout.value.ms(),
+        idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
         agent_name: named(&settings, &agent),
         agent,
         prompts: texts.prompts,

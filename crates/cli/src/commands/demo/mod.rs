@@ -10,7 +10,7 @@ pub use self::project::ProjectError;
 use self::project::Project;
 use self::words::Words;
 use super::{here, inspect};
-use crate::arguments::{OneTask, Run, SettingFlags, Status, Why};
+use crate::arguments::{AgentFlags, OneTask, Run, SettingFlags, Status, Why};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -64,7 +64,10 @@ fn the_run() -> Run {
         no_input: true,
         json: false,
         settings: SettingFlags {
-            agent: AGENT.parse().ok(),
+            agent: AgentFlags {
+                agent: AGENT.parse().ok(),
+                ..AgentFlags::default()
+            },
             ..SettingFlags::default()
         },
     }

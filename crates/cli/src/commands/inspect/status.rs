@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use regreen_documents::{FixRecord, RowId};
 use regreen_engine::{Phase, State, TaskState};
-use regreen_model::{Event, Mark, OutlineKind, OutlineRow, RunOutcome, TaskKey, Timestamp};
+use regreen_model::{
+    Budget, Event, Mark, OutlineKind, OutlineRow, RunOutcome, Spending, TaskKey, Timestamp,
+};
 use regreen_runtime::{Holder, Purpose, TreeLock, now, outline, workspace_masks};
 use regreen_store::{Attempt, Run};
 use serde::Serialize;
@@ -66,6 +68,8 @@ struct RunStatus {
     attempts_limit: u32,
     waited_ms: u64,
     max_wait_ms: u64,
+    spent: Spending,
+    budget: Budget,
     #[serde(skip)]
     ended: Option<RunOutcome>,
 }
@@ -220,6 +224,8 @@ fn run_status(run: &Run, state: &State, at_work: Option<&Holder>) -> RunStatus {
         attempts_limit: state.iteration_limit(),
         waited_ms: state.waited_ms,
         max_wait_ms: state.config.max_wait_ms,
+        spent: state.spent,
+        budget: state.config.budgets.run,
         ended,
     }
 }

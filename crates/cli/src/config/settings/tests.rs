@@ -105,6 +105,12 @@ fn every_setting_reaches_the_run() {
         max_wait = "0s"
         max_task_iterations = 0x3
         max_global_iterations = 1_000
+        max_cost = 2.5
+        max_tokens = 1_000
+        max_time = "1h"
+        max_task_cost = 1
+        max_task_tokens = 0x10
+        max_task_time = "1m"
         include_optional = true
         commit = "never"
         keep_state = true
@@ -130,6 +136,18 @@ fn every_setting_reaches_the_run() {
             task_iterations: 3,
             global_iterations: 1000,
             ..Limits::default()
+        },
+        budgets: Budgets {
+            run: Budget {
+                cost_micro_usd: Some(2_500_000),
+                tokens: Some(1000),
+                time_ms: Some(3_600_000),
+            },
+            task: Budget {
+                cost_micro_usd: Some(1_000_000),
+                tokens: Some(16),
+                time_ms: Some(60_000),
+            },
         },
         attempt_timeout_ms: 2000,
         verify_timeout_ms: 500,
@@ -167,6 +185,15 @@ fn the_help_tells_the_truth_about_defaults() {
             "max_global_iterations",
             settings.max_global_iterations.value.to_string(),
         ),
+        ("max_cost", settings.max_cost.value.to_string()),
+        ("max_tokens", settings.max_tokens.value.to_string()),
+        ("max_time", settings.max_time.value.to_string()),
+        ("max_task_cost", settings.max_task_cost.value.to_string()),
+        (
+            "max_task_tokens",
+            settings.max_task_tokens.value.to_string(),
+        ),
+        ("max_task_time", settings.max_task_time.value.to_string()),
         ("commit", settings.commit.value.to_string()),
     ] {
         let argument = run.get_arguments().find(|a| a.get_id() == flag);

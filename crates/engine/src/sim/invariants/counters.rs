@@ -30,6 +30,8 @@ pub(super) struct Counters {
     decided: BTreeSet<TaskKey>,
     waiting: BTreeMap<TaskKey, (Timestamp, Timestamp)>,
     waited_ms: u64,
+    /// The tokens that each session has used up, as it said last.
+    used: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +60,7 @@ impl Counters {
             Event::RunStarted { config, .. } => self.config = Some(config.clone()),
             Event::RunResumed {
                 config: Some(config),
+                ..
             } => self.config = Some(RunConfig::clone(config)),
             Event::LimitSettled { max_iterations } => self.most_attempts = Some(*max_iterations),
             Event::Chosen { choice } => self.chosen(&choice.task, choice.what),
@@ -83,6 +86,7 @@ impl Counters {
                 self.decided.remove(task);
                 self.tasks.entry(task.clone()).or_default().only_red = *only_red;
             }
+            Event::RepairStarted { task, attempt, .. } => self.number(task, *attempt)?,
             Event::RepeatPlanned { task } => self.repeats(task)?,
             Event::FixesSuperseded { fixes, .. } => self.closed.extend(fixes.iter().cloned()),
             Event::WaitStarted {
@@ -113,11 +117,18 @@ impl Counters {
         }
     }
 
-    fn starts(&mut self, task: &TaskKey, attempt: u32, prompt: PromptKind, ms: u64) -> Held {
+    fn number(&mut self, task: &TaskKey, attempt: u32) -> Held {
         let last = self.numbers.insert(task.clone(), attempt).unwrap_or(0);
-        let is_open = self.at_work.insert(task.clone(), prompt).is_some();
-        if attempt != last + 1 || is_open {
-            return Err(format!("attempt {attempt} of {task} follows {last}"));
+        match attempt == last + 1 {
+            true => Ok(()),
+            false => Err(format!("attempt {attempt} of {task} follows {last}")),
+        }
+    }
+
+    fn starts(&mut self, task: &TaskKey, attempt: u32, prompt: PromptKind, ms: u64) -> Held {
+        self.number(task, attempt)?;
+        if self.at_work.insert(task.clone(), prompt).is_some() {
+            return Err(format!("attempt {attempt} of {task} begins in another"));
         }
         let Some(config) = &self.config else {
             return Err("an attempt before the run began".to_owned());
@@ -130,6 +141,10 @@ impl Counters {
                 "attempt {} of {most} in the run",
                 self.attempts + 1
             ));
+        }
+        let used: u64 = self.used.values().sum();
+        if config.budgets.run.tokens.is_some_and(|most| used >= most) {
+            return Err(format!("an attempt of {task} after {used} tokens"));
         }
         let spent = self.tasks.get(task).map_or(0, |spent| spent.charged);
         let is_charged = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
@@ -153,6 +168,14 @@ impl Counters {
         let Some(prompt) = self.at_work.remove(task) else {
             return Err(format!("an attempt of {task} ended that was not made"));
         };
+        if let (Some(session), Some(usage)) = (&report.session, &report.usage) {
+            self.used.insert(session.clone(), usage.input_tokens);
+        }
+        // Whoever says what becomes of a task has it start afresh.
+        if self.decided.remove(task) {
+            self.tasks.remove(task);
+            return Ok(());
+        }
         let recovers = self.config.as_ref().is_some_and(|config| config.recovery);
         let is_stuck = recovers && report.ending.timed_out && !report.progressed;
         let spent = self.tasks.entry(task.clone()).or_default();
@@ -168,7 +191,7 @@ impl Counters {
             }
             AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
         };
-        if self.decided.remove(task) || prompt == PromptKind::Reminder {
+        if prompt == PromptKind::Reminder {
             return Ok(());
         }
         spent.charged += u32::from(is_charged && prompt != PromptKind::Split);

@@ -76,6 +76,10 @@ impl Watch {
         self.fixes.forget(file);
     }
 
+    pub(super) fn saw_repair(&mut self, name: &str) {
+        self.evidence.saw_repair(name);
+    }
+
     pub(super) fn saw_attempt(&mut self, name: &str, report: &AttemptReport) {
         self.evidence.saw_attempt(name, report);
     }

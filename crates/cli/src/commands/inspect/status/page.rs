@@ -1,7 +1,6 @@
 use std::fmt::Write as _;
 
-use regreen_model::{RunOutcome, visible_line};
-use regreen_reporters::Span;
+use regreen_model::{Dollars, RunOutcome, Span, visible_line};
 
 use super::{AtWork, Current, RunStatus, Status, TaskStatus};
 
@@ -60,6 +59,34 @@ fn tell_run(page: &mut String, run: &RunStatus) {
         Span::from_millis(run.waited_ms),
         Span::from_millis(run.max_wait_ms)
     );
+    let spent = spent(run);
+    if !spent.is_empty() {
+        let _ = writeln!(page, "{}", spent.join(", "));
+    }
+}
+
+/// What was spent, where anybody says so, and of how much.
+fn spent(run: &RunStatus) -> Vec<String> {
+    let RunStatus { spent, budget, .. } = run;
+    let dollars = |micro| Dollars::from_micro(micro).to_string();
+    let span = |millis| Span::from_millis(millis).to_string();
+    let of = |limit: Option<String>| limit.map_or(String::new(), |limit| format!(" of {limit}"));
+    let is_counted = spent.tokens() > 0 || budget.tokens.is_some();
+    let cost = spent.cost_micro_usd.or(budget.cost_micro_usd.map(|_| 0));
+    let cost = cost.map(|cost| {
+        format!(
+            "cost {}{}",
+            dollars(cost),
+            of(budget.cost_micro_usd.map(dollars))
+        )
+    });
+    let tokens = is_counted.then(|| {
+        let limit = budget.tokens.map(|limit| limit.to_string());
+        format!("tokens {}{}", spent.tokens(), of(limit))
+    });
+    let time = budget.time_ms;
+    let time = time.map(|limit| format!("time {} of {}", span(spent.time_ms), span(limit)));
+    [cost, tokens, time].into_iter().flatten().collect()
 }
 
 fn fate(run: &RunStatus) -> String {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use regreen_model::{
     AttemptClass, AttemptReport, Event, Failure, FailureNote, Inspection, PersonAnswer,
-    PlanChanges, PromptKind, RepairResult, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
+    PlanChanges, PromptKind, RepairResult, RunOutcome, Span, TaskFailure, TaskKey, Timestamp,
+    Verdict,
 };
-use regreen_reporters::Span;
 use regreen_runtime::Places;
 use regreen_store::{AttemptKey, Run};
 

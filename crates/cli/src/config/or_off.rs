@@ -4,23 +4,27 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::bad_value::BadValue;
-use super::time_limit::TimeLimit;
 
 /// The word for no limit. It is needed to undo one that is set further down.
 pub const OFF: &str = "off";
 
-/// How long an attempt may show no sign of life, if there is a limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IdleLimit(Option<TimeLimit>);
+/// A limit, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrOff<T>(Option<T>);
 
-impl IdleLimit {
-    #[must_use]
-    pub fn ms(self) -> Option<u64> {
-        self.0.map(TimeLimit::ms)
+impl<T> OrOff<T> {
+    pub fn limit(self) -> Option<T> {
+        self.0
     }
 }
 
-impl FromStr for IdleLimit {
+impl<T> Default for OrOff<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: FromStr<Err = BadValue>> FromStr for OrOff<T> {
     type Err = BadValue;
 
     fn from_str(text: &str) -> Result<Self, BadValue> {
@@ -37,30 +41,38 @@ impl FromStr for IdleLimit {
     }
 }
 
-impl fmt::Display for IdleLimit {
+impl<T: fmt::Display> fmt::Display for OrOff<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
+        match &self.0 {
             None => f.write_str(OFF),
             Some(limit) => limit.fmt(f),
         }
     }
 }
 
-impl Serialize for IdleLimit {
+impl<T: Serialize> Serialize for OrOff<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match &self.0 {
+            None => serializer.serialize_str(OFF),
+            Some(limit) => limit.serialize(serializer),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::TimeLimit;
 
     #[test]
     fn off_is_no_limit_and_zero_says_so() {
-        assert_eq!("off".parse::<IdleLimit>().unwrap().ms(), None);
-        assert_eq!("90s".parse::<IdleLimit>().unwrap().ms(), Some(90_000));
-        let zero = "0s".parse::<IdleLimit>().unwrap_err();
+        let ms = |text: &str| {
+            let limit = text.parse::<OrOff<TimeLimit>>()?.limit();
+            Ok::<_, BadValue>(limit.map(TimeLimit::ms))
+        };
+        assert_eq!(ms("off"), Ok(None));
+        assert_eq!(ms("90s"), Ok(Some(90_000)));
+        let zero = ms("0s").unwrap_err();
         assert!(zero.way_out.ends_with("`off` means no limit"), "{zero}");
     }
 }

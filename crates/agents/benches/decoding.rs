@@ -1,0 +1,152 @@
+//! Decoding what agents print: `cargo xtask bench agents`.
+//!
+//! Each agent's recordings are decoded again and again for a second. The promise: a decoder
+//! keeps up with 20 MB/s, more than any agent prints. An agent that prints much that is no event
+//! has few bytes that are one: what an event costs includes what is passed over.
+
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "reads recordings, looks at the clock, and prints its table for whoever measures"
+)]
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use regreen_agents::{Agent, AgentChoice, Assignment, Known, Options, Stream};
+use regreen_model::{Ending, PromptKind, TaskId};
+use serde_json::Value;
+
+const FOR: Duration = Duration::from_secs(1);
+const PROMISED_MB_PER_S: f64 = 20.0;
+
+fn main() -> ExitCode {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("load of the machine: {}", load.trim());
+    println!(
+        "{:<13} {:>7} {:>6} {:>13} {:>12}",
+        "agent", "MB/s", "events", "bytes/event", "ns per event"
+    );
+    let mut is_kept = true;
+    for name in AGENTS {
+        let Some(measured) = agent(name).and_then(|agent| measure(&agent, &read(name).ok()?))
+        else {
+            eprintln!("the recordings of {name} cannot be decoded");
+            return ExitCode::FAILURE;
+        };
+        let Measured {
+            speed,
+            events,
+            size,
+            nanos,
+        } = measured;
+        println!("{name:<13} {speed:>7.0} {events:>6} {size:>13.0} {nanos:>12.0}");
+        is_kept &= speed >= PROMISED_MB_PER_S;
+    }
+    if is_kept {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("not kept: {PROMISED_MB_PER_S} MB/s");
+    ExitCode::FAILURE
+}
+
+/// Every agent that there are recordings of.
+const AGENTS: [&str; 6] = [
+    "claude",
+    "codex",
+    "gemini",
+    "opencode",
+    "acp_gemini",
+    "acp_opencode",
+];
+
+fn agent(name: &str) -> Option<Agent> {
+    match (Known::named(name), "acp:agent".parse()) {
+        (Some(known), _) => Some(Agent::Known(known, Options::default())),
+        (None, Ok(AgentChoice::Acp(line))) => Some(Agent::Acp(line, Options::default())),
+        _ => None,
+    }
+}
+
+struct Measured {
+    /// Megabytes per second.
+    speed: f64,
+    /// In all recordings, once.
+    events: usize,
+    /// Bytes per event.
+    size: f64,
+    /// Nanoseconds per event.
+    nanos: f64,
+}
+
+type Lines = Vec<(Stream, String)>;
+
+fn read(name: &str) -> io::Result<Vec<Lines>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recordings");
+    let files = fs::read_dir(root.join(name))?;
+    files
+        .map(|file| Ok(lines(&fs::read_to_string(file?.path())?)))
+        .collect()
+}
+
+fn lines(text: &str) -> Lines {
+    let values = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    values
+        .filter_map(|value| {
+            let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+            let out = text("out").map(|line| (Stream::Out, line));
+            out.or_else(|| text("err").map(|line| (Stream::Err, line)))
+        })
+        .collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "these are figures for people")]
+fn measure(agent: &Agent, recordings: &[Lines]) -> Option<Measured> {
+    let (mut bytes, mut events, mut rounds) = (0_usize, 0_usize, 0_usize);
+    let begun = Instant::now();
+    while begun.elapsed() < FOR {
+        for recording in recordings {
+            let (read, told) = decode(agent, recording)?;
+            bytes += read;
+            events += told;
+        }
+        rounds += 1;
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    Some(Measured {
+        speed: bytes as f64 / 1e6 / seconds,
+        events: events / rounds,
+        size: bytes as f64 / events as f64,
+        nanos: seconds * 1e9 / events as f64,
+    })
+}
+
+/// Once from its beginning to its end: how many bytes, and how many events.
+fn decode(agent: &Agent, recording: &Lines) -> Option<(usize, usize)> {
+    let id = TaskId::parse("1.1")?;
+    let mut decoder = agent.decoder(&Assignment {
+        task_id: &id,
+        title: "",
+        attempt: 1,
+        spec_dir: "",
+        root: "/project",
+        session: None,
+        prompt: "",
+        kind: PromptKind::First,
+        steps: &[],
+    });
+    let (mut bytes, mut events) = (0, decoder.on_start().events.len());
+    for (stream, line) in recording {
+        bytes += line.len() + 1;
+        events += decoder.on_line(*stream, line.as_bytes()).events.len();
+    }
+    Some((bytes, events + decoder.on_end(&Ending::default()).len()))
+}

@@ -1,0 +1,209 @@
+//! Budgets: scripts in the place of real agents say what they have used up.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::agents::{run, run_command as command, says, with_program};
+use crate::scene::{Scene, files_below, wait_until};
+
+const TWO: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n- [ ] 1.2 Write more\n  - **Verify**: `test -f more`\n";
+const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
+const DONE: &str = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.\nTASK_COMPLETE","total_cost_usd":0.5,"usage":{"input_tokens":700,"output_tokens":30}}"#;
+/// Far below what the scripts would sleep.
+const SOON: Duration = Duration::from_secs(100);
+
+/// Claude Code, with a script that may look at `$REGREEN_TASK_ID`.
+fn claude(script: &str) -> Scene {
+    with_program(Scene::new(TWO), "claude", script)
+}
+
+fn calls(scene: &Scene) -> usize {
+    scene.note("calls").lines().count()
+}
+
+#[track_caller]
+fn says_once(printed: &str, text: &str) {
+    assert_eq!(printed.matches(text).count(), 1, "{text}\n{printed}");
+}
+
+#[test]
+fn a_run_ends_before_the_attempt_that_there_is_no_money_for() {
+    let scene = claude(&format!("touch out more\n{}", says(&[INIT, DONE])));
+    let (code, printed) = run(&scene, &["--max-cost", "0.5"]);
+    assert_eq!(code, Some(1), "{printed}");
+    says_once(
+        &printed,
+        "ERROR: Cost budget ($0.50) used up: $0.50 spent. Raise --max-cost, or start again: a new run has a budget of its own.\n",
+    );
+    says_once(&printed, "Originals:       1 of 2 done\n");
+    says_once(&printed, "Cost:            $0.50\n");
+    says_once(&printed, "Tokens:          700 in, 30 out\n");
+    assert_eq!(calls(&scene), 1);
+    // A new run has a budget of its own.
+    let (code, printed) = run(&scene, &["--max-cost", "0.5"]);
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn tokens_are_limited_by_the_repository_as_well() {
+    let scene = claude(&format!("touch out more\n{}", says(&[INIT, DONE])))
+        .file("regreen.toml", "max_tokens = 730\nmax_cost = 'off'\n");
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(1), "{printed}");
+    says_once(
+        &printed,
+        "ERROR: Token budget (730) used up: 730 spent. Raise --max-tokens, or start again",
+    );
+    let (code, printed) = run(&scene, &["--max-tokens", "off"]);
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn a_task_and_its_fixes_have_one_budget() {
+    // Whoever repairs it says that it is repaired, and it is not.
+    let scene = claude(&says(&[INIT, DONE]));
+    let flags = ["--recovery-mode", "--max-task-cost", "1.5"];
+    let (code, printed) = run(&scene, &flags);
+    assert_eq!(code, Some(1), "{printed}");
+    says_once(
+        &printed,
+        "ERROR: Cost budget ($1.50) of task 1.1 and its fixes used up: $1.50 spent. Raise --max-task-cost, or split the task; a new run tries it once more.\n",
+    );
+    assert_eq!(calls(&scene), 3, "{printed}");
+}
+
+/// Starts a run and kills it when there is a file whose name ends like this.
+fn killed_at(scene: &Scene, flags: &[&str], file: &str) {
+    let mut started = command(scene, flags)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let runs = scene.path(".regreen/runs");
+    wait_until(|| {
+        let is_it = |name: &String| name.ends_with(file);
+        runs.exists() && files_below(&runs).iter().any(is_it)
+    });
+    started.kill().unwrap();
+    started.wait().unwrap();
+}
+
+#[test]
+fn what_was_spent_before_a_kill_is_spent() {
+    // It has said what it cost, and does not exit.
+    let scene = claude(&format!("{}sleep 300", says(&[INIT, DONE])));
+    killed_at(&scene, &["--max-cost", "0.5"], "1.usage");
+    let (code, printed) = run(&scene, &["--max-cost", "0.5"]);
+    assert_eq!(code, Some(1), "{printed}");
+    says_once(&printed, "ERROR: Cost budget ($0.50) used up: $0.50 spent.");
+    assert_eq!(calls(&scene), 1);
+}
+
+#[test]
+fn a_budget_that_is_raised_after_a_kill_goes_on_from_what_was_spent() {
+    let scene = claude(&format!(
+        "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) touch out more\n{} ;;\nesac",
+        says(&[INIT, DONE]),
+        says(&[INIT, DONE]),
+    ));
+    killed_at(&scene, &["--max-cost", "0.5"], "1.usage");
+    let (code, printed) = run(&scene, &["--max-cost", "1"]);
+    assert_eq!(code, Some(1), "{printed}");
+    says_once(&printed, "ERROR: Cost budget ($1.00) used up: $1.00 spent.");
+    says_once(&printed, "Cost:            $1.00\n");
+    assert_eq!(calls(&scene), 2);
+}
+
+fn codex_turn(thread: &str, text: &str, input: u64, output: u64) -> String {
+    let begun = format!(r#"{{"type":"thread.started","thread_id":"{thread}"}}"#);
+    let said = format!(
+        r#"{{"type":"item.completed","item":{{"id":"item_0","type":"agent_message","text":"{text}"}}}}"#
+    );
+    let ended = format!(
+        r#"{{"type":"turn.completed","usage":{{"input_tokens":{input},"cached_input_tokens":0,"output_tokens":{output}}}}}"#
+    );
+    says(&[&begun, &said, &ended])
+}
+
+#[test]
+fn a_session_of_codex_that_goes_on_is_counted_once() {
+    // It forgets the signal, is reminded in its session, and tells its whole past again.
+    let scene = with_program(
+        Scene::new(TWO),
+        "codex",
+        &format!(
+            "case $(wc -l <\"$notes/calls\") in\n*1) touch out\n{} ;;\n*2) {} ;;\n*) touch more\n{} ;;\nesac",
+            codex_turn("t-1", "Well.", 100, 10),
+            codex_turn("t-1", "TASK_COMPLETE", 220, 20),
+            codex_turn("t-2", "TASK_COMPLETE", 40, 4),
+        ),
+    );
+    let flags = ["--agent", "codex", "--max-tokens", "300"];
+    let (code, printed) = run(&scene, &flags);
+    assert_eq!(code, Some(0), "{printed}");
+    let calls = scene.note("calls");
+    let resumed: Vec<bool> = calls.lines().map(|call| call.contains("resume")).collect();
+    assert_eq!(resumed, [false, true, false], "{calls}");
+    says_once(&printed, "Tokens:          260 in, 24 out\n");
+    assert!(!printed.contains("Cost:"), "{printed}");
+}
+
+#[test]
+fn an_agent_that_does_not_say_what_it_costs_is_told_of_once() {
+    let turn = codex_turn("t-1", "TASK_COMPLETE", 40, 4);
+    let scene = with_program(Scene::new(TWO), "codex", &format!("touch out more\n{turn}"));
+    let (code, printed) = run(&scene, &["--agent", "codex", "--max-cost", "1"]);
+    assert_eq!(code, Some(0), "{printed}");
+    says_once(
+        &printed,
+        "warning: the limit of cost cannot be kept: the agent codex does not say what it has used up. Limit its tokens or its time instead",
+    );
+}
+
+#[test]
+fn an_attempt_ends_with_the_time_of_the_run_and_has_not_failed() {
+    let scene = claude(&format!("{}sleep 300", says(&[INIT])));
+    let begun = Instant::now();
+    let (code, printed) = run(&scene, &["--max-time", "2s"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(begun.elapsed() < SOON);
+    says_once(&printed, "ERROR: Time budget (2s) used up: ");
+    says_once(
+        &printed,
+        " spent; that ended the attempt. Raise --max-time, ",
+    );
+    assert!(!printed.contains("failed"), "{printed}");
+    assert_eq!(calls(&scene), 1);
+}
+
+#[test]
+fn what_is_no_budget_is_refused_with_the_way_out() {
+    let scene = Scene::new(TWO);
+    for (flag, value, why) in [
+        ("--max-cost", "0", "with `0` nothing would ever be tried"),
+        ("--max-cost", "-1", "with `-1` nothing would ever be tried"),
+        ("--max-cost", "NaN", "`NaN` is no amount of money"),
+        ("--max-task-cost", "1e99", "`1e99` is no amount of money"),
+        ("--max-cost", "2000000", "give at most 1000000 dollars"),
+        ("--max-tokens", "0", "with `0` nothing would ever be tried"),
+        ("--max-task-tokens", "many", "`many` is no whole number"),
+        ("--max-time", "0s", "`off` means no limit"),
+        ("--max-task-time", "soon", "`soon` is no time"),
+    ] {
+        let (code, printed) = run(&scene, &[flag, value]);
+        assert_eq!(code, Some(2), "{flag} {value}: {printed}");
+        assert!(printed.contains(why), "{flag} {value}: {printed}");
+    }
+    for (line, why) in [
+        ("max_cost = nan", "`nan` is no amount of money"),
+        ("max_cost = -2.5", "with `-2.5` nothing would ever be tried"),
+        ("max_tokens = 0", "with `0` nothing would ever be tried"),
+        ("max_tokens = '7'", "a number, or \"off\" for no limit"),
+        ("max_time = 5", "text in quotes"),
+    ] {
+        let scene = Scene::new(TWO).file("regreen.toml", line);
+        let (code, printed) = run(&scene, &[]);
+        assert_eq!(code, Some(2), "{line}: {printed}");
+        assert!(printed.contains(why), "{line}: {printed}");
+    }
+}

@@ -1,0 +1,330 @@
+//! What is charged, what happens and when it ends, for every class and every kind.
+
+use regreen_model::{
+    AttemptClass, AttemptReport, Confidence, Ending, Failure, FailureCategory, FailureKind,
+    Inspection, Limits, PlannedRepair, RepairAction, RepairPolicy,
+};
+
+use super::table::{Charge, Row};
+use super::*;
+
+const RECOVERING: Policy = Policy {
+    recovery: true,
+    repairs: RepairPolicy::Safe,
+    listens: true,
+    asks: false,
+    is_group: false,
+};
+
+fn failure(kind: FailureKind) -> Failure {
+    Failure {
+        category: kind.category(),
+        kind,
+        message: kind.words().to_owned(),
+        blocked_on: Some("it says so".to_owned()),
+        line: Some(1),
+        retryable: kind.retry_mode().is_retryable(),
+        retry_mode: kind.retry_mode(),
+        completed_steps: vec![],
+        files_modified: vec![],
+        tool_usage: [].into(),
+        last_successful_tool: None,
+        suggested_actions: vec![],
+        repair: None,
+        rule: "test".to_owned(),
+        confidence: Confidence::percent(90),
+        fingerprint: kind.name().to_owned(),
+    }
+}
+
+fn planned(name: &str) -> PlannedRepair {
+    PlannedRepair {
+        action: RepairAction::Mkdir {
+            path: name.to_owned(),
+        },
+        does: format!("make the folder {name}"),
+    }
+}
+
+fn situation(class: Class, limits: &Limits) -> Situation<'_> {
+    Situation {
+        class,
+        failure: None,
+        history: History::default(),
+        limits,
+        policy: RECOVERING,
+        inspection: None,
+    }
+}
+
+/// What is done at the first failure of a class, at the next ones, and when the task has had
+/// all its attempts.
+fn course(class: Class) -> [Plan; 3] {
+    let limits = Limits::default();
+    let first = situation(class, &limits);
+    let next = Situation {
+        history: History {
+            iterations: 1,
+            lost_sessions: 3,
+            repeats: 2,
+            was_enriched: true,
+            asked_to_split: class == Class::TimeoutWithoutProgress,
+            repaired: &[],
+        },
+        ..first
+    };
+    let last = Situation {
+        history: History {
+            iterations: 5,
+            ..next.history
+        },
+        ..next
+    };
+    [plan(&first), plan(&next), plan(&last)]
+}
+
+fn person(why: &str) -> Plan {
+    Plan::AskPerson {
+        why: why.to_owned(),
+    }
+}
+
+#[test]
+fn each_class_has_its_course() {
+    use Plan::{Enrich, Fix, GiveUp, Repeat, Split, StopRun, TryAgain, Wait};
+    let stuck = || person("it gets nowhere in its time, and was not split");
+    let lacks = || person("it lacks something that only a person knows");
+    let invalid = || person("as it is written it cannot be done");
+    let repeat = Repeat { delay_ms: 2_000 };
+    let courses = [
+        (Class::Transient, [Wait, Wait, Wait]),
+        (Class::Fatal, [StopRun, StopRun, StopRun]),
+        (Class::Session, [TryAgain, Fix, GiveUp]),
+        (Class::Interrupted, [TryAgain, TryAgain, GiveUp]),
+        (Class::PassingTrouble, [repeat, Fix, GiveUp]),
+        (Class::TimeoutWithProgress, [TryAgain, TryAgain, GiveUp]),
+        (Class::TimeoutWithoutProgress, [Split, stuck(), stuck()]),
+        (Class::MissingContext, [Enrich, lacks(), lacks()]),
+        (Class::InvalidTask, [invalid(), invalid(), invalid()]),
+        (Class::Repairable, [Fix, Fix, GiveUp]),
+        (Class::Other, [Fix, Fix, GiveUp]),
+    ];
+    assert_eq!(courses.each_ref().map(|(class, _)| *class), Class::ALL);
+    for (class, expected) in courses {
+        assert_eq!(course(class), expected, "{class}");
+    }
+}
+
+#[test]
+fn each_class_is_charged_to_one_thing() {
+    let charges = Class::ALL.map(|class| Row::of(class).charge);
+    use Charge as C;
+    assert_eq!(
+        charges,
+        [
+            C::WaitingBudget,
+            C::Run,
+            C::Sessions,
+            C::Interruptions,
+            C::Repeats,
+            C::TaskIteration,
+            C::ModificationRequests,
+            C::TaskIteration,
+            C::Nothing,
+            C::FixBudget,
+            C::FixBudget,
+        ]
+    );
+}
+
+/// Every kind that a diagnosis can name, found in a command or in what an agent says.
+#[test]
+fn each_kind_belongs_to_the_class_that_its_category_and_retry_mode_say() {
+    for kind in FailureKind::ALL {
+        let class = Class::of(None, Some(&failure(kind)));
+        let expected = match (kind.category(), kind) {
+            (FailureCategory::MissingContext, _) => Class::MissingContext,
+            (FailureCategory::InvalidTask, _) => Class::InvalidTask,
+            (
+                FailureCategory::ToolError,
+                FailureKind::ConnectionRefused
+                | FailureKind::DnsFailure
+                | FailureKind::RateLimited
+                | FailureKind::ServiceUnavailable
+                | FailureKind::DatabaseLocked
+                | FailureKind::CrashedBySignal,
+            ) => Class::PassingTrouble,
+            _ => Class::Other,
+        };
+        assert_eq!(class, expected, "{kind}");
+    }
+}
+
+/// What the end of an attempt says comes before what its words say, whatever kind they are.
+#[test]
+fn no_kind_turns_trouble_of_the_agents_own_into_the_tasks() {
+    let why = || "429".to_owned();
+    let ends = [
+        (
+            AttemptClass::Transient {
+                why: why(),
+                until: None,
+            },
+            Class::Transient,
+        ),
+        (AttemptClass::Fatal { why: why() }, Class::Fatal),
+        (AttemptClass::Session { why: why() }, Class::Session),
+        (AttemptClass::Interrupted, Class::Interrupted),
+    ];
+    for (class, expected) in ends {
+        let report = AttemptReport {
+            class,
+            ..AttemptReport::default()
+        };
+        for kind in FailureKind::ALL {
+            assert_eq!(Class::of(Some(&report), Some(&failure(kind))), expected);
+        }
+    }
+}
+
+#[test]
+fn a_timeout_is_told_by_whether_anything_showed_progress() {
+    let timed_out = |progressed| AttemptReport {
+        ending: Ending {
+            timed_out: true,
+            ..Ending::default()
+        },
+        progressed,
+        ..AttemptReport::default()
+    };
+    let class = |progressed| Class::of(Some(&timed_out(progressed)), None);
+    assert_eq!(class(true), Class::TimeoutWithProgress);
+    assert_eq!(class(false), Class::TimeoutWithoutProgress);
+}
+
+#[test]
+fn without_recovery_all_but_the_agents_own_trouble_is_tried_again_until_it_is_used_up() {
+    let limits = Limits::default();
+    for class in Class::ALL {
+        let mut off = situation(class, &limits);
+        off.policy.recovery = false;
+        let with = plan(&situation(class, &limits));
+        let expected = match class.is_the_agents_own() {
+            true => with,
+            false => Plan::TryAgain,
+        };
+        assert_eq!(plan(&off), expected, "{class}");
+        off.history.iterations = limits.task_iterations;
+        if !class.is_the_agents_own() {
+            assert_eq!(plan(&off), Plan::GiveUp, "{class}");
+        }
+    }
+}
+
+#[test]
+fn a_repeat_waits_as_long_as_the_text_says_but_not_for_ever() {
+    let limits = Limits::default();
+    let delay = |line: &str, repeats| {
+        let failure = Failure {
+            blocked_on: Some(line.to_owned()),
+            ..failure(FailureKind::ServiceUnavailable)
+        };
+        let mut situation = situation(Class::PassingTrouble, &limits);
+        situation.failure = Some(&failure);
+        situation.history.repeats = repeats;
+        plan(&situation)
+    };
+    let repeat = |delay_ms| Plan::Repeat { delay_ms };
+    assert_eq!(delay("503 Service Unavailable", 0), repeat(2_000));
+    assert_eq!(delay("503 Service Unavailable", 1), repeat(5_000));
+    assert_eq!(delay("503, retry after 7 seconds", 1), repeat(7_000));
+    assert_eq!(delay("try again in 3h", 0), repeat(60_000));
+}
+
+/// What a look at the workspace says decides, and only what explains the failure is looked at.
+#[test]
+fn a_repair_is_carried_out_only_if_inspection_allows_it() {
+    let limits = Limits::default();
+    let broken = failure(FailureKind::MissingFile);
+    let inspect = Situation {
+        failure: Some(&broken),
+        ..situation(Class::Other, &limits)
+    };
+    assert_eq!(plan(&inspect), Plan::Inspect);
+    let after = |inspection: &Inspection, policy| {
+        plan(&Situation {
+            inspection: Some(inspection),
+            policy,
+            ..inspect
+        })
+    };
+    let allowed = Inspection::Allowed(planned("out"));
+    let asks = Inspection::Ask {
+        repair: planned("out"),
+        why: "it is outside".to_owned(),
+    };
+    let refused = Inspection::Refused {
+        why: "no".to_owned(),
+    };
+    assert_eq!(after(&allowed, RECOVERING), Plan::Repair(planned("out")));
+    assert_eq!(after(&asks, RECOVERING), Plan::Fix);
+    assert_eq!(after(&refused, RECOVERING), Plan::Fix);
+    let on_terminal = Policy {
+        asks: true,
+        ..RECOVERING
+    };
+    let ask_to_repair = |why: &str| Plan::AskToRepair {
+        repair: planned("out"),
+        why: why.to_owned(),
+    };
+    assert_eq!(after(&asks, on_terminal), ask_to_repair("it is outside"));
+    let careful = Policy {
+        repairs: RepairPolicy::Ask,
+        ..on_terminal
+    };
+    let why = "repairs are to be asked about";
+    assert_eq!(after(&allowed, careful), ask_to_repair(why));
+    let off = Policy {
+        repairs: RepairPolicy::Off,
+        ..RECOVERING
+    };
+    assert_eq!(after(&allowed, off), Plan::Fix);
+    let commands = Policy {
+        listens: false,
+        ..RECOVERING
+    };
+    assert_eq!(
+        after(&asks, commands),
+        person("it may need this: make the folder out; it is outside")
+    );
+}
+
+#[test]
+fn what_did_not_help_is_not_repaired_twice() {
+    let limits = Limits::default();
+    let broken = failure(FailureKind::MissingFile);
+    let done = [planned("out").action];
+    let inspection = Inspection::Allowed(planned("out"));
+    let again = Situation {
+        failure: Some(&broken),
+        history: History {
+            repaired: &done,
+            ..History::default()
+        },
+        inspection: Some(&inspection),
+        ..situation(Class::Other, &limits)
+    };
+    assert_eq!(plan(&again), Plan::Fix);
+}
+
+#[test]
+fn commands_are_told_nothing() {
+    let limits = Limits::default();
+    for class in Class::ALL {
+        let mut shell = situation(class, &limits);
+        shell.policy.listens = false;
+        let plan = plan(&shell);
+        let talks = [Plan::Enrich, Plan::Split, Plan::Fix];
+        assert!(!talks.contains(&plan), "{class}: {plan:?}");
+    }
+}

@@ -1,0 +1,183 @@
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// What sort of manifest or lock file a file is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FileKind {
+    Requirements,
+    PyProject,
+    SetupCfg,
+    SetupPy,
+    Pipfile,
+    PythonLock,
+    PackageJson,
+    NpmLock,
+    /// A lock file of which only the bytes are known.
+    NodeLock,
+    /// Steers an installer.
+    NodeSettings,
+    CargoToml,
+    CargoLock,
+    GoMod,
+    Gemfile,
+    GemfileLock,
+    Composer,
+    Makefile,
+    Justfile,
+    Gitmodules,
+    /// That it was there, and with which bytes.
+    Other,
+}
+
+const BY_NAME: &[(&str, FileKind)] = &[
+    ("pyproject.toml", FileKind::PyProject),
+    ("setup.cfg", FileKind::SetupCfg),
+    ("setup.py", FileKind::SetupPy),
+    ("Pipfile", FileKind::Pipfile),
+    ("poetry.lock", FileKind::PythonLock),
+    ("uv.lock", FileKind::PythonLock),
+    ("pdm.lock", FileKind::PythonLock),
+    ("pylock.toml", FileKind::PythonLock),
+    ("package.json", FileKind::PackageJson),
+    ("package-lock.json", FileKind::NpmLock),
+    ("npm-shrinkwrap.json", FileKind::NpmLock),
+    ("yarn.lock", FileKind::NodeLock),
+    ("pnpm-lock.yaml", FileKind::NodeLock),
+    ("bun.lock", FileKind::NodeLock),
+    ("bun.lockb", FileKind::NodeLock),
+    (".npmrc", FileKind::NodeSettings),
+    (".yarnrc", FileKind::NodeSettings),
+    (".yarnrc.yml", FileKind::NodeSettings),
+    (".pnpmfile.cjs", FileKind::NodeSettings),
+    ("pnpm-workspace.yaml", FileKind::Other),
+    ("bunfig.toml", FileKind::NodeSettings),
+    ("Cargo.toml", FileKind::CargoToml),
+    ("Cargo.lock", FileKind::CargoLock),
+    ("go.mod", FileKind::GoMod),
+    ("go.sum", FileKind::Other),
+    ("Gemfile", FileKind::Gemfile),
+    ("Gemfile.lock", FileKind::GemfileLock),
+    ("composer.json", FileKind::Composer),
+    ("composer.lock", FileKind::Other),
+    ("GNUmakefile", FileKind::Makefile),
+    ("makefile", FileKind::Makefile),
+    ("Makefile", FileKind::Makefile),
+    ("justfile", FileKind::Justfile),
+    ("Justfile", FileKind::Justfile),
+    (".justfile", FileKind::Justfile),
+    (".gitmodules", FileKind::Gitmodules),
+    ("manage.py", FileKind::Other),
+    ("alembic.ini", FileKind::Other),
+    ("knexfile.js", FileKind::Other),
+    ("uv.toml", FileKind::Other),
+    ("pip.conf", FileKind::Other),
+];
+
+/// Folders whose manifests are somebody else's.
+const NOT_OURS: [&str; 9] = [
+    "node_modules",
+    "target",
+    "vendor",
+    "venv",
+    "env",
+    "dist",
+    "build",
+    "site-packages",
+    "third_party",
+];
+
+/// Deeper manifests are rarely the project's.
+const MAX_DEPTH: usize = 3;
+/// More files than this are not looked at.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The manifests below `root`, by path.
+pub(super) fn find(root: &Path) -> Vec<(String, FileKind)> {
+    let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
+    visit(root, "", MAX_DEPTH, &mut left, &mut found);
+    found
+}
+
+fn visit(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    left: &mut usize,
+    found: &mut Vec<(String, FileKind)>,
+) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let Some(rest) = left.checked_sub(1) else {
+            return;
+        };
+        *left = rest;
+        let (name, kind) = (entry.file_name(), entry.file_type());
+        let (Some(name), Ok(kind)) = (name.to_str(), kind) else {
+            continue;
+        };
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() && depth > 0 && is_ours(name) {
+            visit(&entry.path(), &format!("{path}/"), depth - 1, left, found);
+        } else if kind.is_file() {
+            found.extend(kind_of(&path, name).map(|kind| (path, kind)));
+        }
+    }
+}
+
+fn is_ours(folder: &str) -> bool {
+    !folder.starts_with('.') && !NOT_OURS.contains(&folder)
+}
+
+fn kind_of(path: &str, name: &str) -> Option<FileKind> {
+    let known = BY_NAME.iter().find(|(known, _)| *known == name);
+    known
+        .map(|(_, kind)| *kind)
+        .or_else(|| is_requirements(path, name).then_some(FileKind::Requirements))
+}
+
+/// `requirements.txt`, `requirements-dev.txt`, `dev-requirements.txt`, `requirements/test.txt`.
+fn is_requirements(path: &str, name: &str) -> bool {
+    let is_in_folder = path.split('/').rev().nth(1) == Some("requirements");
+    let has_ending = name.ends_with(".txt") || name.ends_with(".in");
+    has_ending && (name.contains("requirements") || name.contains("constraints") || is_in_folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_are_found_where_projects_have_them() {
+        let root = tempfile::tempdir().unwrap();
+        for path in [
+            "requirements.txt",
+            "requirements/dev.txt",
+            "web/package.json",
+            "node_modules/x/package.json",
+            ".venv/pyproject.toml",
+            "notes.txt",
+        ] {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let mut found: Vec<String> = find(root.path())
+            .into_iter()
+            .map(|(path, _)| path)
+            .collect();
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "requirements.txt",
+                "requirements/dev.txt",
+                "web/package.json"
+            ]
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! What the workspace's own files name, as they were when the run began.
+
+mod files;
+mod javascript;
+mod others;
+mod python;
+mod targets;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub(crate) use files::FileKind;
+
+/// What the manifests and lock files of the workspace named when the run began. Read once per
+/// run and kept: what an agent adds to a manifest later is not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declared {
+    /// By path from the root.
+    files: BTreeMap<String, DeclaredFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DeclaredFile {
+    pub(crate) kind: FileKind,
+    digest: String,
+    #[serde(flatten)]
+    pub(crate) says: Says,
+}
+
+/// What one file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Says {
+    /// What the project calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) packages: Vec<Package>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) targets: Vec<Target>,
+    /// Other files that belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) includes: Vec<String>,
+    /// What fetches from anywhere but the usual index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) elsewhere: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// As the installer of its kind takes it; the name alone if nothing more is said.
+    pub(crate) requirement: String,
+    /// Which of the file's lists it is in; empty for the main one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) group: String,
+}
+
+/// A target of make or just, or a script of package.json.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    /// The file that it is called after, or that its recipe writes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) makes: Vec<String>,
+    /// Targets that are made before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) needs: Vec<String>,
+    pub(crate) recipe: String,
+}
+
+impl Declared {
+    /// Reads the manifests below `root`. What cannot be read is not there.
+    #[must_use]
+    pub fn read(root: &Path) -> Self {
+        let found = files::find(root).into_iter();
+        let read = found
+            .filter_map(|(path, kind)| Some((path.clone(), declared_file(root, &path, kind)?)));
+        Self {
+            files: read.collect(),
+        }
+    }
+
+    pub(crate) fn of_kind(&self, kind: FileKind) -> impl Iterator<Item = (&str, &DeclaredFile)> {
+        let files = self.files.iter().filter(move |(_, file)| file.kind == kind);
+        files.map(|(path, file)| (path.as_str(), file))
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<&DeclaredFile> {
+        self.files.get(path)
+    }
+
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// Whether a file is the same as when the run began.
+    pub(crate) fn is_unchanged(&self, root: &Path, path: &str) -> bool {
+        let then = self.files.get(path).map(|file| file.digest.as_str());
+        let now = content(root, path).map(|text| digest(&text));
+        then.is_some() && then == now.as_deref()
+    }
+
+    /// Whether a file names the same packages as when the run began, whatever else was edited.
+    pub(crate) fn names_the_same(&self, root: &Path, path: &str) -> bool {
+        let Some(then) = self.files.get(path) else {
+            return false;
+        };
+        let now = declared_file(root, path, then.kind);
+        now.is_some_and(|now| {
+            (now.says.packages, now.says.elsewhere)
+                == (then.says.packages.clone(), then.says.elsewhere.clone())
+        })
+    }
+
+    /// Whether a file that could steer an installer is as it was: unchanged, or absent both
+    /// then and now.
+    pub(crate) fn is_as_it_was(&self, root: &Path, path: &str) -> bool {
+        match self.has(path) {
+            true => self.is_unchanged(root, path),
+            false => root.join(path).symlink_metadata().is_err(),
+        }
+    }
+}
+
+fn declared_file(root: &Path, path: &str, kind: FileKind) -> Option<DeclaredFile> {
+    let text = content(root, path)?;
+    Some(DeclaredFile {
+        kind,
+        digest: digest(&text),
+        says: read(kind, path, &String::from_utf8_lossy(&text)),
+    })
+}
+
+fn content(root: &Path, path: &str) -> Option<Vec<u8>> {
+    let full = root.join(path);
+    let is_small =
+        full.symlink_metadata().ok()?.is_file() && full.metadata().ok()?.len() <= MAX_SIZE;
+    is_small.then(|| fs::read(&full).ok()).flatten()
+}
+
+/// Longer files are no manifests.
+const MAX_SIZE: u64 = 32 * 1024 * 1024;
+
+fn digest(text: &[u8]) -> String {
+    let hash = Sha256::digest(text);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read(kind: FileKind, path: &str, text: &str) -> Says {
+    match kind {
+        FileKind::Requirements => python::requirements(path, text),
+        FileKind::PyProject => python::pyproject(text),
+        FileKind::SetupCfg => python::setup_cfg(text),
+        FileKind::SetupPy => python::setup_py(text),
+        FileKind::Pipfile => python::pipfile(text),
+        FileKind::PythonLock => python::lock(text),
+        FileKind::PackageJson => javascript::package_json(text),
+        FileKind::NpmLock => javascript::npm_lock(text),
+        FileKind::NodeSettings => javascript::settings(text),
+        FileKind::CargoToml => others::cargo_toml(text),
+        FileKind::CargoLock => others::cargo_lock(text),
+        FileKind::GoMod => others::go_mod(text),
+        FileKind::Gemfile => others::gemfile(text),
+        FileKind::GemfileLock => others::gemfile_lock(text),
+        FileKind::Composer => others::composer(text),
+        FileKind::Makefile => targets::makefile(text),
+        FileKind::Justfile => targets::justfile(text),
+        FileKind::Gitmodules => others::gitmodules(text),
+        FileKind::NodeLock | FileKind::Other => Says::default(),
+    }
+}
+
+impl Says {
+    pub(crate) fn package(&self, name: &str, normal: fn(&str) -> String) -> Option<&Package> {
+        let wanted = normal(name);
+        let mut packages = self.packages.iter();
+        packages.find(|package| normal(&package.name) == wanted)
+    }
+
+    fn add(&mut self, name: &str, requirement: &str, group: &str) {
+        self.packages.push(Package {
+            name: name.to_owned(),
+            requirement: requirement.to_owned(),
+            group: group.to_owned(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_later_is_not_declared_and_seen_as_a_change() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("requirements.txt"), "PyYAML>=6\n").unwrap();
+        let declared = Declared::read(root.path());
+        let kept = serde_json::to_string(&declared).unwrap();
+        let declared: Declared = serde_json::from_str(&kept).unwrap();
+        assert!(declared.is_unchanged(root.path(), "requirements.txt"));
+        fs::write(root.path().join("requirements.txt"), "PyYAML>=6\nevil\n").unwrap();
+        assert!(!declared.is_unchanged(root.path(), "requirements.txt"));
+        let says = &declared.file("requirements.txt").unwrap().says;
+        let names: Vec<&str> = says.packages.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["PyYAML"]);
+    }
+}

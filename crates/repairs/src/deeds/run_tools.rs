@@ -1,0 +1,175 @@
+use std::fs;
+use std::io::Write;
+
+use regreen_workspace::RelPath;
+
+use super::own_entries::only_own_entries_differ;
+use super::set_aside::set_aside;
+use crate::folder::Folder;
+use crate::plan::{Check, ToolRun};
+use crate::runner::{Ran, Runner, ToolCall};
+use crate::scene::Scene;
+
+/// How much of what a tool said is quoted.
+const QUOTED: usize = 300;
+
+/// A file as it was before.
+struct Before<'p> {
+    path: &'p RelPath,
+    bytes: Option<Vec<u8>>,
+}
+
+/// Runs the tools, looks whether they helped and kept their hands off other files.
+pub(super) fn carry_out(
+    scene: &Scene<'_>,
+    run: &ToolRun,
+    runner: &mut dyn Runner,
+) -> Result<(), String> {
+    let kept: Vec<Before<'_>> = run
+        .keeps
+        .iter()
+        .chain(lock_of(run))
+        .map(|path| before(scene, path))
+        .collect();
+    let result = run_all(run, runner).and_then(|()| check(scene, run, &kept, runner));
+    let changed = restore(scene, run, &kept, result.is_err());
+    let result = result.and(changed);
+    if let Some(made) = &run.makes {
+        match &result {
+            Ok(()) => ignore(scene, made),
+            Err(_) => drop(set_aside(scene, made)),
+        }
+    }
+    result
+}
+
+fn lock_of(run: &ToolRun) -> Option<&RelPath> {
+    match &run.check {
+        Check::OwnEntriesOnly(lock) => Some(lock),
+        Check::ExitCode | Check::Exists(_) | Check::Passes(_) => None,
+    }
+}
+
+fn before<'p>(scene: &Scene<'_>, path: &'p RelPath) -> Before<'p> {
+    Before {
+        path,
+        bytes: fs::read(path.under(scene.root)).ok(),
+    }
+}
+
+fn run_all(run: &ToolRun, runner: &mut dyn Runner) -> Result<(), String> {
+    for call in &run.calls {
+        let ran = runner.run(call);
+        if !ran.succeeded() {
+            return Err(failed(call, &ran));
+        }
+    }
+    Ok(())
+}
+
+fn failed(call: &ToolCall, ran: &Ran) -> String {
+    let program = call
+        .argv
+        .first()
+        .map(|program| program.to_string_lossy().into_owned());
+    let name = program
+        .as_deref()
+        .and_then(|path| path.rsplit('/').next())
+        .unwrap_or_default()
+        .to_owned();
+    let lines = ran
+        .output
+        .lines()
+        .rev()
+        .filter(|line| !line.trim().is_empty());
+    let last: String = lines
+        .take(1)
+        .flat_map(str::chars)
+        .filter(|c| !c.is_control())
+        .take(QUOTED)
+        .collect();
+    match ran.exit {
+        Some(code) => format!("{name} failed with exit code {code}: {last}"),
+        None => format!("{name} was not run to its end: {last}"),
+    }
+}
+
+fn check(
+    scene: &Scene<'_>,
+    run: &ToolRun,
+    kept: &[Before<'_>],
+    runner: &mut dyn Runner,
+) -> Result<(), String> {
+    match &run.check {
+        Check::ExitCode => Ok(()),
+        Check::Exists(path) if scene.root.join(path).exists() => Ok(()),
+        Check::Exists(path) => Err(format!("it ran well, but {} is not there", path.display())),
+        Check::Passes(call) if runner.run(call).succeeded() => Ok(()),
+        Check::Passes(_) => Err("it ran well, but what was missing still is".to_owned()),
+        Check::OwnEntriesOnly(lock) => {
+            let then = kept
+                .iter()
+                .find(|before| before.path == lock)
+                .and_then(|before| before.bytes.clone());
+            let now = fs::read(lock.under(scene.root)).unwrap_or_default();
+            match then {
+                Some(then) if only_own_entries_differ(&then, &now) => Ok(()),
+                _ => Err(format!(
+                    "{lock} would have changed in more than the project's own entries"
+                )),
+            }
+        }
+    }
+}
+
+/// Puts back what must not have changed. The lock that was to change goes back only if it
+/// failed.
+fn restore(
+    scene: &Scene<'_>,
+    run: &ToolRun,
+    kept: &[Before<'_>],
+    has_failed: bool,
+) -> Result<(), String> {
+    let mut changed = Vec::new();
+    for before in kept {
+        let is_changed = fs::read(before.path.under(scene.root)).ok() != before.bytes;
+        let may_change = lock_of(run) == Some(before.path) && !has_failed;
+        if is_changed && !may_change {
+            put_back(scene, before)?;
+            changed.push(before.path.to_string());
+        }
+    }
+    match changed.as_slice() {
+        [] => Ok(()),
+        changed => Err(format!(
+            "it changed {}, which was put back",
+            changed.join(", ")
+        )),
+    }
+}
+
+fn put_back(scene: &Scene<'_>, before: &Before<'_>) -> Result<(), String> {
+    let cannot = |error: std::io::Error| {
+        format!(
+            "{} was changed and cannot be put back: {error}",
+            before.path
+        )
+    };
+    let (folder, name) = Folder::of(scene.root, before.path).map_err(cannot)?;
+    let Some(bytes) = &before.bytes else {
+        return set_aside(scene, before.path).map_err(cannot);
+    };
+    let mode = folder.stat(&name).map_or(0o644, |stat| stat.st_mode);
+    folder.replace(&name, bytes, mode).map_err(cannot)
+}
+
+/// What a repair has made belongs to nobody's commit.
+fn ignore(scene: &Scene<'_>, made: &RelPath) {
+    let inside = RelPath::new([made.as_bytes(), b"/.gitignore"].concat());
+    let written = inside.map(|path| {
+        let (folder, name) = Folder::of(scene.root, &path)?;
+        folder.new_file(&name, 0o644)?.write_all(b"*\n")
+    });
+    // Only a convenience: it may be there already.
+    drop(written);
+}

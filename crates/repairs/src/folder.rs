@@ -1,0 +1,205 @@
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use regreen_workspace::RelPath;
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+
+/// A folder of the workspace, held open. Whatever is done in it is done there, even if
+/// somebody puts a link in its place meanwhile.
+#[derive(Debug)]
+pub(crate) struct Folder(OwnedFd);
+
+const HOLD: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::RDONLY);
+
+impl Folder {
+    pub(crate) fn open(root: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(root, HOLD, Mode::empty())?))
+    }
+
+    /// The folder that has `path`, and what it is called there. No link is followed.
+    pub(crate) fn of(root: &Path, path: &RelPath) -> io::Result<(Self, OsString)> {
+        let mut folder = Self::open(root)?;
+        let mut parts = path.as_path().components().peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return Ok((folder, part.as_os_str().to_owned()));
+            }
+            folder = folder.enter(part.as_os_str())?;
+        }
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+
+    pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
+        Ok(Self(rustix::fs::openat(
+            &self.0,
+            name,
+            HOLD,
+            Mode::empty(),
+        )?))
+    }
+
+    /// Enters a folder, made if it is not there.
+    pub(crate) fn enter_or_make(&self, name: &OsStr) -> io::Result<Self> {
+        match self.make_folder(name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => self.enter(name),
+        }
+    }
+
+    pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(
+            &self.0,
+            name,
+            Mode::from_raw_mode(0o777),
+        )?)
+    }
+
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    pub(crate) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Of the thing itself, not of what a link leads to.
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
+        Ok(rustix::fs::statat(
+            &self.0,
+            name,
+            AtFlags::SYMLINK_NOFOLLOW,
+        )?)
+    }
+
+    /// Opens a file for reading; a pipe there does not block.
+    pub(crate) fn file(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        Ok(rustix::fs::openat(&self.0, name, flags, Mode::empty())?.into())
+    }
+
+    /// A new file; refused if anything is there.
+    pub(crate) fn new_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(mode);
+        Ok(rustix::fs::openat(&self.0, name, flags, mode)?.into())
+    }
+
+    /// Writes a file anew beside itself and puts it in its place: a crash leaves one or the
+    /// other.
+    pub(crate) fn replace(&self, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mut draft = OsString::from(".regreen-");
+        draft.push(name);
+        let written = self.write_draft(&draft, bytes, mode);
+        let placed = written.and_then(|()| self.rename(&draft, self, name));
+        if placed.is_err() {
+            let _ = self.remove_file(&draft);
+        }
+        placed
+    }
+
+    fn write_draft(&self, draft: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mut file = self.new_file(draft, 0o600)?;
+        file.write_all(bytes)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+        file.sync_all()
+    }
+
+    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, name, &to.0, new)?)
+    }
+}
+
+/// Longer texts are no paths.
+const MAX_PATH: usize = 1024;
+
+/// The place in the workspace that a text means, with every link resolved: `None` if it is
+/// outside, leads through something that is no folder, or is the workspace itself. Need not
+/// exist.
+pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
+    if text.len() > MAX_PATH
+        || text.is_empty()
+        || text.chars().any(char::is_control)
+        || text.starts_with('~')
+    {
+        return None;
+    }
+    let full = root.join(text);
+    let real = full.canonicalize().ok().or_else(|| resolve_new(&full))?;
+    let path = real.strip_prefix(root).ok()?;
+    RelPath::new(path.as_os_str().as_bytes()).ok()
+}
+
+/// Resolves what is there of a path; the rest must be plain names.
+fn resolve_new(path: &Path) -> Option<PathBuf> {
+    // A link that leads nowhere is there, too.
+    if path.symlink_metadata().is_ok() {
+        return None;
+    }
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let last = path
+        .components()
+        .next_back()
+        .filter(|part| is_plain(*part))?;
+    let parent = path.parent()?;
+    let real = parent.canonicalize().ok().or_else(|| resolve_new(parent))?;
+    Some(real.join(last.as_os_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_in_the_workspace_or_it_is_none() {
+        let outer = tempfile::tempdir().unwrap();
+        let outer = outer.path().canonicalize().unwrap();
+        let root = outer.join("w");
+        fs::create_dir_all(root.join("a")).unwrap();
+        fs::write(outer.join("secret"), "").unwrap();
+        symlink("../secret", root.join("out")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("a", root.join("in")).unwrap();
+        symlink("/nowhere/x", root.join("broken")).unwrap();
+        let at = |text: &str| locate(&root, text).map(|path| path.to_string());
+        assert_eq!(at("a/b/c").as_deref(), Some("a/b/c"));
+        assert_eq!(at("./a/../a/b").as_deref(), Some("a/b"));
+        assert_eq!(at("in/b").as_deref(), Some("a/b"));
+        assert_eq!(at(root.join("a").to_str().unwrap()).as_deref(), Some("a"));
+        for bad in [
+            "",
+            ".",
+            "..",
+            "../w2/x",
+            "/etc/passwd",
+            "out",
+            "up/secret",
+            "up/new",
+            "broken",
+            "~/x",
+            "no/../../x",
+            "a\nb",
+            "broken/x",
+        ] {
+            assert_eq!(at(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_became_a_link_is_not_entered() {
+        let root = tempfile::tempdir().unwrap();
+        let path = RelPath::new("a/b").unwrap();
+        symlink("/tmp", root.path().join("a")).unwrap();
+        assert!(Folder::of(root.path(), &path).is_err());
+    }
+}

@@ -1,0 +1,214 @@
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_workspace::RelPath;
+
+use crate::plan::{Deed, Plan};
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::Verdict;
+
+/// What a folder says with that it may be deleted at any time (<https://bford.info/cachedir/>).
+const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// Kinds that a spoilt cache explains.
+const SPOILT: [FailureKind; 3] = [
+    FailureKind::DataCorrupt,
+    FailureKind::DataFormatError,
+    FailureKind::IntegrityMismatch,
+];
+
+/// What programs say of spoilt data, where the kind does not.
+const WORDS: [&str; 10] = [
+    "corrupt",
+    "malformed",
+    "truncated",
+    "unpickling",
+    "ran out of input",
+    "bad magic",
+    "not a database",
+    "checksum",
+    "unexpected end of",
+    "invalid load key",
+];
+
+/// Programs and libraries: a line that names them only says where something happened.
+const CODE: [&str; 12] = [
+    "py", "pyc", "js", "mjs", "cjs", "ts", "rs", "rb", "go", "so", "php", "java",
+];
+
+/// A cache that is spoilt, and says itself that it is one.
+pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
+    if failure.kind == FailureKind::DiskFull {
+        return Some(Verdict::persons(
+            "make room on the disk",
+            "what may be deleted to make room is yours to say",
+        ));
+    }
+    if let Some(RepairAction::CleanCache { path }) = &failure.repair {
+        return Some(suggested(scene, failure, path));
+    }
+    let line = text::blocker(failure).to_ascii_lowercase();
+    let is_said = WORDS.iter().any(|word| line.contains(word));
+    let is_spoilt = SPOILT.contains(&failure.kind)
+        || (is_said && failure.kind == FailureKind::RuntimeException);
+    if !is_spoilt {
+        return None;
+    }
+    let file = spoilt_file(scene, failure)?;
+    let folder = cache_of(scene, &file)?;
+    Some(verdict(scene, &folder))
+}
+
+/// The file in a cache that the failure is about: the last one named, and not in order.
+fn spoilt_file(scene: &Scene<'_>, failure: &Failure) -> Option<RelPath> {
+    let lines: Vec<&str> = text::tail(scene.output)
+        .chain([text::blocker(failure)])
+        .collect();
+    let words = lines.iter().rev().flat_map(|line| text::words(line));
+    let mut places = words
+        .filter(|word| word.contains(['/', '.']))
+        .filter_map(|word| scene.locate(word));
+    let is_code = |place: &RelPath| {
+        let ending = place
+            .as_path()
+            .extension()
+            .and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| CODE.contains(&ending))
+    };
+    places.find(|place| {
+        !is_code(place) && cache_of(scene, place).is_some() && is_spoilt(&place.under(scene.root))
+    })
+}
+
+/// What can be checked must be broken.
+fn is_spoilt(path: &Path) -> bool {
+    let is_json = path.extension().is_some_and(|ending| ending == "json");
+    match fs::read(path) {
+        Ok(bytes) if is_json => serde_json::from_slice::<serde_json::Value>(&bytes).is_err(),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+/// The outermost folder around a file that is marked as a cache.
+fn cache_of(scene: &Scene<'_>, file: &RelPath) -> Option<RelPath> {
+    let folders: Vec<&Path> = file.folders().collect();
+    let marked = folders
+        .into_iter()
+        .rev()
+        .find(|folder| is_marked(&scene.root.join(folder)))?;
+    RelPath::inside(scene.root, marked).ok()
+}
+
+/// Marked by its tag, or nothing but what Python compiled. A virtual environment may have a
+/// tag, too, but is more than a cache.
+fn is_marked(folder: &Path) -> bool {
+    let is_venv = folder.join("pyvenv.cfg").exists();
+    (has_tag(folder) && !is_venv) || is_compiled_python(folder)
+}
+
+fn has_tag(folder: &Path) -> bool {
+    let tag = folder.join("CACHEDIR.TAG");
+    let is_file = tag.symlink_metadata().is_ok_and(|stat| stat.is_file());
+    let mut start = Vec::new();
+    let read =
+        fs::File::open(&tag).map(|file| file.take(SIGNATURE.len() as u64).read_to_end(&mut start));
+    is_file && read.is_ok() && start == SIGNATURE
+}
+
+fn is_compiled_python(folder: &Path) -> bool {
+    let is_named = folder.file_name().is_some_and(|name| name == "__pycache__");
+    let entries: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect();
+    let is_compiled = |entry: &fs::DirEntry| {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        is_file
+            && entry
+                .path()
+                .extension()
+                .is_some_and(|ending| ending == "pyc")
+    };
+    is_named && !entries.is_empty() && entries.iter().all(is_compiled)
+}
+
+/// A cache that the text names by its usual name only: the one folder of that name.
+fn suggested(scene: &Scene<'_>, failure: &Failure, path: &str) -> Verdict {
+    let Some(place) = scene.locate(path) else {
+        return Verdict::refused(format!("{} is not in the workspace", path.escape_debug()));
+    };
+    if place.under(scene.root).is_dir() {
+        return verdict(scene, &place);
+    }
+    let words = text::tail(scene.output)
+        .chain([text::blocker(failure)])
+        .flat_map(text::words);
+    let beside = words
+        .filter_map(|word| scene.locate(word))
+        .find_map(|file| {
+            let folder = file.as_path().parent()?.join(path);
+            RelPath::inside(scene.root, &folder)
+                .ok()
+                .filter(|place| place.under(scene.root).is_dir())
+        });
+    match beside {
+        Some(place) => verdict(scene, &place),
+        None => Verdict::refused(format!("{place} is not there")),
+    }
+}
+
+fn verdict(scene: &Scene<'_>, folder: &RelPath) -> Verdict {
+    let action = RepairAction::CleanCache {
+        path: folder.to_string(),
+    };
+    let plan = Plan::new(
+        action,
+        format!("set the spoilt cache {folder} aside"),
+        Deed::SetAside(folder.clone()),
+    );
+    let full = folder.under(scene.root);
+    match () {
+        () if !full.symlink_metadata().is_ok_and(|stat| stat.is_dir()) => {
+            Verdict::refused(format!("{folder} is not a folder"))
+        }
+        () if [".git", ".regreen"]
+            .iter()
+            .any(|name| folder.is_within(name)) =>
+        {
+            Verdict::refused(format!("{folder} is no cache"))
+        }
+        () if !is_marked(&full) => Verdict::ask(
+            plan,
+            format!("{folder} is not marked as a cache (CACHEDIR.TAG)"),
+        ),
+        () if full.join(".git").exists() => {
+            Verdict::ask(plan, format!("{folder} has a repository in it"))
+        }
+        () if is_tracked(scene, folder) => {
+            Verdict::ask(plan, format!("git knows files in {folder}"))
+        }
+        () => Verdict::Allowed(plan),
+    }
+}
+
+/// Whether git's index has files in it. Of an index that cannot be read nothing is known.
+fn is_tracked(scene: &Scene<'_>, folder: &RelPath) -> bool {
+    let git = scene.root.join(".git");
+    if git.symlink_metadata().is_err() {
+        return false;
+    }
+    let Ok(index) = fs::read(git.join("index")) else {
+        // A repository without an index has no files yet; a worktree keeps its index elsewhere.
+        return !git.is_dir();
+    };
+    let mut prefix = folder.as_bytes().to_vec();
+    prefix.push(b'/');
+    // The fourth version shortens names: they cannot be searched for.
+    let is_short = index.get(4..8) == Some(&[0, 0, 0, 4]);
+    is_short || index.windows(prefix.len()).any(|bytes| bytes == prefix)
+}

@@ -1,0 +1,250 @@
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_supervisor::{
+    Holders, SeenProcess, has_process, holders_of_file, see_process, see_processes,
+};
+use regreen_workspace::RelPath;
+use rustix::process::geteuid;
+
+use super::ours;
+use crate::plan::{Deed, Plan};
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::Verdict;
+
+/// A younger lock of git may be of a process that cannot be seen from here.
+const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
+
+/// Files of that ending that lock nothing.
+const NO_LOCKS: [&str; 12] = [
+    "Cargo.lock",
+    "yarn.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "Gemfile.lock",
+    "composer.lock",
+    "bun.lock",
+    "flake.lock",
+    "mix.lock",
+    "Podfile.lock",
+];
+
+/// A lock whose owner is dead.
+pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
+    let suggested = match &failure.repair {
+        Some(RepairAction::RemoveStaleLock { path }) => Some(path.as_str()),
+        _ if failure.kind == FailureKind::StaleLock => None,
+        _ => return None,
+    };
+    let place = match suggested {
+        Some(path) => match found(scene, path) {
+            Some(place) => place,
+            None => {
+                return Some(Verdict::refused(format!(
+                    "{} is not in the workspace",
+                    path.escape_debug()
+                )));
+            }
+        },
+        None => match named(scene, failure) {
+            Some(place) => place,
+            None => {
+                return Some(Verdict::persons(
+                    "look at the lock",
+                    "whose lock it is cannot be seen from here",
+                ));
+            }
+        },
+    };
+    Some(verdict(scene, &place))
+}
+
+/// Where the text says, or the only pid file of that name.
+fn found(scene: &Scene<'_>, path: &str) -> Option<RelPath> {
+    let place = scene.locate(path)?;
+    if place.under(scene.root).symlink_metadata().is_ok() || path.contains('/') {
+        return Some(place);
+    }
+    let mut named = ours::pid_files(scene.root)
+        .into_iter()
+        .filter(|file| file.ends_with(path));
+    let only = named.next().filter(|_| named.next().is_none());
+    only.and_then(|file| RelPath::inside(scene.root, &file).ok())
+        .or(Some(place))
+}
+
+/// The file that the line names, or whose pid it names.
+fn named(scene: &Scene<'_>, failure: &Failure) -> Option<RelPath> {
+    let line = text::blocker(failure);
+    let is_lock = |place: &RelPath| {
+        let name = place.to_string().to_ascii_lowercase();
+        [".lock", ".pid", ".lck"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
+            && place.under(scene.root).exists()
+    };
+    let mut places = text::words(line)
+        .into_iter()
+        .filter_map(|word| scene.locate(word));
+    places.find(is_lock).or_else(|| {
+        let pid = text::pid(line)?;
+        let mut files = ours::pid_files(scene.root).into_iter();
+        let file = files.find(|file| ours::pid_in(file) == Some(pid))?;
+        RelPath::inside(scene.root, &file).ok()
+    })
+}
+
+fn verdict(scene: &Scene<'_>, place: &RelPath) -> Verdict {
+    let full = place.under(scene.root);
+    let Ok(stat) = full.symlink_metadata() else {
+        return Verdict::refused(format!("{place} is not there any more"));
+    };
+    if let Some(why) = not_a_lock(place, &stat) {
+        return Verdict::refused(format!("{place} {why}"));
+    }
+    match holders_of_file(stat.dev(), stat.ino(), scene.now) {
+        Holders::Unknown => return ask(place, "not every process can be looked into from here"),
+        Holders::Known(holders) => {
+            if let Some(holder) = holders.first() {
+                return Verdict::refused(format!("{} has {place} open", described(holder)));
+            }
+        }
+    }
+    if place.is_within(".git") {
+        return of_git(scene, place, &stat);
+    }
+    match ours::pid_in(&full) {
+        Some(pid) => of_process(scene, place, &stat, pid),
+        None => ask(place, "it does not say whose it is"),
+    }
+}
+
+fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
+    let name = place
+        .as_path()
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    match stat {
+        stat if !stat.is_file() => Some("is not a file"),
+        stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
+        stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),
+        _ if NO_LOCKS.contains(&name) => Some("is not that sort of lock"),
+        _ if place.is_within(".git") && !name.ends_with(".lock") => Some("is not a lock of git"),
+        _ => None,
+    }
+}
+
+/// Locks of git do not say whose they are: old, open nowhere, and no git at work here.
+fn of_git(scene: &Scene<'_>, place: &RelPath, stat: &Metadata) -> Verdict {
+    let processes = see_processes(scene.now);
+    if let Some(git) = processes
+        .iter()
+        .find(|process| is_git_here(scene.root, process))
+    {
+        return Verdict::refused(format!("{} is at work in this repository", described(git)));
+    }
+    let age = stat
+        .modified()
+        .ok()
+        .and_then(|written| scene.now.duration_since(written).ok());
+    if processes.is_empty() || age.is_none_or(|age| age < OLD_ENOUGH) {
+        return ask(place, "it is young: its owner may be out of sight");
+    }
+    Verdict::Allowed(removal(place))
+}
+
+fn is_git_here(root: &Path, process: &SeenProcess) -> bool {
+    let program = process.argv.first().map_or("", String::as_str);
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let is_here = process
+        .folder
+        .as_deref()
+        .is_some_and(|folder| folder.starts_with(root));
+    let is_named = process
+        .argv
+        .iter()
+        .any(|word| Path::new(word).starts_with(root));
+    !process.is_zombie && name.starts_with("git") && (is_here || is_named)
+}
+
+/// A lock that names its owner.
+fn of_process(scene: &Scene<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> Verdict {
+    match has_process(pid) {
+        Some(false) => return Verdict::Allowed(removal(place)),
+        None => return ask(place, "the process table cannot be read"),
+        Some(true) => {}
+    }
+    let Some(process) = see_process(pid, scene.now) else {
+        return ask(place, &format!("process {pid} cannot be looked at"));
+    };
+    let is_younger = stat
+        .modified()
+        .is_ok_and(|written| process.started > written);
+    match process {
+        process if process.is_zombie => {
+            ask(place, &format!("process {pid} has ended, but is not gone"))
+        }
+        process if is_younger => ask(
+            place,
+            &format!(
+                "process {pid} is another one by now ({})",
+                described(&process)
+            ),
+        ),
+        process if ours::is_ours(scene, &process) => Verdict::Allowed(ending(&process)),
+        process => ask(
+            place,
+            &format!(
+                "{} is running, and not known to be ours",
+                described(&process)
+            ),
+        ),
+    }
+}
+
+fn removal(place: &RelPath) -> Plan {
+    let action = RepairAction::RemoveStaleLock {
+        path: place.to_string(),
+    };
+    Plan::new(
+        action,
+        format!("set the stale lock {place} aside"),
+        Deed::SetAside(place.clone()),
+    )
+}
+
+fn ask(place: &RelPath, why: &str) -> Verdict {
+    Verdict::ask(removal(place), why)
+}
+
+/// Ends a process that was proven to be ours.
+pub(super) fn ending(process: &SeenProcess) -> Plan {
+    let action = RepairAction::EndProcess {
+        args: vec![process.pid.to_string(), process.start.to_string()],
+    };
+    let does = format!("end {}, left over from this workspace", described(process));
+    let deed = Deed::EndProcess {
+        pid: process.pid,
+        start: process.start,
+    };
+    Plan::new(action, does, deed)
+}
+
+/// `process 4711 (python3 -m http.server)`.
+pub(super) fn described(process: &SeenProcess) -> String {
+    let command: String = process
+        .argv
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(60)
+        .collect();
+    format!("process {} ({command})", process.pid)
+}

@@ -1,0 +1,217 @@
+//! Whose a process is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use regreen_supervisor::SeenProcess;
+
+use crate::scene::Scene;
+
+/// How far the clocks of files and processes may be apart.
+const TOLERANCE: Duration = Duration::from_millis(100);
+/// How deep pid files are looked for, and among how many files.
+const MAX_DEPTH: usize = 4;
+const MAX_ENTRIES: usize = 5000;
+/// A longer file is no pid file.
+const MAX_SIZE: u64 = 4096;
+
+/// Whether a process is proven to be a leftover of this workspace's own runs: it carries our
+/// marker; or it is this user's, works in the workspace, is named by a pid file there that is
+/// not older than itself, and its command line is one that the task itself runs.
+pub(super) fn is_ours(scene: &Scene<'_>, process: &SeenProcess) -> bool {
+    let is_self = u32::try_from(process.pid).ok() == Some(std::process::id());
+    if is_self || process.is_zombie || !process.is_of_this_user {
+        return false;
+    }
+    let marker = scene.marker.filter(|prefix| !prefix.is_empty());
+    let is_marked = marker.is_some_and(|prefix| {
+        process
+            .marker
+            .as_deref()
+            .is_some_and(|marker| marker.starts_with(prefix))
+    });
+    is_marked
+        || (works_here(scene, process)
+            && has_pid_file(scene, process)
+            && is_run_by_task(scene, &process.argv))
+}
+
+fn works_here(scene: &Scene<'_>, process: &SeenProcess) -> bool {
+    process
+        .folder
+        .as_deref()
+        .is_some_and(|folder| folder.starts_with(scene.root))
+}
+
+fn has_pid_file(scene: &Scene<'_>, process: &SeenProcess) -> bool {
+    let not_older = |written: SystemTime| written + TOLERANCE >= process.started;
+    let files = pid_files(scene.root).into_iter();
+    let mut naming = files.filter(|path| pid_in(path) == Some(process.pid));
+    naming.any(|path| {
+        path.metadata()
+            .and_then(|stat| stat.modified())
+            .is_ok_and(not_older)
+    })
+}
+
+/// Files of the workspace that are called like pid files.
+pub(super) fn pid_files(root: &Path) -> Vec<PathBuf> {
+    let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
+    visit(root, MAX_DEPTH, &mut left, &mut found);
+    found.sort();
+    found
+}
+
+fn visit(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some(rest) = left.checked_sub(1) else {
+            return;
+        };
+        *left = rest;
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        let is_skipped = [".git", "node_modules", ".venv", "target"].contains(&name.as_str());
+        if kind.is_dir() && depth > 0 && !is_skipped {
+            visit(&entry.path(), depth - 1, left, found);
+        } else if kind.is_file() && name.contains("pid") {
+            found.push(entry.path());
+        }
+    }
+}
+
+/// The pid in a pid file or a lock: the first number of the first line, or the one that is
+/// called `pid`.
+pub(super) fn pid_in(path: &Path) -> Option<i32> {
+    let is_small = path
+        .symlink_metadata()
+        .ok()
+        .filter(|stat| stat.is_file() && stat.len() <= MAX_SIZE);
+    let text = is_small.and_then(|_| fs::read_to_string(path).ok())?;
+    if text.to_ascii_lowercase().contains("host") {
+        // A process of another machine cannot be looked at from here.
+        return None;
+    }
+    let first = text.lines().next().unwrap_or_default().trim();
+    first
+        .parse()
+        .ok()
+        .filter(|pid| *pid > 1)
+        .or_else(|| crate::text::pid(&text))
+}
+
+/// Whether a command line is one that the task runs: itself, or in a script of the workspace
+/// that it starts.
+fn is_run_by_task(scene: &Scene<'_>, argv: &[String]) -> bool {
+    let scripts = scene
+        .commands
+        .iter()
+        .flat_map(|command| crate::text::words(command));
+    let texts = scripts
+        .filter_map(|word| scene.locate(word))
+        .filter_map(|place| script(&place.under(scene.root)));
+    let texts: Vec<String> = scene.commands.iter().cloned().chain(texts).collect();
+    let mut commands = texts.iter().flat_map(|text| simple_commands(text));
+    commands.any(|command| is_same(&command, argv))
+}
+
+fn script(path: &Path) -> Option<String> {
+    let is_small = path
+        .metadata()
+        .ok()
+        .filter(|stat| stat.is_file() && stat.len() <= 64 * 1024);
+    let text = is_small.and_then(|_| fs::read_to_string(path).ok())?;
+    let is_shell = text.starts_with("#!") || path.extension().is_some_and(|ending| ending == "sh");
+    is_shell.then_some(text)
+}
+
+/// Words that start another command.
+const STARTERS: [&str; 7] = ["exec", "nohup", "setsid", "env", "time", "command", "then"];
+
+/// The commands of a shell text, as words; redirections and assignments left out.
+fn simple_commands(text: &str) -> Vec<Vec<String>> {
+    let parts = text.split(['\n', ';', '|', '&', '(', ')', '{', '}']);
+    let commands = parts.filter_map(|part| {
+        let plain = part.split(['<', '>']).next().unwrap_or_default();
+        let words = shell_words::split(plain).ok()?;
+        let is_before = |word: &String| STARTERS.contains(&word.as_str()) || is_assignment(word);
+        let command: Vec<String> = words.into_iter().skip_while(is_before).collect();
+        (command.len() >= 2).then_some(command)
+    });
+    commands.collect()
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// The same program with the same arguments; or the command is a script, and an interpreter
+/// runs it.
+fn is_same(command: &[String], argv: &[String]) -> bool {
+    let (Some((program, args)), Some((running, with))) =
+        (command.split_first(), argv.split_first())
+    else {
+        return false;
+    };
+    let is_it = is_same_program(program, running) && are_same(args, with);
+    is_it || (program.contains('/') && are_same(command, with))
+}
+
+/// `python3` may be `/usr/bin/python3.11`.
+fn is_same_program(program: &str, running: &str) -> bool {
+    let base = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+            .to_owned()
+    };
+    !base(program).is_empty() && base(program) == base(running)
+}
+
+/// A variable stands for any one word; something must be said literally.
+fn are_same(words: &[String], with: &[String]) -> bool {
+    let is_variable = |word: &str| word.starts_with('$');
+    let same = words
+        .iter()
+        .zip(with)
+        .all(|(word, arg)| is_variable(word) || word == arg);
+    same && words.len() == with.len() && words.iter().any(|word| !is_variable(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(text: &str, argv: &[&str]) -> bool {
+        let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+        simple_commands(text)
+            .iter()
+            .any(|command| is_same(command, &argv))
+    }
+
+    #[test]
+    fn a_command_line_is_the_tasks_only_if_program_and_arguments_are() {
+        assert!(same(
+            "python3 -m http.server 8000 &",
+            &["/usr/bin/python3.11", "-m", "http.server", "8000"]
+        ));
+        assert!(same(
+            "PORT=1 exec node srv.js >log 2>&1",
+            &["node", "srv.js"]
+        ));
+        assert!(same(
+            "python3 srv.py \"$PORT\" & echo $! > pid",
+            &["python3", "srv.py", "8000"]
+        ));
+        assert!(same("./serve.sh 80", &["/bin/sh", "./serve.sh", "80"]));
+        assert!(!same("bash svc.sh", &["sleep", "300"]));
+        assert!(!same("python3 srv.py 8000", &["python3", "srv.py", "8001"]));
+        assert!(!same("python3 srv.py", &["python3", "-c", "srv.py"]));
+        assert!(!same("$CMD $ARG", &["sleep", "300"]));
+        assert!(!same("sleep", &["sleep"]));
+    }
+}

@@ -1,0 +1,108 @@
+//! Where a Python package is named, and what to install from there.
+
+use crate::declared::{DeclaredFile, FileKind, Package};
+use crate::names::normal;
+use crate::scene::Scene;
+
+/// What pip is given, all of it from manifests as they were when the run began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) package: String,
+    pub(super) file: String,
+    pub(super) args: Vec<String>,
+    /// Why a person should see it first.
+    pub(super) doubt: Option<String>,
+}
+
+/// Requirements first: they are made for installing; locks last.
+const KINDS: [FileKind; 6] = [
+    FileKind::Requirements,
+    FileKind::PyProject,
+    FileKind::SetupCfg,
+    FileKind::SetupPy,
+    FileKind::Pipfile,
+    FileKind::PythonLock,
+];
+
+/// The first manifest that names one of the packages.
+pub(super) fn find(scene: &Scene<'_>, names: &[String]) -> Option<Source> {
+    KINDS.iter().find_map(|kind| {
+        let mut files: Vec<(&str, &DeclaredFile)> = scene.declared.of_kind(*kind).collect();
+        files.retain(|(path, _)| !path.contains("constraints"));
+        // The one at the root first, and the plainest name.
+        files.sort_by_key(|(path, _)| {
+            (path.matches('/').count(), path.ends_with(".in"), path.len())
+        });
+        files.into_iter().find_map(|(path, file)| {
+            let package = names
+                .iter()
+                .find_map(|name| file.says.package(name, normal))?;
+            Some(source(scene, path, file, package))
+        })
+    })
+}
+
+fn source(scene: &Scene<'_>, path: &str, file: &DeclaredFile, package: &Package) -> Source {
+    let is_whole = file.kind == FileKind::Requirements && is_unchanged(scene, path, file);
+    let args = match file.kind {
+        _ if is_whole => vec!["-r".to_owned(), path.to_owned()],
+        FileKind::Requirements | FileKind::PythonLock => vec![package.requirement.clone()],
+        _ => group(scene, file, &package.group),
+    };
+    Source {
+        package: package.name.clone(),
+        file: path.to_owned(),
+        args,
+        doubt: doubt(scene, path, file, &package.name),
+    }
+}
+
+fn is_unchanged(scene: &Scene<'_>, path: &str, file: &DeclaredFile) -> bool {
+    let all = std::iter::once(path).chain(file.says.includes.iter().map(String::as_str));
+    let mut all = all;
+    all.all(|path| scene.declared.is_unchanged(scene.root, path))
+}
+
+/// Everything that stands in the main list and in the package's own, pinned where a lock pins.
+fn group(scene: &Scene<'_>, file: &DeclaredFile, group: &str) -> Vec<String> {
+    let listed = file.says.packages.iter();
+    let wanted = listed.filter(|package| package.group.is_empty() || package.group == group);
+    wanted.map(|package| pinned(scene, package)).collect()
+}
+
+fn pinned(scene: &Scene<'_>, package: &Package) -> String {
+    let mut locks = scene.declared.of_kind(FileKind::PythonLock);
+    let pin = locks.find_map(|(_, lock)| lock.says.package(&package.name, normal));
+    // A marker or an extra says more than a pin can.
+    let is_plain = !package.requirement.contains(['[', ';']);
+    match pin.filter(|_| is_plain) {
+        Some(pin) => pin.requirement.clone(),
+        None => package.requirement.clone(),
+    }
+}
+
+fn doubt(scene: &Scene<'_>, path: &str, file: &DeclaredFile, name: &str) -> Option<String> {
+    let included = file
+        .says
+        .includes
+        .iter()
+        .filter_map(|path| scene.declared.file(path));
+    let mut all = std::iter::once(file).chain(included);
+    if let Some(place) = all.find_map(|file| file.says.elsewhere.first()) {
+        return Some(format!(
+            "{path} fetches from elsewhere than the usual index ({place})"
+        ));
+    }
+    let is_missing = |path: &&String| scene.declared.file(path).is_none();
+    if let Some(path) = file.says.includes.iter().find(is_missing) {
+        return Some(format!("{path} is not in the workspace"));
+    }
+    look_alike(name)
+        .map(|known| format!("{name}, which {path} names, is nearly called like {known}"))
+}
+
+/// A name one letter off a well-known one is a mistake more often than a package.
+pub(super) fn look_alike(name: &str) -> Option<String> {
+    let is_short = name.len() < 5 || crate::names::is_well_known(name);
+    crate::names::nearly(name, std::iter::empty()).filter(|_| !is_short)
+}

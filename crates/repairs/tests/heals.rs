@@ -1,0 +1,592 @@
+//! What regreen repairs itself: what an inspection says, and what is done then. Installers are
+//! played by a runner that writes down what it is asked; make, git and cargo are real.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod stage;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use regreen_model::{Failure, FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
+use regreen_repairs::{Ran, Runner, ToolCall};
+use stage::{Stage, failure};
+
+/// Plays every tool: writes down what it is asked, and makes a file as they would.
+#[derive(Default)]
+struct Player<'s> {
+    asked: Vec<String>,
+    makes: Option<(&'s Stage, &'s str)>,
+    fails: bool,
+}
+
+impl Runner for Player<'_> {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        let words: Vec<String> = call
+            .argv
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let program = words[0].rsplit('/').next().unwrap_or_default().to_owned();
+        self.asked
+            .push(format!("{program} {}", words[1..].join(" ")));
+        if let Some((stage, path)) = self.makes {
+            stage.write(path, "");
+        }
+        Ran {
+            exit: Some(i32::from(self.fails)),
+            output: "some words\nERROR: no such version\n".to_owned(),
+        }
+    }
+}
+
+/// Runs what it is asked to run, in the workspace.
+struct Real<'s>(&'s Stage);
+
+impl Runner for Real<'_> {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        let mut command = Command::new(&call.argv[0]);
+        command
+            .args(&call.argv[1..])
+            .current_dir(self.0.root().join(&call.folder));
+        let output = command.output().unwrap();
+        Ran {
+            exit: output.status.code(),
+            output: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+#[track_caller]
+fn allowed(stage: &Stage, failure: &Failure) -> PlannedRepair {
+    match stage.inspect(failure) {
+        Inspection::Allowed(planned) => planned,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn done(result: RepairResult) -> Vec<(String, String)> {
+    match result {
+        RepairResult::Done { environment, .. } => environment,
+        RepairResult::Failed { why } => panic!("{why}"),
+    }
+}
+
+fn pip(name: &str) -> Option<RepairAction> {
+    let args = vec![name.to_owned()];
+    Some(RepairAction::PipInstall { args })
+}
+
+fn missing_module(module: &str, package: &str) -> Failure {
+    let line = format!("ModuleNotFoundError: No module named '{module}'");
+    failure(FailureKind::MissingPythonModule, &line, pip(package))
+}
+
+fn with_venv() -> Stage {
+    let stage = Stage::new();
+    stage.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    stage.write_program(".venv/bin/python", "#!/bin/sh\n");
+    stage
+}
+
+const PIP: &str = "python -I -m pip install --disable-pip-version-check --no-input";
+
+#[track_caller]
+fn check_python(manifests: &[(&str, &str)], module: &str, package: &str, asked: &str) {
+    let stage = with_venv();
+    for (path, text) in manifests {
+        stage.write(path, text);
+    }
+    let stage = stage.begin();
+    let failure = missing_module(module, package);
+    let planned = allowed(&stage, &failure);
+    let mut player = Player::default();
+    let environment = done(stage.carry_out(&failure, &planned, &mut player));
+    assert_eq!(player.asked.first().unwrap(), &format!("{PIP} {asked}"));
+    let bin = stage.root().join(".venv/bin");
+    let path = environment.iter().find(|(name, _)| name == "PATH").unwrap();
+    assert!(path.1.starts_with(bin.to_str().unwrap()), "{path:?}");
+}
+
+#[test]
+fn a_package_is_installed_as_the_manifest_says() {
+    let requirements = [("requirements.txt", "PyYAML>=6\n")];
+    check_python(&requirements, "yaml", "PyYAML", "-r requirements.txt");
+    let dev = [
+        ("requirements.txt", "flask\n"),
+        ("requirements-dev.txt", "-r requirements.txt\npytest\n"),
+    ];
+    check_python(&dev, "pytest", "pytest", "-r requirements-dev.txt");
+    let pyproject = [(
+        "pyproject.toml",
+        "[project]\nname='a'\ndependencies=['python-dotenv>=1','six']\n",
+    )];
+    check_python(
+        &pyproject,
+        "dotenv",
+        "python-dotenv",
+        "python-dotenv>=1 six",
+    );
+    let setup = [("setup.cfg", "[options]\ninstall_requires =\n  attrs>=22\n")];
+    check_python(&setup, "attrs", "attrs", "attrs>=22");
+    let pipfile = [("Pipfile", "[packages]\nrequests = '==2.31.0'\n")];
+    check_python(&pipfile, "requests", "requests", "requests==2.31.0");
+}
+
+#[test]
+fn a_lock_says_which_version() {
+    let poetry = [
+        (
+            "pyproject.toml",
+            "[tool.poetry]\nname='a'\n[tool.poetry.dependencies]\nrequests='^2.30'\n",
+        ),
+        (
+            "poetry.lock",
+            "[[package]]\nname='requests'\nversion='2.31.0'\n[[package]]\nname='idna'\nversion='3.4'\n",
+        ),
+    ];
+    check_python(&poetry, "requests", "requests", "requests==2.31.0");
+    check_python(&poetry, "idna", "idna", "idna==3.4");
+}
+
+#[test]
+fn a_manifest_may_know_the_package_by_another_name() {
+    let binary = [("requirements.txt", "psycopg2==2.9\n")];
+    check_python(
+        &binary,
+        "psycopg2",
+        "psycopg2-binary",
+        "-r requirements.txt",
+    );
+    let headless = [("requirements.txt", "opencv-python-headless\n")];
+    check_python(&headless, "cv2", "opencv-python", "-r requirements.txt");
+    let cloud = [("requirements.txt", "google-cloud-storage\n")];
+    check_python(
+        &cloud,
+        "google.cloud.storage",
+        "google",
+        "-r requirements.txt",
+    );
+}
+
+#[test]
+fn the_project_itself_is_installed_from_its_folder() {
+    let own = [
+        ("pyproject.toml", "[project]\nname='zqapp'\nversion='1'\n"),
+        ("src/zqapp/__init__.py", ""),
+    ];
+    check_python(&own, "zqapp", "zqapp", "-e .");
+}
+
+#[test]
+fn without_an_environment_one_is_made() {
+    let stage = Stage::new();
+    stage.write("requirements.txt", "inflection==0.5.1\n");
+    stage.write_outside("bin/python3", "#!/bin/sh\n");
+    let python = stage.outside().join("bin/python3");
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut stage = stage.begin();
+    stage.path = stage.outside().join("bin").into_os_string();
+    let failure = missing_module("inflection", "inflection");
+    let planned = allowed(&stage, &failure);
+    let path = ".venv".to_owned();
+    assert_eq!(planned.action, RepairAction::VenvCreate { path });
+    let mut player = Player {
+        makes: Some((&stage, ".venv/bin/python")),
+        ..Player::default()
+    };
+    let environment = done(stage.carry_out(&failure, &planned, &mut player));
+    assert_eq!(player.asked[0], "python3 -I -m venv .venv");
+    assert_eq!(player.asked[1], format!("{PIP} -r requirements.txt"));
+    assert_eq!(environment.len(), 2);
+    // Nobody commits it by mistake.
+    assert_eq!(
+        fs::read_to_string(stage.root().join(".venv/.gitignore")).unwrap(),
+        "*\n"
+    );
+}
+
+#[test]
+fn an_environment_that_did_not_help_is_set_aside_again() {
+    let stage = Stage::new();
+    stage.write("requirements.txt", "inflection\n");
+    let stage = stage.begin();
+    let failure = missing_module("inflection", "inflection");
+    let Inspection::Allowed(planned) = stage.inspect(&failure) else {
+        return; // There is no Python here.
+    };
+    let mut player = Player {
+        makes: Some((&stage, ".venv/bin/python")),
+        fails: true,
+        ..Player::default()
+    };
+    let result = stage.carry_out(&failure, &planned, &mut player);
+    let RepairResult::Failed { why } = result else {
+        panic!("it failed");
+    };
+    assert!(why.contains("no such version"), "{why}");
+    assert!(!stage.root().join(".venv").exists());
+}
+
+#[test]
+fn an_install_that_brings_nothing_has_failed() {
+    let stage = Stage::new();
+    stage.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
+    stage.write_outside("npm", "#!/bin/sh\n");
+    fs::set_permissions(
+        stage.outside().join("npm"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
+    let mut stage = stage.begin();
+    stage.path = stage.outside().as_os_str().to_owned();
+    let args = vec!["ms".to_owned()];
+    let line = "Error: Cannot find module 'ms'";
+    let failure = failure(
+        FailureKind::MissingNodeModule,
+        line,
+        Some(RepairAction::NpmInstall { args }),
+    );
+    let planned = allowed(&stage, &failure);
+    let mut nothing = Player::default();
+    let result = stage.carry_out(&failure, &planned, &mut nothing);
+    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+    let mut player = Player {
+        makes: Some((&stage, "node_modules/ms/package.json")),
+        ..Player::default()
+    };
+    done(stage.carry_out(&failure, &planned, &mut player));
+    let without_lock =
+        "npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund";
+    assert_eq!(player.asked, [without_lock]);
+}
+
+#[test]
+fn what_the_lock_says_is_installed_by_its_own_manager_and_without_scripts() {
+    for (lock, text, asked) in [
+        (
+            "package-lock.json",
+            r#"{"packages":{"node_modules/ms":{"version":"2.1.3"}}}"#,
+            "npm ci --ignore-scripts --no-audit --no-fund",
+        ),
+        (
+            "yarn.lock",
+            "",
+            "yarn install --frozen-lockfile --ignore-scripts --non-interactive",
+        ),
+        (
+            "pnpm-lock.yaml",
+            "",
+            "pnpm install --frozen-lockfile --ignore-scripts",
+        ),
+        (
+            "bun.lock",
+            "",
+            "bun install --frozen-lockfile --ignore-scripts",
+        ),
+    ] {
+        let stage = Stage::new();
+        stage.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
+        stage.write(lock, text);
+        for name in ["npm", "yarn", "pnpm", "bun"] {
+            stage.write_outside(name, "#!/bin/sh\n");
+            fs::set_permissions(
+                stage.outside().join(name),
+                fs::Permissions::from_mode(0o755),
+            )
+            .unwrap();
+        }
+        let mut stage = stage.begin();
+        stage.path = stage.outside().as_os_str().to_owned();
+        let args = vec!["ms".to_owned()];
+        let failure = failure(
+            FailureKind::MissingNodeModule,
+            "",
+            Some(RepairAction::NpmInstall { args }),
+        );
+        let planned = allowed(&stage, &failure);
+        let mut player = Player {
+            makes: Some((&stage, "node_modules/ms/package.json")),
+            ..Player::default()
+        };
+        done(stage.carry_out(&failure, &planned, &mut player));
+        assert_eq!(player.asked, [asked]);
+    }
+}
+
+#[test]
+fn a_command_of_the_project_is_found_by_its_path() {
+    let stage = with_venv();
+    stage.write_program(".venv/bin/zqtool", "#!/bin/sh\n");
+    stage.write_program("node_modules/.bin/zqnode", "#!/bin/sh\n");
+    let stage = stage.begin();
+    for (command, folder) in [("zqtool", ".venv/bin"), ("zqnode", "node_modules/.bin")] {
+        let line = format!("bash: line 1: {command}: command not found");
+        let failure = failure(FailureKind::MissingCommand, &line, None);
+        let planned = allowed(&stage, &failure);
+        let environment = done(stage.carry_out(&failure, &planned, &mut Player::default()));
+        let expected = stage.root().join(folder);
+        assert!(
+            environment[0].1.starts_with(expected.to_str().unwrap()),
+            "{environment:?}"
+        );
+    }
+}
+
+#[test]
+fn a_script_becomes_executable() {
+    let stage = Stage::new();
+    stage.write("scripts/ci.sh", "#!/bin/sh\n");
+    let stage = stage.begin();
+    for line in [
+        "bash: line 1: ./scripts/ci.sh: Permission denied",
+        "run.sh: line 3: ./scripts/ci.sh: Permission denied",
+        "PermissionError: [Errno 13] Permission denied: './scripts/ci.sh'",
+    ] {
+        fs::set_permissions(
+            stage.root().join("scripts/ci.sh"),
+            fs::Permissions::from_mode(0o644),
+        )
+        .unwrap();
+        let failure = failure(FailureKind::PermissionDenied, line, None);
+        let planned = allowed(&stage, &failure);
+        done(stage.carry_out(&failure, &planned, &mut Player::default()));
+        let mode = fs::metadata(stage.root().join("scripts/ci.sh"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o755, "{line}");
+    }
+}
+
+#[test]
+fn a_folder_is_made_only_where_something_is_written() {
+    let stage = Stage::new().begin();
+    let missing = |line: &str| failure(FailureKind::MissingFile, line, None);
+    let written =
+        missing("FileNotFoundError: [Errno 2] No such file or directory: 'build/report/out.txt'");
+    let planned = allowed(&stage, &written);
+    done(stage.carry_out(&written, &planned, &mut Player::default()));
+    assert!(stage.root().join("build/report").is_dir());
+    for line in [
+        "FileNotFoundError: [Errno 2] No such file or directory: 'data/input.csv'",
+        "cat: logs/a.txt: No such file or directory",
+    ] {
+        stage.attack(&missing(line));
+    }
+}
+
+#[test]
+fn an_example_becomes_the_settings() {
+    for ending in ["example", "sample", "template", "dist"] {
+        let stage = Stage::new();
+        stage.write(&format!(".env.{ending}"), "SECRET_KEY=x\nEMPTY=\n");
+        let stage = stage.begin();
+        let unset = |name: &str| {
+            let line = format!("RuntimeError: {name} is not set");
+            failure(FailureKind::MissingEnvVar, &line, None)
+        };
+        // It would not help, or only with a value that nobody has.
+        stage.attack(&unset("UNKNOWN_THING"));
+        stage.attack(&unset("EMPTY"));
+        let failure = unset("SECRET_KEY");
+        let planned = allowed(&stage, &failure);
+        done(stage.carry_out(&failure, &planned, &mut Player::default()));
+        assert!(stage.root().join(".env").is_file());
+    }
+}
+
+#[test]
+fn a_generated_file_is_made_by_its_target() {
+    let stage = Stage::new();
+    stage.write(
+        "Makefile",
+        "gen: gen/version.py\ngen/version.py:\n\tmkdir -p gen; echo V=1 > $@\n",
+    );
+    let stage = stage.begin();
+    let failure = missing_module("version", "version");
+    let planned = allowed(&stage, &failure);
+    done(stage.carry_out(&failure, &planned, &mut Real(&stage)));
+    assert_eq!(
+        fs::read_to_string(stage.root().join("gen/version.py")).unwrap(),
+        "V=1\n"
+    );
+}
+
+#[test]
+fn a_lock_of_the_projects_own_versions_is_brought_up_to_date() {
+    let stage = Stage::new();
+    let manifest = "[package]\nname='zq'\nversion='0.1.0'\nedition='2021'\n[workspace]\n";
+    stage.write("Cargo.toml", manifest);
+    stage.write("src/lib.rs", "");
+    stage.write(
+        "Cargo.lock",
+        "version = 3\n\n[[package]]\nname = \"zq\"\nversion = \"0.0.9\"\n",
+    );
+    let stage = stage.begin();
+    let args = ["cargo", "update", "--workspace"].map(str::to_owned).into();
+    let line = "error: cannot update the lock file Cargo.lock because --locked was passed";
+    let failure = failure(
+        FailureKind::LockfileOutdated,
+        line,
+        Some(RepairAction::Run { args }),
+    );
+    let planned = allowed(&stage, &failure);
+    done(stage.carry_out(&failure, &planned, &mut Real(&stage)));
+    assert!(
+        fs::read_to_string(stage.root().join("Cargo.lock"))
+            .unwrap()
+            .contains("0.1.0")
+    );
+}
+
+/// A cargo that changes more than it should.
+struct Greedy<'s>(&'s Stage);
+
+impl Runner for Greedy<'_> {
+    fn run(&mut self, _call: &ToolCall) -> Ran {
+        self.0.write(
+            "Cargo.lock",
+            "[[package]]\nname='b'\nversion='2'\nsource='r'\n",
+        );
+        Ran {
+            exit: Some(0),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_changes_in_more_is_put_back() {
+    let before = "[[package]]\nname='b'\nversion='1'\nsource='r'\n";
+    let stage = Stage::new();
+    stage.write("Cargo.toml", "[package]\nname='a'\n");
+    stage.write("Cargo.lock", before);
+    let stage = stage.begin();
+    let args = ["cargo", "update", "--workspace"].map(str::to_owned).into();
+    let failure = failure(
+        FailureKind::LockfileOutdated,
+        "Cargo.lock",
+        Some(RepairAction::Run { args }),
+    );
+    let planned = allowed(&stage, &failure);
+    let result = stage.carry_out(&failure, &planned, &mut Greedy(&stage));
+    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+    assert_eq!(
+        fs::read_to_string(stage.root().join("Cargo.lock")).unwrap(),
+        before
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_old_lock_of_git_that_nobody_holds_is_set_aside() {
+    let stage = Stage::new();
+    let git = |args: &[&str]| {
+        Command::new("git")
+            .args(args)
+            .current_dir(stage.root())
+            .status()
+            .unwrap()
+            .success()
+    };
+    assert!(git(&["init", "-q"]));
+    stage.write("a.txt", "a");
+    stage.write(".git/index.lock", "");
+    let lock = fs::File::options()
+        .write(true)
+        .open(stage.root().join(".git/index.lock"))
+        .unwrap();
+    lock.set_modified(SystemTime::now() - Duration::from_secs(7200))
+        .unwrap();
+    drop(lock);
+    let stage_path = stage.root().join(".git/index.lock").display().to_string();
+    let line = format!("fatal: Unable to create '{stage_path}': File exists.");
+    let failure = failure(
+        FailureKind::StaleLock,
+        &line,
+        Some(RepairAction::RemoveStaleLock { path: stage_path }),
+    );
+    let planned = allowed(&stage, &failure);
+    done(stage.carry_out(&failure, &planned, &mut Player::default()));
+    assert!(git(&["add", "a.txt"]));
+    assert!(stage.root().join(".regreen/removed/1/index.lock").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pid_file_of_a_dead_process_is_set_aside() {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let stage = Stage::new();
+    stage.write(".run/server.pid", &format!("{}\n", child.id()));
+    let stage = stage.begin();
+    let line = format!("server already running (pid {})", child.id());
+    let failure = failure(FailureKind::StaleLock, &line, None);
+    let planned = allowed(&stage, &failure);
+    done(stage.carry_out(&failure, &planned, &mut Player::default()));
+    assert!(!stage.root().join(".run/server.pid").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_leftover_that_the_task_itself_runs_is_ended_and_no_other() {
+    let mut stage = Stage::new();
+    let mut child = Command::new("sleep")
+        .arg("300")
+        .current_dir(stage.root())
+        .spawn()
+        .unwrap();
+    stage.write(".run/server.pid", &child.id().to_string());
+    let line = format!("server already running (pid {})", child.id());
+    let failure = failure(FailureKind::StaleLock, &line, None);
+    assert!(matches!(stage.inspect(&failure), Inspection::Ask { .. }));
+    stage.commands = vec!["sleep 300 & echo $! > .run/server.pid".to_owned()];
+    let planned = allowed(&stage, &failure);
+    done(stage.carry_out(&failure, &planned, &mut Player::default()));
+    assert!(!child.wait().unwrap().success());
+}
+
+#[test]
+fn a_spoilt_cache_that_says_so_itself_is_set_aside() {
+    let stage = Stage::new();
+    stage.write(
+        ".cache/CACHEDIR.TAG",
+        "Signature: 8a477f597d28d172789f06886806bc55\n",
+    );
+    stage.write(".cache/state.json", "{\"schema\":3");
+    let stage = stage.begin();
+    let line = "json.load(open(\".cache/state.json\")): Expecting ',' delimiter";
+    let failure = failure(FailureKind::DataFormatError, line, None);
+    let planned = allowed(&stage, &failure);
+    done(stage.carry_out(&failure, &planned, &mut Player::default()));
+    assert!(!stage.root().join(".cache").exists());
+    assert!(
+        stage
+            .root()
+            .join(".regreen/removed/1/.cache/state.json")
+            .exists()
+    );
+}
+
+#[test]
+fn what_a_person_agreed_to_is_done() {
+    let stage = with_venv().begin();
+    let failure = missing_module("slugify", "python-slugify");
+    let Inspection::Ask { repair, .. } = stage.inspect(&failure) else {
+        panic!("it is asked about");
+    };
+    let mut player = Player::default();
+    let refused = stage.carry_out(&failure, &repair, &mut player);
+    assert!(matches!(refused, RepairResult::Failed { .. }));
+    assert_eq!(player.asked, [""; 0]);
+    done(stage.agreed(&failure, &repair, &mut player));
+    assert_eq!(player.asked[0], format!("{PIP} python-slugify"));
+}

@@ -1,0 +1,106 @@
+//! What was wrong with a run, if anything was.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::cells::Cell;
+use super::leftovers;
+use super::set_up::Place;
+
+const MAX_WAIT_MS: u64 = 10_000;
+
+/// All that is not as the cell wants it.
+pub(crate) fn faults(cell: &Cell, place: &Place, code: Option<i32>, output: &str) -> Vec<String> {
+    let lines = output.lines();
+    let events: Vec<Value> = lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let mut faults = Vec::new();
+    if code != Some(cell.exit) {
+        let end: String = output.lines().rev().take(3).collect::<Vec<_>>().join(" | ");
+        faults.push(format!("exit {code:?} instead of {}: {end}", cell.exit));
+    }
+    faults.extend(attempts(cell, &events));
+    faults.extend(waits(&events));
+    faults.extend(sessions(cell, &events));
+    let spec = place.work.join("specs/demo");
+    faults.extend(budgets(cell, &events, &spec));
+    faults.extend(rows(cell, &spec));
+    let left = leftovers::wait_for_none(&place.home);
+    if !left.is_empty() {
+        faults.push(format!("still running: {}", left.join(", ")));
+    }
+    faults
+}
+
+fn named<'e>(events: &'e [Value], name: &str) -> impl Iterator<Item = &'e Value> {
+    let name = name.to_owned();
+    events.iter().filter(move |event| event["event"] == *name)
+}
+
+/// What was tried, how each attempt ended, and what it was charged to.
+fn attempts(cell: &Cell, events: &[Value]) -> Option<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut found: Vec<(String, String, bool)> = named(events, "attempt_ended")
+        .map(|event| {
+            let charged = event["charged"].as_bool().unwrap_or_default();
+            (text(&event["task"]["id"]), text(&event["class"]), charged)
+        })
+        .collect();
+    found.dedup_by(|one, other| one == other && !one.2);
+    let expected = cell.attempts.iter();
+    let expected: Vec<_> = expected
+        .map(|(task, class, charged)| ((*task).to_owned(), (*class).to_owned(), *charged))
+        .collect();
+    (found != expected).then(|| format!("these were the attempts: {found:?}"))
+}
+
+/// No run waits longer than it may, and none waits for what does not pass.
+fn waits(events: &[Value]) -> Option<String> {
+    let summary = named(events, "run_ended").last()?;
+    let waited = summary["summary"]["waits"]["ms"].as_u64()?;
+    let passes = named(events, "attempt_ended").any(|event| event["class"] == "transient");
+    let most = if passes { MAX_WAIT_MS } else { 0 };
+    (waited > most).then(|| format!("it waited {waited} ms"))
+}
+
+/// Whether the last attempt went on with the session of the one before.
+fn sessions(cell: &Cell, events: &[Value]) -> Option<String> {
+    let seen = named(events, "session_seen").filter_map(|event| event["session"].as_str());
+    let seen: Vec<&str> = seen.collect();
+    let has_resumed = matches!(seen.as_slice(), [.., one, other] if one == other);
+    let is_wrong = seen.is_empty() && cell.exit == 0;
+    let is_wrong = is_wrong || cell.resumes.is_some_and(|resumes| resumes != has_resumed);
+    is_wrong.then(|| format!("these were the sessions: {}", seen.join(", ")))
+}
+
+/// What the run and its last task have used up, as the summary, the state file and the number of
+/// the last attempt say it: what is charged, and nothing else.
+fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
+    let charged = cell.attempts.iter().filter(|(_, _, charged)| *charged);
+    let of_run = charged.clone().count() as u64;
+    let last = cell.attempts.last().map(|(task, _, _)| task);
+    let of_task = charged.filter(|(task, _, _)| Some(task) == last).count() as u64;
+    let state = fs::read_to_string(spec.join(".ralph-state.json")).unwrap_or_default();
+    let state: Value = serde_json::from_str(&state).unwrap_or_default();
+    let ended = named(events, "run_ended").last();
+    let started = named(events, "attempt_started").last();
+    let used = [
+        ended.and_then(|event| event["summary"]["attempts"]["charged"].as_u64()),
+        state["globalIteration"].as_u64(),
+        started.and_then(|event| event["number"].as_u64()),
+    ];
+    // An iteration is numbered while it is made, charged or not: there is no 0th.
+    let expected = [of_run, of_run.max(1), of_task.max(1)].map(Some);
+    (used != expected).then(|| format!("{used:?} is used, not {expected:?}"))
+}
+
+/// Which rows are ticked in the end.
+fn rows(cell: &Cell, spec: &Path) -> Option<String> {
+    let tasks = fs::read_to_string(spec.join("tasks.md")).unwrap_or_default();
+    let ticked = tasks.lines().filter_map(|line| line.strip_prefix("- [x] "));
+    let ticked: Vec<&str> = ticked.filter_map(|row| row.split(' ').next()).collect();
+    (ticked != cell.done).then(|| format!("these rows are done: {}", ticked.join(", ")))
+}
