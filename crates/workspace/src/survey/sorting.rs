@@ -39,17 +39,28 @@ const TEST_FOLDERS: [&str; 5] = ["test", "tests", "__tests__", "spec", "e2e"];
 
 pub(super) fn main_files(files: &[String]) -> Vec<String> {
     let is_main = |name: &str| MAIN_STEMS.contains(&name.split('.').next().unwrap_or(name));
-    first(files, |path| {
+    let main = first(files, |path| {
         depth(path) <= DEPTH && is_main(&name_of(path))
-    })
+    });
+    match main.is_empty() {
+        // Whatever lies near the top is better than nothing.
+        true => first(files, |path| !is_other(path)),
+        false => main,
+    }
+}
+
+/// What is told under another heading, or hidden.
+fn is_other(path: &str) -> bool {
+    is_configuration(path) || test_folder(path).is_some() || name_of(path).starts_with('.')
 }
 
 pub(super) fn configuration(files: &[String]) -> Vec<String> {
-    let is_told = |path: &str| {
-        let name = name_of(path);
-        CONFIGURATION.contains(&name.as_str()) || name.starts_with("config.")
-    };
-    first(files, |path| depth(path) <= DEPTH && is_told(path))
+    first(files, |path| depth(path) <= DEPTH && is_configuration(path))
+}
+
+fn is_configuration(path: &str) -> bool {
+    let name = name_of(path);
+    CONFIGURATION.contains(&name.as_str()) || name.starts_with("config.")
 }
 
 pub(super) fn test_folders(files: &[String]) -> Vec<String> {

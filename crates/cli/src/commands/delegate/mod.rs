@@ -8,7 +8,6 @@ use std::path::Path;
 
 use regreen_agents::{Agent, AgentChoice};
 use regreen_engine::delegation::Terms;
-use regreen_model::RepairPolicy;
 use regreen_redaction::Masks;
 use regreen_runtime::{DelegateSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
@@ -61,7 +60,7 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
             attempts: arguments.attempts(),
             timeout_ms: arguments.timeout_ms(),
             max_wait_ms: settings.max_wait.value.ms(),
-            repairs: RepairPolicy::default(),
+            repairs: settings.run_config("", None).repairs,
             divides: true,
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
