@@ -30,11 +30,10 @@ pub(super) fn is_secret(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let is_env = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
     let is_data = !is_source(&name);
-    let keeps = NAMES.contains(&name.as_str())
+    NAMES.contains(&name.as_str())
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || is_env && !EXAMPLES.iter().any(|example| name.contains(example))
-        || is_data && PARTS.iter().any(|part| name.contains(part));
-    keeps
+        || is_data && PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Code that is about secrets does not keep them.
