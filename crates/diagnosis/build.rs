@@ -145,7 +145,8 @@ fn write_rule(
             ascii_classes(pattern)
         }
     };
-    let near = |text: &Option<String>| text.as_deref().map(|text| pattern(&format!("(?m){text}")));
+    let near = |text: &Option<String>| text.as_deref().map(|text| format!("(?m){text}"));
+    let lazy = |pattern: &str| lazy(pattern, prose);
     let role = if rule.role.is_empty() {
         "cause"
     } else {
@@ -171,16 +172,16 @@ fn write_rule(
     )?;
     writeln!(
         out,
-        "  pattern: LazyRegex::new({:?}), unless: {},",
-        pattern(&rule.pattern),
-        lazy(near(&rule.unless))
+        "  pattern: {}, unless: {},",
+        lazy(&rule.pattern),
+        option(near(&rule.unless).as_deref().map(lazy))
     )?;
     writeln!(
         out,
         "  before: {}, after: {}, not_near: {},",
-        lazy(near(&rule.before)),
-        lazy(near(&rule.after)),
-        lazy(near(&rule.not_near))
+        option(near(&rule.before).as_deref().map(lazy)),
+        option(near(&rule.after).as_deref().map(lazy)),
+        option(near(&rule.not_near).as_deref().map(lazy))
     )?;
     writeln!(
         out,
@@ -244,16 +245,44 @@ impl Ordinary {
         } else {
             SHORTEST
         };
-        let texts = regex_syntax::parse(pattern).map(|hir| shortest_texts(&hir));
-        for text in texts.unwrap_or_default() {
-            let whole = as_text(&text);
-            if needs.iter().any(|need| whole.contains(need)) {
-                continue;
-            }
-            let runs = telling_runs(&text, at_least).into_iter();
-            needs.extend(runs.min_by_key(|run| (self.rarity(run), Reverse(run.len()))));
+        let Ok(hir) = regex_syntax::parse(pattern) else {
+            return needs;
+        };
+        let named = needs.clone();
+        let is_named = |text: &str| named.iter().any(|need| text.contains(need));
+        for branch in branches(&hir) {
+            needs.extend(self.needs_of(branch, at_least, &is_named));
         }
         needs
+    }
+
+    /// Texts of which each match of a branch has one, as far as there are any; else the
+    /// rarest that some of its matches have. What has a named text is found by that.
+    fn needs_of(
+        &self,
+        branch: &Hir,
+        at_least: usize,
+        is_named: &dyn Fn(&str) -> bool,
+    ) -> Vec<String> {
+        let worth = |text: &str| {
+            if is_named(text) {
+                return Some(0);
+            }
+            // What logs are full of would stop the search all the time; messages are short.
+            let is_rare = at_least < SHORTEST || self.rarity(text) == 0;
+            (is_rare && is_telling(text, at_least)).then(|| self.rarity(text))
+        };
+        if let Some(mut texts) = cover(branch, &worth) {
+            texts.retain(|text| !is_named(text));
+            return texts;
+        }
+        let texts = shortest_texts(branch).into_iter();
+        let unnamed = texts.filter(|text| !is_named(&as_text(text)));
+        let rarest = unnamed.filter_map(|text| {
+            let runs = telling_runs(&text, at_least).into_iter();
+            runs.min_by_key(|run| (self.rarity(run), Reverse(run.len())))
+        });
+        rarest.collect()
     }
 
     /// How often ordinary logs have the rarest part of a text.
@@ -288,8 +317,9 @@ fn option(text: Option<String>) -> String {
     text.map_or_else(|| "None".to_owned(), |text| format!("Some({text})"))
 }
 
-fn lazy(pattern: Option<String>) -> String {
-    option(pattern.map(|pattern| format!("LazyRegex::new({pattern:?})")))
+fn lazy(pattern: &str, is_prose: bool) -> String {
+    let constructor = if is_prose { "of_prose" } else { "new" };
+    format!("LazyRegex::{constructor}({pattern:?})")
 }
 
 fn kinds(kinds: &[FailureKind]) -> String {

@@ -1,11 +1,7 @@
 //! What tools and log collectors put before a message: time stamps, service names, log
 //! levels, list marks. The same message is the same message with or without them.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::ascii_classes::ascii_classes;
+use crate::lazy_regex::LazyRegex;
 
 /// One piece of decoration at the beginning of a line.
 const PIECES: &str = r#"(?x)^(?:
@@ -32,9 +28,8 @@ const PIECES: &str = r#"(?x)^(?:
 /// A person's or tool's word for the innermost error.
 const CAUSE_WORDS: &str = r"^(?i:caused by:?|cause:|reason:|root cause:)\s+";
 
-static PIECE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&ascii_classes(PIECES)).ok());
-static CAUSE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(&ascii_classes(CAUSE_WORDS)).ok());
+static PIECE: LazyRegex = LazyRegex::new(PIECES);
+static CAUSE: LazyRegex = LazyRegex::new(CAUSE_WORDS);
 
 /// More pieces than this are no decoration.
 const MAX_PIECES: usize = 8;
@@ -70,9 +65,8 @@ fn without_piece(line: &str) -> &str {
     strip(&PIECE, line)
 }
 
-fn strip<'a>(regex: &LazyLock<Option<Regex>>, text: &'a str) -> &'a str {
-    let found = regex.as_ref().and_then(|regex| regex.find(text));
-    found.map_or(text, |found| &text[found.end()..])
+fn strip<'a>(regex: &LazyRegex, text: &'a str) -> &'a str {
+    regex.end_of_match(text).map_or(text, |end| &text[end..])
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! In what mood a line is said. The same words prove much in a program's last line and
 //! nothing in the name of a passing test.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::ascii_classes::ascii_classes;
+use crate::lazy_regex::LazyRegex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mood {
@@ -24,7 +20,7 @@ pub(crate) enum Mood {
 
 impl Mood {
     pub(crate) fn of(line: &str) -> Self {
-        let is = |regex: &LazyLock<Option<Regex>>| regex.as_ref().is_some_and(|r| r.is_match(line));
+        let is = |regex: &LazyRegex| regex.is_match(line);
         if is(&PASSING) {
             Self::Passing
         } else if is(&QUOTED) {
@@ -53,60 +49,46 @@ impl Mood {
     }
 }
 
-fn regex(pattern: &str) -> Option<Regex> {
-    Regex::new(&ascii_classes(pattern)).ok()
-}
-
-static PASSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    regex(
-        r"(?x)^\s*(?:[✓✔√✅]|ok\s+\d+\b|ok\s*[-:]|PASS(?:ED)?\b|---\sPASS)
+static PASSING: LazyRegex = LazyRegex::new(
+    r"(?x)^\s*(?:[✓✔√✅]|ok\s+\d+\b|ok\s*[-:]|PASS(?:ED)?\b|---\sPASS)
         | \.\.\.\s*(?:ok|passed|PASSED|done|expected\sfailure|skipped.*|yes|no)\s*$
         | \bPASSED\b(?:\s+\[\s*\d+%\])?\s*$
         | ^\s*(?:test\s\S+\s+\.\.\.\s+)?ok\s*$
         | \bxfailed\b.*\bpassed\b | ^\s*XFAIL\b
         | ^--\s(?:Looking|Checking|Performing|Check)\b
         | ^(?:checking|configure:\schecking)\s",
-    )
-});
+);
 
-static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    regex(
-        r"(?x)^\s*(?:>\s*)?\d+\s*[|│┃]\s
+static QUOTED: LazyRegex = LazyRegex::new(
+    r"(?x)^\s*(?:>\s*)?\d+\s*[|│┃]\s
         | ^\s*[|│]\s+[\^~-]+
         | ^>\s{3,}
         | ^\s{4,}(?:raise|return|throw|throw\snew|assert|await|yield|print|except|import|from|def|if|logging|log|logger|console)\b
         | ^\s*(?:at\s|File\s\x22|\#\d+\s+0x|>>>\s|\+\s{2,})
         | ^\s*(?://|\#\s|--\s|/\*)
         | ^\+{1,3}\s",
-    )
-});
+);
 
-static WARNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    regex(
-        r"(?xi)^\s*(?:\S+:\s)?(?:\[?warn(?:ing)?s?\]?|hint|note|tip|help|info|debug|notice|deprecated|deprecation)\b\s*[:\]!\[(|\s-]
+static WARNED: LazyRegex = LazyRegex::new(
+    r"(?xi)^\s*(?:\S+:\s)?(?:\[?warn(?:ing)?s?\]?|hint|note|tip|help|info|debug|notice|deprecated|deprecation)\b\s*[:\]!\[(|\s-]
         | ^\s*\S*:\d+(?::\d+)?:\s(?:warning|note|remark)\b
         | \b\w*Warning:\s | (?:^|\s)(?:level=|\x22level\x22:\s*\x22)(?:warn|warning|info|debug)
         | ^\S*\s?(?:\S+\s)?\[?(?:WARN|WARNING|INFO|DEBUG|TRACE|NOTICE)\]?[\s:]
         | ^npm\s(?:WARN|warn|notice)\b | ^(?:try|did\syou\smean|suggestion|consider|maybe\syou\smeant)\b
         | \b0\s(?:errors?|failed|failures)\b | \(ignored\)|\bignoring\b|\bskipping\b|\(expected\)|as\sexpected",
-    )
-});
+);
 
-static RETRIED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    regex(
-        r"(?xi)\bretrying\b|\bretry(?:ing)?\s+(?:in|after|\d)|\btr(?:y|ies)\sremaining\b|\bwill\s(?:re)?try\b|\btrying\s(?:again|next)
+static RETRIED: LazyRegex = LazyRegex::new(
+    r"(?xi)\bretrying\b|\bretry(?:ing)?\s+(?:in|after|\d)|\btr(?:y|ies)\sremaining\b|\bwill\s(?:re)?try\b|\btrying\s(?:again|next)
         |\battempt\s+\#?\d+(?:\s*(?:/|of)\s*\d+)?\s+failed|\bfalling\sback\b|\brecovered\b|\bfallback\b|reconnecting",
-    )
-});
+);
 
-static LOGGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    regex(
-        r"(?x)^\s*(?:ERROR|CRITICAL)(?::[\w.]+:|\s{2,}\S+:\S+:\d+\s)
+static LOGGED: LazyRegex = LazyRegex::new(
+    r"(?x)^\s*(?:ERROR|CRITICAL)(?::[\w.]+:|\s{2,}\S+:\S+:\d+\s)
         | (?:^|\s)\[?(?:ERROR|ERR|error)\]?\s+(?:\[[\w.:-]+\]|[\w.]+\s-)\s
         | ^\S+\s(?:\S+\s)?(?:ERROR|SEVERE)\s
         | level=(?:error|fatal)|\x22level\x22:\s*\x22(?:error|fatal)",
-    )
-});
+);
 
 #[cfg(test)]
 mod tests {

@@ -42,6 +42,65 @@ fn one_after_another(parts: &[Hir]) -> Vec<Vec<Piece>> {
     (0..most).map(|n| nth(n).collect()).collect()
 }
 
+/// Texts of which every match has at least one; `None` if the pattern promises nothing that
+/// is worth searching for. `worth` is `None` for such texts, and lower for rarer ones.
+fn cover(hir: &Hir, worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> {
+    match hir.kind() {
+        HirKind::Literal(_) | HirKind::Class(_) => {
+            let run = fixed_text(hir)?;
+            worth(&run).map(|_| vec![run])
+        }
+        HirKind::Capture(capture) => cover(&capture.sub, worth),
+        HirKind::Repetition(repetition) if repetition.min > 0 => cover(&repetition.sub, worth),
+        HirKind::Empty | HirKind::Look(_) | HirKind::Repetition(_) => None,
+        HirKind::Alternation(branches) => {
+            let covers: Option<Vec<_>> = branches.iter().map(|one| cover(one, worth)).collect();
+            covers.map(|covers| covers.concat())
+        }
+        HirKind::Concat(parts) => rarest_cover(parts, worth),
+    }
+}
+
+/// What stands in a row is there all together, so the rarest of it will do.
+fn rarest_cover(parts: &[Hir], worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> {
+    let mut covers = Vec::new();
+    let mut run = String::new();
+    for part in parts {
+        if matches!(part.kind(), HirKind::Look(_)) {
+            continue;
+        }
+        if let Some(text) = fixed_text(part) {
+            run.push_str(&text);
+            continue;
+        }
+        covers.push(vec![std::mem::take(&mut run)]);
+        covers.extend(cover(part, worth));
+    }
+    covers.push(vec![run]);
+    let most = |texts: &Vec<String>| {
+        let each: Option<Vec<u32>> = texts.iter().map(|text| worth(text)).collect();
+        each.and_then(|each| each.into_iter().max())
+    };
+    let useful = covers.into_iter().filter_map(|texts| Some((most(&texts)?, texts)));
+    useful
+        .min_by_key(|(most, texts)| (*most, texts.len()))
+        .map(|(_, texts)| texts)
+}
+
+/// What a literal, or a letter in either case, always is.
+fn fixed_text(hir: &Hir) -> Option<String> {
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            Some(String::from_utf8_lossy(&literal.0).to_lowercase())
+        }
+        HirKind::Class(class) => match member(class) {
+            Piece::Fixed(text) => Some(text),
+            Piece::Any(_) => None,
+        },
+        _ => None,
+    }
+}
+
 /// A letter that no rule looks for, if the class has it; a letter in either case is fixed.
 fn member(class: &Class) -> Piece {
     let Class::Unicode(class) = class else {
@@ -89,11 +148,21 @@ const EVERYWHERE: [&str; 14] = [
     "line", "note", "file", "from",
 ];
 
+fn is_telling(run: &str, at_least: usize) -> bool {
+    let word = run.trim_matches([' ', ':', '[', ']']);
+    run.len() >= at_least && !word.is_empty() && !EVERYWHERE.contains(&word)
+}
+
 /// The runs that a line can be found by.
 fn telling_runs(pieces: &[Piece], at_least: usize) -> Vec<String> {
-    let is_telling = |run: &String| {
-        let word = run.trim_matches([' ', ':', '[', ']']);
-        run.len() >= at_least && !word.is_empty() && !EVERYWHERE.contains(&word)
-    };
-    fixed_runs(pieces).into_iter().filter(is_telling).collect()
+    let runs = fixed_runs(pieces).into_iter();
+    runs.filter(|run| is_telling(run, at_least)).collect()
+}
+
+/// The alternatives at the top of a pattern.
+fn branches(hir: &Hir) -> Vec<&Hir> {
+    match hir.kind() {
+        HirKind::Alternation(branches) => branches.iter().collect(),
+        _ => vec![hir],
+    }
 }

@@ -20,6 +20,27 @@ pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
+/// The author's own lines with each sentence on a line of its own.
+pub(crate) fn sentences(text: &str) -> String {
+    let mut apart = String::with_capacity(text.len());
+    for line in own_lines(text) {
+        let mut chars = line.chars().peekable();
+        while let Some(c) = chars.next() {
+            apart.push(c);
+            let is_end = match c {
+                '。' | '！' | '？' => true,
+                '.' | '!' | '?' => chars.peek() == Some(&' '),
+                _ => false,
+            };
+            if is_end {
+                apart.push('\n');
+            }
+        }
+        apart.push('\n');
+    }
+    apart
+}
+
 pub(crate) fn is_quote(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
@@ -85,6 +106,14 @@ mod tests {
         check("a\n```sh\nb\n```\nc\n> d\ne", &["a", "c", "e"]);
         check("~~~\n```\n~~~\nx", &["x"]);
         check("````\n```\n````\nx", &["x"]);
+    }
+
+    #[test]
+    fn sentences_stand_apart() {
+        assert_eq!(
+            sentences("It works. See `a.py`!\n> no. no\n完成。但是"),
+            "It works.\n See `a.py`!\n完成。\n但是\n"
+        );
     }
 
     #[test]

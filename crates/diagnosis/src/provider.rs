@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use regreen_model::RepairAction;
 
-use crate::names::{APT, CARGO, LIBRARIES, PIP, look_up};
+use crate::names::{APT, CARGO, LIBRARIES, NPM, PIP, look_up};
 
 /// The installation that brings what the captures name; `None` for names nobody is known to
 /// provide, such as misspelt ones.
@@ -22,6 +22,7 @@ pub(crate) fn installation(captures: &BTreeMap<String, String>) -> Option<Repair
 fn of_command(name: &str) -> Option<RepairAction> {
     let by = [
         ("pip_install", PIP),
+        ("npm_install", NPM),
         ("cargo_install", CARGO),
         ("apt_install", APT),
     ];
@@ -54,6 +55,10 @@ mod tests {
         assert_eq!(
             of("command", "pytest").as_deref(),
             Some("pip_install pytest")
+        );
+        assert_eq!(
+            of("command", "tsc").as_deref(),
+            Some("npm_install typescript")
         );
         assert_eq!(of("command", "just").as_deref(), Some("cargo_install just"));
         assert_eq!(

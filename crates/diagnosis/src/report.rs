@@ -247,9 +247,19 @@ fn tag<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
         .find_map(|line| line.trim().strip_prefix(&open)?.strip_suffix(&close))
 }
 
+/// Seconds of which nobody counts tenths.
+const LONG_AGES: f64 = 1e12;
+
 fn seconds(text: &str) -> Option<f64> {
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
-    seconds.is_finite().then_some(seconds)
+    // As it would be written: larger ones have no tenths.
+    let is_long = seconds.abs() >= LONG_AGES;
+    let as_written = if is_long {
+        seconds
+    } else {
+        (seconds * 10.0).round() / 10.0
+    };
+    seconds.is_finite().then_some(as_written + 0.0)
 }
 
 fn yes_or_no(text: &str) -> Result<bool, ReportError> {

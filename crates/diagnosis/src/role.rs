@@ -31,6 +31,11 @@ impl Role {
         matches!(self, Self::Passed | Self::Step | Self::Unit)
     }
 
+    /// Whether lines of this role tell how it went and are never blamed.
+    pub(crate) fn is_sign(self) -> bool {
+        self.is_counted() || matches!(self, Self::Success | Self::Nothing)
+    }
+
     /// Whether a line of this role can be what a failure is blamed on.
     pub(crate) fn is_blame(self) -> bool {
         match self {

@@ -98,21 +98,16 @@ impl Rule {
 
     /// What the rule takes out of a line that it matches.
     pub(crate) fn captures(&self, text: &str) -> BTreeMap<String, String> {
-        let Some(pattern) = self.pattern.get() else {
+        let Some((whole, named)) = self.pattern.captures(text) else {
             return BTreeMap::new();
         };
-        let Some(found) = pattern.captures(text) else {
-            return BTreeMap::new();
-        };
-        let named = pattern.capture_names().flatten();
-        let taken = named.filter_map(|name| {
-            let value = found.name(name)?.as_str().trim();
+        let taken = named.into_iter().map(|(name, value)| {
             // A name can be given once only; `path2` is another place for a `path`.
             let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            Some((name.to_owned(), value.to_owned()))
+            (name.to_owned(), value.trim().to_owned())
         });
         let mut captures: BTreeMap<String, String> = taken.collect();
-        captures.insert(MATCHED.to_owned(), found[0].to_owned());
+        captures.insert(MATCHED.to_owned(), whole.to_owned());
         captures
     }
 }
@@ -123,7 +118,7 @@ impl Rule {
     pub(crate) fn broken_patterns(&self) -> Vec<String> {
         let optional = [&self.unless, &self.before, &self.after, &self.not_near];
         let all = optional.into_iter().flatten().chain([&self.pattern]);
-        all.filter(|lazy| lazy.get().is_none())
+        all.filter(|lazy| !lazy.compiles())
             .map(|lazy| format!("{}: {lazy:?}", self.name))
             .collect()
     }

@@ -10,7 +10,7 @@ include!("pattern_texts.rs");
 
 /// What the pattern matches and the search for its texts passes over.
 fn unseen(rule: &Rule) -> Vec<String> {
-    let Ok(hir) = regex_syntax::parse(rule.pattern.as_str()) else {
+    let Ok(hir) = regex_syntax::parse(&rule.pattern.as_syntax()) else {
         return Vec::new();
     };
     let is_prose = rule.source == Some(Source::Agent);
@@ -51,6 +51,22 @@ fn every_branch_gives_a_text() {
     assert_eq!(texts("^(?:ab|cd)?e+"), ["e", "abe", "cde"]);
     assert_eq!(texts("(?:a1|b2) (?:c3|d4|e5)"), ["a1 c3", "b2 d4", "a1 e5"]);
     assert_eq!(texts("(?i)Kit[0-9]"), ["kit7"]);
+}
+
+#[test]
+fn every_match_has_one_of_the_texts_that_cover_a_pattern() {
+    let covered = |pattern: &str| {
+        let worth = |text: &str| (text.len() >= 3).then_some(0);
+        cover(&regex_syntax::parse(pattern).unwrap(), &worth)
+    };
+    let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
+    assert_eq!(
+        covered("(?:is|are) (?:needed|wanted) (?:by|of)"),
+        texts(&["needed", "wanted"])
+    );
+    assert_eq!(covered("(?i)Kit \\d+ (?:lost)?"), texts(&["kit "]));
+    assert_eq!(covered("(?:lost|a)"), None);
+    assert_eq!(covered("(?:lost)*"), None);
 }
 
 #[test]

@@ -58,6 +58,16 @@ fn no_rule_matches_what_it_says_it_ignores() {
 }
 
 #[test]
+fn it_does_not_matter_which_engine_reads_an_example() {
+    for rule in book().rules {
+        let texts = rule.examples.matching.iter().chain(rule.examples.ignore);
+        for line in texts.flat_map(|text| text.lines()) {
+            assert!(rule.pattern.agrees_on(line), "{}: {line}", rule.name);
+        }
+    }
+}
+
+#[test]
 fn names_are_unique_and_what_is_blamed_has_a_kind() {
     let mut names = BTreeSet::new();
     for rule in book().rules {

@@ -37,7 +37,7 @@ const KEPT_AFTER: usize = 2;
 /// Neighbours are read so far when rules look at them.
 const READ_NEIGHBOUR: usize = 400;
 /// After so many lines more of a sign add nothing.
-const ENOUGH: u64 = 100;
+const ENOUGH: u64 = 32;
 /// How much of the beginning and of the end is kept.
 const SAMPLE: usize = 4 * 1024;
 
@@ -162,6 +162,7 @@ impl Scanner {
         let line = readable(bytes);
         let around = OnceCell::new();
         let look = || around.get_or_init(|| neighbours(window, part));
+        let nothing = Neighbours::default();
         for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
             for (n, captures) in self.matching(shown, &candidates, look) {
                 let rule = &self.book.rules[n];
@@ -174,7 +175,12 @@ impl Scanner {
                 if matches!(rule.role, Role::Aside | Role::Resume) {
                     continue;
                 }
-                let near = look();
+                // Nobody is shown where a sign stood.
+                let near = if rule.role.is_sign() {
+                    &nothing
+                } else {
+                    look()
+                };
                 let finding = Finding {
                     rule: rule.name.to_owned(),
                     line: number,

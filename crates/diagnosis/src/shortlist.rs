@@ -67,7 +67,11 @@ impl Shortlist {
             best: None,
         });
         kept.count += 1;
-        let worth = score(rule, &finding);
+        let worth = if kept.is_blame {
+            score(rule, &finding)
+        } else {
+            i32::from(rule.weight)
+        };
         if kept.best.as_ref().is_none_or(|(best, _)| worth > *best) {
             kept.best = Some((worth, finding.clone()));
         }

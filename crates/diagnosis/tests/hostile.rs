@@ -45,6 +45,34 @@ fn one_line_of_five_megabytes_is_read() {
     }
 }
 
+/// Milliseconds that this thread was on a processor, which other work on the machine does
+/// not change; `None` where the system does not tell.
+#[expect(clippy::disallowed_methods, reason = "a test that measures itself")]
+fn worked() -> Option<f64> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(told.split(' ').next()?.parse::<f64>().ok()? / 1e6)
+}
+
+fn work_for(text: &str) -> Option<f64> {
+    let start = worked()?;
+    let output = scanned(text.as_bytes(), Source::Command, 8192);
+    let _ = rank(&evidence(output, Source::Command));
+    Some(worked()? - start)
+}
+
+#[test]
+fn four_times_the_size_is_about_four_times_the_work() {
+    for unit in ["a", "[", "\0", "error: ", "No module named 'x' "] {
+        let small = unit.repeat(MEGABYTE / 8 / unit.len());
+        let (Some(little), Some(much)) = (work_for(&small), work_for(&small.repeat(4))) else {
+            return;
+        };
+        // Sixteen times would be the square; the system counts in steps of some milliseconds.
+        let allowed = little * 10.0 + 40.0;
+        assert!(much < allowed, "{unit:?}: {much} ms, allowed {allowed} ms");
+    }
+}
+
 #[test]
 fn many_lines_that_all_say_something_are_read() {
     let unit =

@@ -154,6 +154,25 @@ fn what_is_suggested_is_specific() {
 }
 
 #[test]
+fn a_duration_of_any_precision_reads_back_as_it_is_written() {
+    for duration in [
+        ".01s",
+        "-0.04s",
+        "12.34s",
+        "1e13s",
+        "99999999999.96s",
+        "-0s",
+    ] {
+        let text = format!(
+            "Child agent failed: x\n\nCategory: tool_error\nDuration: {duration}\nRetryable: Yes\n"
+        );
+        let report = Report::parse(&text).unwrap();
+        let again = Report::parse(&report.render()).unwrap();
+        assert_eq!(again, report, "{duration}");
+    }
+}
+
+#[test]
 fn a_report_reads_back_as_what_it_was() {
     let report = Report::parse(PARTIAL).unwrap();
     assert_eq!(report.failure(), &failure());

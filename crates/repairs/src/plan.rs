@@ -42,6 +42,8 @@ pub(crate) enum Deed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToolRun {
     pub(crate) calls: Vec<ToolCall>,
+    /// What is tried if the last of them fails: less, but enough.
+    pub(crate) instead: Option<ToolCall>,
     /// Files that must be the same afterwards; else they are restored and it has failed.
     pub(crate) keeps: Vec<RelPath>,
     /// A folder that is made, and set aside again if it does not help.

@@ -1,6 +1,9 @@
-use regreen_model::{Inspection, PlannedRepair, RepairAction};
+use regreen_model::{Inspection, PlannedRepair, RepairAction, visible_line};
 
 use crate::plan::Plan;
+
+/// How much is said at most.
+const MAX_LINE: usize = 300;
 
 /// What a look says, with everything that carrying it out takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +43,11 @@ impl Verdict {
             Self::Allowed(plan) => Inspection::Allowed(plan.planned()),
             Self::Ask(plan, why) => Inspection::Ask {
                 repair: plan.planned(),
-                why,
+                why: visible_line(&why, MAX_LINE),
             },
-            Self::Refused(why) => Inspection::Refused { why },
+            Self::Refused(why) => Inspection::Refused {
+                why: visible_line(&why, MAX_LINE),
+            },
         }
     }
 }
@@ -51,7 +56,7 @@ impl Plan {
     pub(crate) fn planned(&self) -> PlannedRepair {
         PlannedRepair {
             action: self.action.clone(),
-            does: self.does.clone(),
+            does: visible_line(&self.does, MAX_LINE),
         }
     }
 }

@@ -736,6 +736,26 @@ fn an_example_that_is_a_link_to_secrets() {
 }
 
 #[test]
+fn secrets_of_manifests_are_neither_kept_nor_shown() {
+    let stage = Stage::new();
+    stage.write(".venv/pyvenv.cfg", "");
+    stage.write_program(".venv/bin/python", "#!/bin/sh\n");
+    let index = "--index-url https://user:hunter2secret@127.0.0.1/simple";
+    stage.write("requirements.txt", &format!("{index}\nrequests\n"));
+    stage.write("Makefile", "gen/v.py:\n\tTOKEN=hunter2secret curl x > $@\n");
+    stage.write(".npmrc", "//registry/:_authToken=hunter2secret\n");
+    let stage = stage.begin();
+    let said = [
+        missing_module(&stage, "requests"),
+        missing_module(&stage, "v"),
+    ];
+    let kept = serde_json::to_string(&stage.declared).unwrap();
+    let shown = serde_json::to_string(&said).unwrap();
+    assert!(!kept.contains("hunter2"), "{kept}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+#[test]
 fn a_plan_that_no_inspection_made() {
     let stage = with_venv();
     let forged = PlannedRepair {

@@ -140,6 +140,33 @@ fn a_package_is_installed_as_the_manifest_says() {
     check_python(&pipfile, "requests", "requests", "requests==2.31.0");
 }
 
+/// An index that does not have everything.
+struct Patchy(Vec<String>);
+
+impl Runner for Patchy {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        let last = call.argv.last().unwrap().to_string_lossy().into_owned();
+        let is_whole = last == "requirements.txt";
+        self.0.push(last);
+        Ran {
+            exit: Some(i32::from(is_whole)),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
+fn one_package_that_cannot_be_had_does_not_keep_another_from_being_installed() {
+    let stage = with_venv();
+    stage.write("requirements.txt", "inflection==0.5.1\nzqnothing==9\n");
+    let stage = stage.begin();
+    let failure = missing_module("inflection", "inflection");
+    let planned = allowed(&stage, &failure);
+    let mut patchy = Patchy(Vec::new());
+    done(stage.carry_out(&failure, &planned, &mut patchy));
+    assert_eq!(patchy.0[..2], ["requirements.txt", "inflection==0.5.1"]);
+}
+
 #[test]
 fn a_lock_says_which_version() {
     let poetry = [
@@ -378,9 +405,36 @@ fn a_folder_is_made_only_where_something_is_written() {
     for line in [
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/input.csv'",
         "cat: logs/a.txt: No such file or directory",
+        "open(\"dist/manifest.json\"): No such file or directory: 'dist/manifest.json'",
+        "readFileSync: ENOENT: no such file or directory, open 'dist/index.html'",
     ] {
         stage.attack(&missing(line));
     }
+}
+
+#[test]
+fn a_folder_whose_name_is_probably_misspelt_is_not_made() {
+    let stage = Stage::new();
+    stage.write("build/x", "");
+    stage.write("logs", "a file");
+    let stage = stage.begin();
+    for path in ["biuld/out.txt", "logs/out.txt"] {
+        let line = format!("open(\"{path}\", \"w\"): No such file or directory: '{path}'");
+        stage.attack(&failure(FailureKind::MissingFile, &line, None));
+    }
+}
+
+#[test]
+fn programs_that_speak_ascii_only_get_a_locale() {
+    let stage = Stage::new().begin();
+    let encoding = |line: &str| failure(FailureKind::LocaleEncoding, line, None);
+    let ascii = encoding("UnicodeEncodeError: 'ascii' codec can't encode character");
+    let planned = allowed(&stage, &ascii);
+    let environment = done(stage.carry_out(&ascii, &planned, &mut Player::default()));
+    assert!(environment.contains(&("LC_ALL".to_owned(), "C.UTF-8".to_owned())));
+    stage.attack(&encoding(
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff",
+    ));
 }
 
 #[test]

@@ -45,6 +45,7 @@ const NO_SOURCE: &str = "Task 1.1: Write it FAILED\n- Error: cp: cannot stat 'so
 /// Those of an agent, as it is known to be.
 pub(crate) fn cells(candidate: Candidate) -> impl Iterator<Item = Cell> {
     let over_gemini = candidate.over_acp && candidate.cli == Cli::Gemini;
+    let over_opencode = candidate.over_acp && candidate.cli == Cli::Opencode;
     CELLS.into_iter().filter_map(move |cell| match cell.name {
         // It tries for minutes, and says nothing of it.
         "overloaded" if over_gemini => None,
@@ -52,6 +53,12 @@ pub(crate) fn cells(candidate: Candidate) -> impl Iterator<Item = Cell> {
         "killed_in_mid_tool" if over_gemini => Some(Cell {
             attempts: &[INTERRUPTED, ("1.1", "session", false), GOOD],
             resumes: Some(false),
+            ..cell
+        }),
+        // It gets over two of them by itself, and then nothing is told.
+        "context_overflow" if over_opencode => Some(Cell {
+            attempts: &[GOOD],
+            resumes: None,
             ..cell
         }),
         _ => Some(cell),

@@ -79,8 +79,10 @@ fn sessions(cell: &Cell, events: &[Value]) -> Option<String> {
 /// What the run and its last task have used up, as the summary, the state file and the number of
 /// the last attempt say it: what is charged, and nothing else.
 fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
+    // A lost session costs the task nothing, but the run an attempt.
+    let counts = |event: &&Value| event["class"] == "ordinary" || event["class"] == "session";
+    let of_run = named(events, "attempt_ended").filter(counts).count() as u64;
     let charged = cell.attempts.iter().filter(|(_, _, charged)| *charged);
-    let of_run = charged.clone().count() as u64;
     let last = cell.attempts.last().map(|(task, _, _)| task);
     let of_task = charged.filter(|(task, _, _)| Some(task) == last).count() as u64;
     let state = fs::read_to_string(spec.join(".ralph-state.json")).unwrap_or_default();

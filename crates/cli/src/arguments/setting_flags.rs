@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::agent_flags::{AgentFlags, said};
 use crate::config::{
-    CommitMode, Count, Gate, Layer, Money, OrOff, TimeLimit, TimeSpan, TokenCount,
+    AskedRepairs, CommitMode, Count, Gate, Layer, Money, OrOff, TimeLimit, TimeSpan, TokenCount,
 };
 
 #[derive(Clone, Debug, Default, Args)]
@@ -51,6 +51,9 @@ pub struct SettingFlags {
     /// How long one task may take with its fixes: attempts and Verify [default: off]
     #[arg(long, value_name = "TIME|off")]
     pub max_task_time: Option<OrOff<TimeLimit>>,
+    /// What regreen may repair by itself in recovery mode: safe, ask or off [default: safe]
+    #[arg(long, value_name = "safe|ask|off")]
+    pub repairs: Option<AskedRepairs>,
     /// Run optional tasks as well
     #[arg(
         long,
@@ -97,6 +100,7 @@ impl SettingFlags {
             max_task_cost: said(&self.max_task_cost),
             max_task_tokens: said(&self.max_task_tokens),
             max_task_time: said(&self.max_task_time),
+            repairs: said(&self.repairs),
             include_optional: said(&self.include_optional),
             commit: said(&self.commit),
             keep_state: said(&self.keep_state),

@@ -21,6 +21,7 @@ pub enum Key {
     MaxTaskCost,
     MaxTaskTokens,
     MaxTaskTime,
+    Repairs,
     IncludeOptional,
     Commit,
     KeepState,
@@ -29,7 +30,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Agent,
         Self::AgentPermissions,
         Self::AgentModel,
@@ -48,6 +49,7 @@ impl Key {
         Self::MaxTaskCost,
         Self::MaxTaskTokens,
         Self::MaxTaskTime,
+        Self::Repairs,
         Self::IncludeOptional,
         Self::Commit,
         Self::KeepState,
@@ -81,6 +83,7 @@ impl Key {
             Self::MaxTaskCost => "max_task_cost",
             Self::MaxTaskTokens => "max_task_tokens",
             Self::MaxTaskTime => "max_task_time",
+            Self::Repairs => "repairs",
             Self::IncludeOptional => "include_optional",
             Self::Commit => "commit",
             Self::KeepState => "keep_state",
@@ -123,6 +126,9 @@ impl Key {
             Self::MaxTaskCost => "What one task may cost with its fixes.",
             Self::MaxTaskTokens => "How many tokens one task may use up with its fixes.",
             Self::MaxTaskTime => "How long one task may take with its fixes: attempts and Verify.",
+            Self::Repairs => {
+                "What regreen may repair by itself in a run with recovery: \"safe\" is what a look at the workspace allows, \"ask\" what a person agrees to, \"off\" nothing."
+            }
             Self::IncludeOptional => "Whether optional tasks are run as well.",
             Self::Commit => "Whether finished tasks are committed.",
             Self::KeepState => "Whether the state file stays when all is done.",
@@ -142,7 +148,8 @@ impl Key {
                 | Self::AgentPermissions
                 | Self::AgentModel
                 | Self::AgentArgs
-                | Self::AgentEnv,
+                | Self::AgentEnv
+                | Self::Repairs,
                 Owner::Workspace,
             ) => false,
             (_, Owner::Workspace | Owner::User) => true,

@@ -1,6 +1,7 @@
 use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
 use super::asked_permissions::AskedPermissions;
+use super::asked_repairs::AskedRepairs;
 use super::commit_mode::CommitMode;
 use super::count::Count;
 use super::gate::Gate;
@@ -35,6 +36,7 @@ pub struct Layer {
     pub max_task_cost: Option<Sourced<OrOff<Money>>>,
     pub max_task_tokens: Option<Sourced<OrOff<TokenCount>>>,
     pub max_task_time: Option<Sourced<OrOff<TimeLimit>>>,
+    pub repairs: Option<Sourced<AskedRepairs>>,
     pub include_optional: Option<Sourced<bool>>,
     pub commit: Option<Sourced<CommitMode>>,
     pub keep_state: Option<Sourced<bool>>,
@@ -65,6 +67,7 @@ impl Layer {
             max_task_cost: self.max_task_cost.or(below.max_task_cost),
             max_task_tokens: self.max_task_tokens.or(below.max_task_tokens),
             max_task_time: self.max_task_time.or(below.max_task_time),
+            repairs: self.repairs.or(below.repairs),
             include_optional: self.include_optional.or(below.include_optional),
             commit: self.commit.or(below.commit),
             keep_state: self.keep_state.or(below.keep_state),

@@ -6,6 +6,7 @@
 mod agent_words;
 mod asked_agent;
 mod asked_permissions;
+mod asked_repairs;
 mod bad_value;
 mod commit_mode;
 mod config_error;
@@ -38,6 +39,7 @@ mod user_file;
 pub use agent_words::{AgentArguments, AgentEnvironment};
 pub use asked_agent::AskedAgent;
 pub use asked_permissions::AskedPermissions;
+pub use asked_repairs::AskedRepairs;
 pub use commit_mode::CommitMode;
 pub use config_error::ConfigError;
 pub use configuration::{Configuration, name_of};

@@ -82,6 +82,7 @@ fn fill(layer: &mut Layer, entry: &Entry<'_>) -> Result<(), Fault> {
         Key::MaxTaskCost => layer.max_task_cost = Some(entry.number()?),
         Key::MaxTaskTokens => layer.max_task_tokens = Some(entry.number()?),
         Key::MaxTaskTime => layer.max_task_time = Some(entry.parsed()?),
+        Key::Repairs => layer.repairs = Some(entry.parsed()?),
         Key::IncludeOptional => layer.include_optional = Some(entry.flag()?),
         Key::Commit => layer.commit = Some(entry.parsed()?),
         Key::KeepState => layer.keep_state = Some(entry.flag()?),

@@ -12,6 +12,7 @@ use super::owner::Owner;
 use super::time_span::TimeSpan;
 use super::token_count::TokenCount;
 use clap::ValueEnum as _;
+use regreen_model::RepairPolicy;
 
 /// The JSON schema of a file. It is made from the keys that the reader knows: the reader
 /// takes values apart with their places in the text, so there is no type to derive it from.
@@ -49,16 +50,20 @@ fn shape(key: Key, owner: Owner) -> Value {
             let all = Permissions::ALL.iter();
             json!({ "enum": all.map(|mode| mode.name()).collect::<Vec<&str>>() })
         }
+        Key::Repairs => {
+            let all = RepairPolicy::ALL.iter();
+            json!({ "enum": all.map(|policy| policy.name()).collect::<Vec<&str>>() })
+        }
         Key::AgentArgs => json!({ "type": "array", "items": { "type": "string" } }),
         Key::AgentEnv => {
             json!({ "type": "array", "items": { "type": "string", "pattern": "^[^=]+=" } })
         }
         Key::AgentModel | Key::Gate | Key::Prompts => json!({ "type": "string" }),
         Key::Timeout | Key::VerifyTimeout | Key::MaxWait => time(),
-        Key::IdleTimeout | Key::MaxTime | Key::MaxTaskTime => or_off(time()),
-        Key::MaxCost | Key::MaxTaskCost => or_off(money()),
+        Key::IdleTimeout | Key::MaxTime | Key::MaxTaskTime => or_off(&time()),
+        Key::MaxCost | Key::MaxTaskCost => or_off(&money()),
         Key::MaxTokens | Key::MaxTaskTokens => {
-            or_off(json!({ "type": "integer", "minimum": 1, "maximum": TokenCount::MOST }))
+            or_off(&json!({ "type": "integer", "minimum": 1, "maximum": TokenCount::MOST }))
         }
         Key::MaxTaskIterations | Key::MaxGlobalIterations => {
             json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
@@ -82,7 +87,7 @@ fn agent(owner: Owner) -> Value {
     }
 }
 
-fn or_off(limit: Value) -> Value {
+fn or_off(limit: &Value) -> Value {
     json!({ "anyOf": [{ "const": OFF }, limit] })
 }
 

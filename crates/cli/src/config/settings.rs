@@ -6,6 +6,7 @@ use regreen_model::{Budget, Budgets, Limits, RunConfig, TaskId};
 use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
 use super::asked_permissions::AskedPermissions;
+use super::asked_repairs::AskedRepairs;
 use super::commit_mode::CommitMode;
 use super::count::Count;
 use super::gate::Gate;
@@ -44,6 +45,7 @@ pub struct Settings {
     pub max_task_cost: Sourced<OrOff<Money>>,
     pub max_task_tokens: Sourced<OrOff<TokenCount>>,
     pub max_task_time: Sourced<OrOff<TimeLimit>>,
+    pub repairs: Sourced<AskedRepairs>,
     pub include_optional: Sourced<bool>,
     pub commit: Sourced<CommitMode>,
     pub keep_state: Sourced<bool>,
@@ -102,7 +104,7 @@ impl Settings {
             keep_state: self.keep_state.value,
             only,
             recovery: false,
-            repairs: regreen_model::RepairPolicy::default(),
+            repairs: self.repairs.value.0,
             keep_going: false,
             asks: false,
             spec_argument: None,
@@ -163,6 +165,7 @@ impl From<Layer> for Settings {
             max_task_cost: or_default(said.max_task_cost, OrOff::default()),
             max_task_tokens: or_default(said.max_task_tokens, OrOff::default()),
             max_task_time: or_default(said.max_task_time, OrOff::default()),
+            repairs: or_default(said.repairs, AskedRepairs::default()),
             include_optional: or_default(said.include_optional, default.include_optional),
             commit: or_default(said.commit, CommitMode::default()),
             keep_state: or_default(said.keep_state, default.keep_state),

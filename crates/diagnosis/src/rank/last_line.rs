@@ -1,22 +1,18 @@
 //! The line to quote where no rule knows one.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use regreen_model::Evidence;
+
+use crate::lazy_regex::LazyRegex;
 
 /// Lines that end an output and say nothing about it: places in the code, and where to read
 /// more.
-static EMPTY_TALK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
+static EMPTY_TALK: LazyRegex = LazyRegex::new(
+    r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
         | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
         | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
         | for\s(?:more|further)\s(?:information|details|help)
         | full\slog|complete\slog|^node\.js\sv\d",
-    )
-    .ok()
-});
+);
 /// Further up nobody would look.
 const TELLING: usize = 6;
 
@@ -27,7 +23,7 @@ pub(super) fn last_telling_line(evidence: &Evidence) -> Option<(u64, &str)> {
         let shown = numbered.flat_map(|(n, line)| line.rsplit('\r').map(move |part| (n, part)));
         shown.filter(|(_, line)| !line.trim().is_empty())
     };
-    let is_empty_talk = |line: &str| EMPTY_TALK.as_ref().is_some_and(|r| r.is_match(line));
+    let is_empty_talk = |line: &str| EMPTY_TALK.is_match(line);
     let telling = lines().take(TELLING).find(|(_, line)| !is_empty_talk(line));
     let (from_end, text) = telling.or_else(|| lines().next())?;
     Some((

@@ -12,6 +12,7 @@ use super::ending;
 use super::signs::Signs;
 use super::timeout;
 use crate::message::{Message, code_spans};
+use crate::prose::sentences;
 use crate::role::Role;
 use crate::rule::Rule;
 use crate::rule_book::RuleBook;
@@ -25,6 +26,8 @@ const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
 /// What words must prove at least if success is claimed beside them.
 const CLEAR: u8 = 66;
+/// The same if the line that claims it has doubts of its own.
+const DOUBTFUL: u8 = 50;
 /// Means something only beside a claim.
 const ADMISSION: &str = "agent_messages/admission";
 const SIGNAL: &str = "agent_messages/task-complete";
@@ -37,9 +40,8 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let reading = Reading {
         in_spans: candidates(&spans),
         signs: Signs::of(&output.findings),
-        claims: last_line(&output.findings, |rule| {
-            rule.role == Role::Success && rule.name.starts_with(MESSAGES)
-        }),
+        claims: last_line(&output.findings, is_claim),
+        says_done: claims_in_a_sentence(&text),
         signals: last_line(&output.findings, |rule| rule.name == SIGNAL).is_some(),
         shown_success: last_line(&output.findings, |rule| {
             rule.role == Role::Success && !rule.name.starts_with(MESSAGES)
@@ -55,6 +57,16 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
         files: reading.message.files.clone(),
         ..diagnosis
     })
+}
+
+/// Whether one sentence, read for itself, says that the work is done.
+fn claims_in_a_sentence(text: &str) -> bool {
+    let sentences = scan(sentences(text).as_bytes(), Source::Agent);
+    last_line(&sentences.findings, is_claim).is_some()
+}
+
+fn is_claim(rule: &Rule) -> bool {
+    rule.role == Role::Success && rule.name.starts_with(MESSAGES)
 }
 
 /// What tools are quoted with in the middle of a sentence, each span read as a line.
@@ -97,6 +109,8 @@ struct Reading<'a> {
     signs: Signs,
     /// Where the agent says that the work is done.
     claims: Option<u64>,
+    /// Whether a sentence says so, whatever else its line says.
+    says_done: bool,
     /// The agreed word for it, as a line of its own.
     signals: bool,
     /// Where a tool's output shows it.
@@ -112,10 +126,13 @@ impl Reading<'_> {
         }
         if self.claims.is_some() {
             let refuted = self.false_claim();
-            return refuted.or_else(|| {
-                self.of_words()
-                    .filter(|words| !self.signals && words.confidence >= CLEAR)
-            });
+            return refuted.or_else(|| self.in_spite_of_claim(CLEAR));
+        }
+        if self.says_done {
+            let refuted = self.false_claim();
+            let doubted = || self.in_spite_of_claim(DOUBTFUL);
+            let cut_short = || self.of_budget().or_else(doubted);
+            return refuted.or_else(cut_short).or_else(|| self.of_open_steps());
         }
         self.of_time()
             .or_else(|| self.of_api())
@@ -128,6 +145,16 @@ impl Reading<'_> {
             .or_else(|| self.of_open_steps())
             .or_else(|| self.of_tone())
             .or_else(|| self.unexplained(evidence))
+    }
+
+    /// Clear words beside a claim. What is asked or missed after finished work is the next
+    /// task, not this one.
+    fn in_spite_of_claim(&self, at_least: u8) -> Option<Diagnosis> {
+        let words = self
+            .of_words()
+            .filter(|words| !self.signals && words.confidence >= at_least)?;
+        let is_question = words.kind.category() == FailureCategory::MissingContext;
+        (!is_question || self.signs.nothing_done).then_some(words)
     }
 
     /// The agent says that it failed, and why: that line is judged, no other. What is said
@@ -209,6 +236,12 @@ impl Reading<'_> {
             .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE);
         own.max_by_key(|c| (c.score, Reverse(c.finding.line)))
             .map(Diagnosis::of)
+    }
+
+    /// The work was cut short; what is called done is the part before that.
+    fn of_budget(&self) -> Option<Diagnosis> {
+        let is_budget = |own: &Diagnosis| own.kind == FailureKind::BudgetExhausted;
+        self.of_api().filter(is_budget)
     }
 
     fn of_words(&self) -> Option<Diagnosis> {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::targets::{grave_word, written_by};
 use super::{Says, Target};
 use crate::names::{is_node_package, is_target};
 
@@ -27,7 +28,7 @@ pub(super) fn package_json(text: &str) -> Says {
         {
             let version = version.as_str().unwrap_or_default();
             if !is_node_package(name) || is_elsewhere(version) {
-                says.elsewhere.push(format!("{name}: {version}"));
+                says.add_elsewhere(name.trim_start_matches('@'));
             } else {
                 says.add(name, version, group);
             }
@@ -45,12 +46,12 @@ pub(super) fn package_json(text: &str) -> Says {
 }
 
 fn script(name: &str, recipe: &Value) -> Option<Target> {
-    let recipe = recipe.as_str()?.to_owned();
+    let recipe = recipe.as_str()?;
     is_target(name).then(|| Target {
         name: name.to_owned(),
-        makes: super::targets::written_by(&recipe),
+        makes: written_by(recipe),
         needs: Vec::new(),
-        recipe,
+        grave: grave_word(recipe),
     })
 }
 
@@ -94,12 +95,11 @@ pub(super) fn settings(text: &str) -> Says {
     let lines = text.lines().map(str::trim);
     let said = lines.filter(|line| !line.starts_with(['#', ';']));
     let elsewhere = said.filter(|line| steers.iter().any(|word| line.contains(word)));
-    Says {
-        elsewhere: elsewhere
-            .map(|line| line.chars().take(60).collect())
-            .collect(),
-        ..Says::default()
+    let mut says = Says::default();
+    for line in elsewhere {
+        says.add_elsewhere(line);
     }
+    says
 }
 
 #[cfg(test)]

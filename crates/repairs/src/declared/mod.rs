@@ -44,7 +44,8 @@ pub(crate) struct Says {
     /// Other files that belong to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) includes: Vec<String>,
-    /// What fetches from anywhere but the usual index.
+    /// What fetches from anywhere but the usual index, in one word: addresses may have
+    /// passwords in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) elsewhere: Vec<String>,
 }
@@ -69,7 +70,10 @@ pub(crate) struct Target {
     /// Targets that are made before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) needs: Vec<String>,
-    pub(crate) recipe: String,
+    /// What its recipe does that a person should see first. The recipe itself is not kept: it
+    /// may have secrets in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) grave: Option<String>,
 }
 
 impl Declared {
@@ -179,6 +183,13 @@ impl Says {
         let wanted = normal(name);
         let mut packages = self.packages.iter();
         packages.find(|package| normal(&package.name) == wanted)
+    }
+
+    fn add_elsewhere(&mut self, text: &str) {
+        let end = |c: char| c.is_whitespace() || "=:@".contains(c);
+        let word = text.trim_start().split(end).find(|word| !word.is_empty());
+        let word: String = word.unwrap_or("an address").chars().take(60).collect();
+        self.elsewhere.push(word);
     }
 
     fn add(&mut self, name: &str, requirement: &str, group: &str) {

@@ -53,7 +53,7 @@ pub(super) fn go_mod(text: &str) -> Says {
             Some(("module", name)) => says.project = Some(name.trim().to_owned()),
             Some(("require", "(")) => in_block = true,
             Some(("require", rest)) => go_requirement(&mut says, rest),
-            Some(("replace", rest)) => says.elsewhere.push(rest.to_owned()),
+            Some(("replace", rest)) => says.add_elsewhere(rest),
             _ if line == ")" => in_block = false,
             Some(_) if in_block => go_requirement(&mut says, line),
             _ => {}
@@ -80,7 +80,7 @@ pub(super) fn gemfile(text: &str) -> Says {
             .any(|word| rest.contains(word));
         match is_crate(name) {
             true if !is_elsewhere => says.add(name, name, ""),
-            _ => says.elsewhere.push(rest.to_owned()),
+            _ => says.add_elsewhere(rest),
         }
     }
     says
@@ -117,8 +117,9 @@ pub(super) fn composer(text: &str) -> Says {
             }
         }
     }
-    says.elsewhere
-        .extend(json.get("repositories").map(|_| "repositories".to_owned()));
+    if json.get("repositories").is_some() {
+        says.add_elsewhere("repositories");
+    }
     says
 }
 

@@ -41,7 +41,7 @@ fn requirement_line(path: &str, line: &str, says: &mut Says) {
         _ if is_own_path(line) => {}
         _ => match requirement(line) {
             Some((name, requirement)) => says.add(&name, &requirement, ""),
-            None => says.elsewhere.push(line.to_owned()),
+            None => says.add_elsewhere(line),
         },
     }
 }
@@ -83,7 +83,7 @@ fn add_all(says: &mut Says, list: Option<&Value>, group: &str) {
     for text in texts.filter_map(Value::as_str) {
         match requirement(text) {
             Some((name, requirement)) => says.add(&name, &requirement, group),
-            None => says.elsewhere.push(text.to_owned()),
+            None => says.add_elsewhere(text),
         }
     }
 }
@@ -126,9 +126,9 @@ pub(super) fn pyproject(text: &str) -> Says {
         tool("uv").and_then(|uv| uv.get("index").or(uv.get("sources"))),
         tool("pdm").and_then(|pdm| pdm.get("source")),
     ];
-    let named = sources.into_iter().flatten();
-    says.elsewhere
-        .extend(named.map(|source| source.to_string().chars().take(100).collect()));
+    if sources.iter().any(Option::is_some) {
+        says.add_elsewhere("sources");
+    }
     says
 }
 
@@ -148,7 +148,7 @@ fn poetry_list(says: &mut Says, list: Option<&Value>, group: &str) {
         match version.map(|version| caret(name, version)) {
             _ if name == "python" => {}
             Some(requirement) if is_python_package(name) => says.add(name, &requirement, group),
-            _ => says.elsewhere.push(name.clone()),
+            _ => says.add_elsewhere(name),
         }
     }
 }
@@ -264,11 +264,9 @@ pub(super) fn pipfile(text: &str) -> Says {
     poetry_list(&mut says, table.get("dev-packages"), "dev");
     let sources = table.get("source").and_then(Value::as_array);
     // One source is the usual index, written out.
-    says.elsewhere.extend(
-        sources
-            .filter(|list| list.len() > 1)
-            .map(|_| "several sources".to_owned()),
-    );
+    if sources.is_some_and(|list| list.len() > 1) {
+        says.add_elsewhere("sources");
+    }
     says
 }
 

@@ -19,7 +19,7 @@ pub(super) fn makefile(text: &str) -> Says {
             add_recipe(&mut targets, &open, inline.unwrap_or_default());
         }
     }
-    finished(targets)
+    saying(targets)
 }
 
 /// The targets that a line opens; none for variables and conditionals.
@@ -58,7 +58,7 @@ fn named(name: &str, needs: Vec<String>) -> Target {
         name: name.to_owned(),
         makes: is_file.then(|| name.to_owned()).into_iter().collect(),
         needs,
-        recipe: String::new(),
+        grave: None,
     }
 }
 
@@ -67,8 +67,9 @@ fn add_recipe(targets: &mut [Target], names: &[String], line: &str) {
         .iter_mut()
         .filter(|target| names.contains(&target.name))
     {
-        target.recipe.push_str(line);
-        target.recipe.push('\n');
+        target.makes.extend(written_by(line));
+        target.makes.dedup();
+        target.grave = target.grave.take().or_else(|| grave_word(line));
     }
 }
 
@@ -94,23 +95,43 @@ pub(super) fn justfile(text: &str) -> Says {
                 name: name.clone(),
                 makes: Vec::new(),
                 needs: needs(line),
-                recipe: String::new(),
+                grave: None,
             }));
         }
     }
-    finished(targets)
+    saying(targets)
 }
 
-fn finished(mut targets: Vec<Target>) -> Says {
-    for target in &mut targets {
-        let written = written_by(&target.recipe);
-        target.makes.extend(written);
-        target.makes.dedup();
-    }
+fn saying(targets: Vec<Target>) -> Says {
     Says {
         targets,
         ..Says::default()
     }
+}
+
+/// Words that do more than make a file.
+const GRAVE: [&str; 16] = [
+    "sudo",
+    "rm -r",
+    "rm -fr",
+    "git push",
+    "git reset",
+    "git clean",
+    "publish",
+    "deploy",
+    "curl",
+    "wget",
+    "ssh ",
+    "scp ",
+    "kubectl",
+    "terraform",
+    "docker",
+    "DROP ",
+];
+
+pub(super) fn grave_word(recipe: &str) -> Option<String> {
+    let word = GRAVE.iter().find(|word| recipe.contains(**word));
+    word.map(|word| word.trim().to_owned())
 }
 
 /// What a recipe writes, as far as it says so: after `>`, `-o`, `--output`, `tee`, `touch`.

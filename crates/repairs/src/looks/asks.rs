@@ -20,7 +20,7 @@ pub(super) fn look(_scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
         .take(120)
         .collect();
     Some(match repair {
-        RepairAction::Ask { what } => Verdict::persons(what, "only a person can say"),
+        RepairAction::Ask { .. } => Verdict::persons(&shown, "only a person can say"),
         RepairAction::AptInstall { .. } => Verdict::persons(
             &format!("install the system package {shown}"),
             "regreen changes nothing outside the workspace",

@@ -93,12 +93,10 @@ fn is_spoilt(path: &Path) -> bool {
     }
 }
 
-/// The outermost folder around a file that is marked as a cache.
+/// The nearest folder around a file that is marked as a cache.
 fn cache_of(scene: &Scene<'_>, file: &RelPath) -> Option<RelPath> {
-    let folders: Vec<&Path> = file.folders().collect();
-    let marked = folders
-        .into_iter()
-        .rev()
+    let marked = file
+        .folders()
         .find(|folder| is_marked(&scene.root.join(folder)))?;
     RelPath::inside(scene.root, marked).ok()
 }

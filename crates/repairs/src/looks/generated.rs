@@ -112,26 +112,6 @@ fn folder_of(path: &str) -> PathBuf {
         .unwrap_or_default()
 }
 
-/// Words that do more than make a file.
-const GRAVE: [&str; 16] = [
-    "sudo",
-    "rm -r",
-    "rm -f",
-    "git push",
-    "git reset",
-    "git clean",
-    "publish",
-    "deploy",
-    "curl",
-    "wget",
-    "ssh ",
-    "scp ",
-    "kubectl",
-    "terraform",
-    "docker",
-    "DROP ",
-];
-
 /// Runs a declared target, as it was declared.
 pub(super) fn run(
     scene: &Scene<'_>,
@@ -178,7 +158,7 @@ fn words(program: &str, name: &str) -> Vec<String> {
 }
 
 /// In the recipe of the target or of what is made before it.
-fn grave_word(file: &DeclaredFile, name: &str) -> Option<&'static str> {
+fn grave_word<'d>(file: &'d DeclaredFile, name: &str) -> Option<&'d str> {
     let (mut open, mut seen) = (vec![name.to_owned()], Vec::new());
     while let Some(name) = open.pop() {
         let targets = file
@@ -187,7 +167,7 @@ fn grave_word(file: &DeclaredFile, name: &str) -> Option<&'static str> {
             .iter()
             .filter(|target| target.name == name);
         for target in targets {
-            if let Some(word) = GRAVE.iter().find(|word| target.recipe.contains(**word)) {
+            if let Some(word) = &target.grave {
                 return Some(word);
             }
             let fresh = target.needs.iter().filter(|need| !seen.contains(*need));

@@ -89,9 +89,10 @@ fn named(scene: &Scene<'_>, failure: &Failure) -> Option<RelPath> {
             .any(|ending| name.ends_with(ending))
             && place.under(scene.root).exists()
     };
-    let mut places = text::words(line)
-        .into_iter()
-        .filter_map(|word| scene.locate(word));
+    // Git names what it wants to lock, and locks `<name>.lock`.
+    let words = text::words(line).into_iter();
+    let spelled = words.flat_map(|word| [word.to_owned(), format!("{word}.lock")]);
+    let mut places = spelled.filter_map(|word| scene.locate(&word));
     places.find(is_lock).or_else(|| {
         let pid = text::pid(line)?;
         let mut files = ours::pid_files(scene.root).into_iter();

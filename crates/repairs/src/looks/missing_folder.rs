@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
@@ -37,7 +39,7 @@ const OUTPUTS: [&str; 26] = [
 ];
 
 /// What code that writes looks like.
-const WRITES: [&str; 21] = [
+const WRITES: [&str; 22] = [
     "\"w\"",
     "'w'",
     "\"wb\"",
@@ -59,6 +61,7 @@ const WRITES: [&str; 21] = [
     "File::create",
     "cannot create",
     "cannot move",
+    "cannot touch",
 ];
 
 /// What SQLite says where it cannot make its file.
@@ -66,6 +69,16 @@ const SQLITE: &str = "unable to open database";
 
 /// Frames that write, whatever they are given.
 const FRAMES: [&str; 3] = ["writeFile", "createWriteStream", "appendFile"];
+
+/// Calls that read.
+const READERS: [&str; 6] = [
+    "readFile",
+    "createReadStream",
+    "read_text",
+    "read_bytes",
+    "read_csv",
+    "File.read",
+];
 
 /// Words of lines that only read.
 const READS: [&str; 12] = [
@@ -110,6 +123,9 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
             "{folder} is made by its own tool"
         )));
     }
+    if let Some(why) = in_the_way(scene, &folder) {
+        return Some(Verdict::refused(why));
+    }
     let action = RepairAction::Mkdir {
         path: folder.to_string(),
     };
@@ -119,6 +135,32 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
         does,
         Deed::MakeFolder(folder),
     )))
+}
+
+/// A file where a folder should be, or a folder that is nearly called so: then the name is
+/// probably misspelt.
+fn in_the_way(scene: &Scene<'_>, folder: &RelPath) -> Option<String> {
+    let above: Vec<&Path> = folder.folders().collect();
+    let is_file = |path: &&&Path| scene.root.join(path).is_file();
+    if let Some(file) = above.iter().find(is_file) {
+        return Some(format!("{} is a file", file.display()));
+    }
+    let is_there = |path: &Path| scene.root.join(path).is_dir();
+    let mut parents = std::iter::once(folder.as_path()).chain(above);
+    let first_new = parents.rfind(|path| !is_there(path))?;
+    let name = first_new.file_name()?.to_str()?;
+    let beside = scene.root.join(first_new.parent()?);
+    let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let near = names.find(|other| is_nearly(other, name))?;
+    Some(format!(
+        "{name} is nearly called like the folder {near}: probably misspelt"
+    ))
+}
+
+fn is_nearly(one: &str, other: &str) -> bool {
+    one.len() >= 4 && one != other && strsim::damerau_levenshtein(one, other) == 1
 }
 
 /// The folders of what the line names; SQLite names nothing, but the code that opens does.
@@ -140,24 +182,27 @@ fn parents(scene: &Scene<'_>, failure: &Failure) -> Vec<String> {
         .collect()
 }
 
-/// Whether something says that a file was to be written there.
+/// Whether something says that a file was to be written there, and nothing that it was read.
 fn is_written(scene: &Scene<'_>, failure: &Failure, text: &str, folder: &RelPath) -> bool {
     let line = text::blocker(failure);
-    if READS.iter().any(|word| line.contains(word)) {
+    let has = |line: &str, signs: &[&str]| signs.iter().any(|sign| line.contains(sign));
+    if has(line, &READS) {
         return false;
     }
-    let is_output = folder
-        .as_path()
-        .iter()
-        .any(|part| OUTPUTS.iter().any(|name| part == *name));
-    let near = text::tail(scene.output).filter(|line| line.contains(text));
-    let is_in_code = near
-        .chain([line])
-        .any(|line| WRITES.iter().any(|sign| line.contains(sign)));
-    let mut frames = text::tail(scene.output);
-    let is_in_frame = frames.any(|line| FRAMES.iter().any(|frame| line.contains(frame)));
-    let is_database = line.contains(SQLITE);
-    is_output || is_in_code || is_in_frame || is_database || is_redirected(scene, text)
+    let lines = || text::tail(scene.output).chain([line]);
+    let mut near = lines().filter(|line| line.contains(text));
+    if near.any(|line| has(line, &WRITES)) || lines().any(|line| has(line, &FRAMES)) {
+        return true;
+    }
+    let mut near = lines().filter(|line| line.contains(text));
+    let is_opened = near.any(|line| line.contains("open("));
+    if is_opened || lines().any(|line| has(line, &READERS)) {
+        // Opened without a word of writing. A database is made by opening it.
+        return line.contains(SQLITE);
+    }
+    let mut parts = folder.as_path().iter();
+    let is_output = parts.any(|part| OUTPUTS.iter().any(|name| part == *name));
+    is_output || line.contains(SQLITE) || is_redirected(scene, text)
 }
 
 /// Whether the task's own commands write there.

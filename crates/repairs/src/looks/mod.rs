@@ -9,6 +9,7 @@ mod env_file;
 mod executable;
 mod generated;
 mod go;
+mod locale;
 mod lock;
 mod migration;
 mod missing_folder;
@@ -33,7 +34,7 @@ pub(crate) use executable::why_not as why_not_executable;
 type Look = fn(&Scene<'_>, &Failure) -> Option<Verdict>;
 
 /// In this order: what is nearest to the cause comes first.
-pub(crate) const LOOKS: [(&str, Look); 17] = [
+pub(crate) const LOOKS: [(&str, Look); 18] = [
     ("submodule", submodule::look),
     ("generated file", generated::look),
     (".env from its example", env_file::look),
@@ -48,6 +49,7 @@ pub(crate) const LOOKS: [(&str, Look); 17] = [
     ("cargo", cargo::look),
     ("Go", go::look),
     ("Bundler and Composer", other_managers::look),
+    ("locale", locale::look),
     ("migration", migration::look),
     ("cache", cache::look),
     ("a person's", asks::look),

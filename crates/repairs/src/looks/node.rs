@@ -5,6 +5,7 @@ use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
 use super::requirement_source::look_alike;
+use super::venv::first_in_path;
 use crate::declared::FileKind;
 use crate::names;
 use crate::plan::{Check, Deed, Plan, ToolRun};
@@ -166,7 +167,13 @@ fn verdict(scene: &Scene<'_>, failure: &Failure, name: &str) -> Verdict {
     if scene.root.join(&made).exists() {
         return Verdict::refused(format!("{name} is installed already"));
     }
-    match plan(scene, &home, name, made) {
+    let is_command = failure.kind == FailureKind::MissingCommand;
+    let bin = scene.root.join(&modules).join(".bin");
+    let environment = match is_command && !scene.runs("npm ") && !scene.runs("npx ") {
+        true => first_in_path(scene, &bin),
+        false => Vec::new(),
+    };
+    match plan(scene, &home, name, made).map(|plan| plan.setting(environment)) {
         None => Verdict::refused(format!(
             "{} is not installed",
             home.manager.map_or("npm", |manager| manager.program)
@@ -242,6 +249,7 @@ fn plan(scene: &Scene<'_>, home: &Home<'_>, name: &str, made: PathBuf) -> Option
         keeps: keeps.filter_map(in_home).collect(),
         makes: in_home("node_modules").filter(|_| !has_modules),
         check: Check::Exists(made),
+        ..ToolRun::default()
     };
     let from = lock.map_or(home.manifest.to_owned(), |lock| {
         home.folder.join(lock).display().to_string()

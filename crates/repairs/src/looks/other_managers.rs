@@ -82,6 +82,7 @@ fn verdict(scene: &Scene<'_>, manager: &Manager) -> Option<Verdict> {
         call = call.with(name, value);
     }
     let run = ToolRun {
+        instead: None,
         calls: vec![call],
         keeps: [manager.manifest, manager.lock]
             .iter()

@@ -162,14 +162,19 @@ fn is_same(command: &[String], argv: &[String]) -> bool {
     is_it || (program.contains('/') && are_same(command, with))
 }
 
+/// Programs that are called with and without their version.
+const VERSIONED: [&str; 6] = ["python", "node", "ruby", "perl", "php", "lua"];
+
 /// `python3` may be `/usr/bin/python3.11`.
 fn is_same_program(program: &str, running: &str) -> bool {
-    let base = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
-            .to_owned()
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let (program, running) = (name(program), name(running));
+    let bare = |name: &str| {
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        VERSIONED.iter().find(|known| **known == bare).copied()
     };
-    !base(program).is_empty() && base(program) == base(running)
+    let is_versioned = bare(&program).is_some() && bare(&program) == bare(&running);
+    !program.is_empty() && (program == running || is_versioned)
 }
 
 /// A variable stands for any one word; something must be said literally.
@@ -213,5 +218,6 @@ mod tests {
         assert!(!same("python3 srv.py", &["python3", "-c", "srv.py"]));
         assert!(!same("$CMD $ARG", &["sleep", "300"]));
         assert!(!same("sleep", &["sleep"]));
+        assert!(!same("./server1 a", &["./server2", "a"]));
     }
 }

@@ -123,6 +123,7 @@ fn own_module(scene: &Scene<'_>, module: &str) -> Option<Verdict> {
                 package: top.to_owned(),
                 file: path.clone(),
                 args: vec!["-e".to_owned(), place],
+                alone: None,
                 doubt: match file.says.elsewhere.first() {
                     _ if !is_unchanged => Some(format!("{path} was changed during the run")),
                     Some(place) => Some(format!(
@@ -211,6 +212,7 @@ fn install(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source, venv: &Venv)
     };
     let run = ToolRun {
         calls: vec![pip_call(scene, venv, &source.args)],
+        instead: alone(scene, venv, source),
         keeps: kept(&source.file),
         makes: None,
         check: check(scene, wanted, venv),
@@ -225,6 +227,7 @@ fn new_venv(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source, python: Pat
     };
     let run = ToolRun {
         calls: vec![make_venv(python), pip_call(scene, &venv, &source.args)],
+        instead: alone(scene, &venv, source),
         keeps: kept(&source.file),
         makes: RelPath::new(".venv").ok(),
         check: check(scene, wanted, &venv),
@@ -275,6 +278,12 @@ fn pip_call(scene: &Scene<'_>, venv: &Venv, args: &[String]) -> ToolCall {
         .chain(fixed.map(OsString::from))
         .chain(args.iter().map(OsString::from));
     ToolCall::new(argv).with("PIP_REQUIRE_VIRTUALENV", "1")
+}
+
+/// One package that cannot be had must not keep another from being installed.
+fn alone(scene: &Scene<'_>, venv: &Venv, source: &Source) -> Option<ToolCall> {
+    let requirement = source.alone.clone()?;
+    Some(pip_call(scene, venv, &[requirement]))
 }
 
 /// Whether Python finds the module by now, without importing it.
@@ -404,6 +413,7 @@ fn undeclared(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Verdict {
         package: package.to_owned(),
         file: "the package index".to_owned(),
         args: vec![package.to_owned()],
+        alone: None,
         doubt: Some(why),
     };
     from_manifest(scene, wanted, &source)

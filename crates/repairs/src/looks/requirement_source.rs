@@ -10,6 +10,8 @@ pub(super) struct Source {
     pub(super) package: String,
     pub(super) file: String,
     pub(super) args: Vec<String>,
+    /// The requirement alone, where more is installed than it.
+    pub(super) alone: Option<String>,
     /// Why a person should see it first.
     pub(super) doubt: Option<String>,
 }
@@ -52,6 +54,7 @@ fn source(scene: &Scene<'_>, path: &str, file: &DeclaredFile, package: &Package)
     Source {
         package: package.name.clone(),
         file: path.to_owned(),
+        alone: is_whole.then(|| package.requirement.clone()),
         args,
         doubt: doubt(scene, path, file, &package.name),
     }

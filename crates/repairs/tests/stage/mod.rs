@@ -17,7 +17,7 @@ pub(crate) struct Stage {
     _folder: tempfile::TempDir,
     root: PathBuf,
     outside: PathBuf,
-    declared: Declared,
+    pub(crate) declared: Declared,
     pub(crate) path: OsString,
     pub(crate) commands: Vec<String>,
 }

@@ -46,6 +46,7 @@ impl<'s> Row<'s> {
             Key::MaxTaskCost => Self::new(key, &settings.max_task_cost),
             Key::MaxTaskTokens => Self::new(key, &settings.max_task_tokens),
             Key::MaxTaskTime => Self::new(key, &settings.max_task_time),
+            Key::Repairs => Self::new(key, &settings.repairs),
             Key::IncludeOptional => Self::new(key, &settings.include_optional),
             Key::Commit => Self::new(key, &settings.commit),
             Key::KeepState => Self::new(key, &settings.keep_state),
