@@ -294,7 +294,7 @@ fn a_task_that_lacks_something_is_told_where_it_may_be() {
         .file("src/auth.py", "def login(): pass\n")
         .file("tests/test_auth.py", "import auth\n")
         .agent(
-            r#"1.1:1) printf "Task 1.1: Extend it FAILED\n- Error: Cannot find 'the auth file' mentioned in prompt\n" ;;
+            r#"1.1:1) printf "Task 1.1: Extend it FAILED\n- Error: The task refers to 'the auth file', which I do not have\n" ;;
                *) touch out; echo TASK_COMPLETE ;;"#,
         );
     let told = scene.run(&["--recovery-mode"]);
@@ -304,7 +304,7 @@ fn a_task_that_lacks_something_is_told_where_it_may_be() {
         .split_once("## What was missing is looked up")
         .unwrap();
     for text in [
-        "Cannot find 'the auth file' mentioned in prompt\n",
+        "The task refers to 'the auth file', which I do not have\n",
         "Tests: tests/\n",
         "auth:\n  src/auth.py\n  tests/test_auth.py\n",
     ] {
