@@ -367,3 +367,11 @@ fn table(out: &mut String, name: &str, entries: &BTreeMap<String, String>) -> st
         "pub(crate) static {name}: &[(&str, &str)] = &{pairs:?};"
     )
 }
+
+/// The alternatives at the top of a pattern.
+fn branches(hir: &Hir) -> Vec<&Hir> {
+    match hir.kind() {
+        HirKind::Alternation(branches) => branches.iter().collect(),
+        _ => vec![hir],
+    }
+}

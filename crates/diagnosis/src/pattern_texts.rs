@@ -158,11 +158,3 @@ fn telling_runs(pieces: &[Piece], at_least: usize) -> Vec<String> {
     let runs = fixed_runs(pieces).into_iter();
     runs.filter(|run| is_telling(run, at_least)).collect()
 }
-
-/// The alternatives at the top of a pattern.
-fn branches(hir: &Hir) -> Vec<&Hir> {
-    match hir.kind() {
-        HirKind::Alternation(branches) => branches.iter().collect(),
-        _ => vec![hir],
-    }
-}

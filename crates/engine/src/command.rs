@@ -165,6 +165,9 @@ pub struct RepairOrder {
     pub repair: PlannedRepair,
     /// A person has agreed to it.
     pub agreed: bool,
+    /// It had begun when regreen or the machine ended.
+    #[serde(default)]
+    pub again: bool,
     pub scene: RepairScene,
 }
 

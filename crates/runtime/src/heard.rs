@@ -206,6 +206,10 @@ impl<'a> Listener<'a> {
     }
 
     fn heed(&mut self, event: AgentEvent) {
+        // Who is being ended may still say that all is well: only what it cost is of interest.
+        if self.is_hopeless && !matches!(event, AgentEvent::Usage(_)) {
+            return;
+        }
         match &event {
             AgentEvent::ToolStarted { name, .. } => self.told.activity(name),
             AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),

@@ -32,7 +32,16 @@ fn scene(turn: &Turn<'_>, task: &TaskState) -> Option<RepairScene> {
 
 /// Carries out the fix that is next, if it is one that regreen does itself; whether it is.
 pub(super) fn start(turn: &mut Turn<'_>) -> bool {
-    let Some(order) = turn.task().and_then(|fix| order(turn, fix)) else {
+    ask(turn, false)
+}
+
+/// The same, after it was cut off.
+pub(super) fn start_again(turn: &mut Turn<'_>) -> bool {
+    ask(turn, true)
+}
+
+fn ask(turn: &mut Turn<'_>, again: bool) -> bool {
+    let Some(order) = turn.task().and_then(|fix| order(turn, fix, again)) else {
         return false;
     };
     if ending::stop_if_asked(turn) {
@@ -50,7 +59,7 @@ pub(super) fn start(turn: &mut Turn<'_>) -> bool {
     true
 }
 
-fn order(turn: &Turn<'_>, fix: &TaskState) -> Option<RepairOrder> {
+fn order(turn: &Turn<'_>, fix: &TaskState, again: bool) -> Option<RepairOrder> {
     let owner = turn.owner_of(fix)?;
     let OwnFix { repair, agreed, .. } = owner.own_fix.clone()?;
     Some(RepairOrder {
@@ -58,6 +67,7 @@ fn order(turn: &Turn<'_>, fix: &TaskState) -> Option<RepairOrder> {
         attempt: fix.attempts + 1,
         repair,
         agreed,
+        again,
         scene: scene(turn, owner)?,
     })
 }

@@ -70,7 +70,7 @@ fn cut_off() -> AttemptReport {
 /// A repair looks at the workspace again before it does anything, and says so if nothing is left
 /// to do. Where a person has decided meanwhile, it is not done again.
 fn repair_again(turn: &mut Turn<'_>) {
-    if choosing::is_decided(turn) || !repairing::start(turn) {
+    if choosing::is_decided(turn) || !repairing::start_again(turn) {
         let why = "regreen or the machine ended while it was done".to_owned();
         repairing::ended(turn, &RepairResult::Failed { why });
     }

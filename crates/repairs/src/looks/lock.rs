@@ -187,7 +187,7 @@ fn of_process(scene: &Scene<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> 
     };
     let is_younger = stat
         .modified()
-        .is_ok_and(|written| process.started > written);
+        .is_ok_and(|written| process.started > written + ours::TOLERANCE);
     match process {
         process if process.is_zombie => {
             ask(place, &format!("process {pid} has ended, but is not gone"))

@@ -9,7 +9,7 @@ use regreen_supervisor::SeenProcess;
 use crate::scene::Scene;
 
 /// How far the clocks of files and processes may be apart.
-const TOLERANCE: Duration = Duration::from_millis(100);
+pub(super) const TOLERANCE: Duration = Duration::from_millis(100);
 /// How deep pid files are looked for, and among how many files.
 const MAX_DEPTH: usize = 4;
 const MAX_ENTRIES: usize = 5000;

@@ -227,6 +227,7 @@ impl Child<'_> {
             attempt: scene.attempt,
             repair,
             agreed: false,
+            again: false,
             scene,
         };
         let result = perform::repair_at(&mut self.performer, &order, &site, log)?;

@@ -83,7 +83,22 @@ pub(crate) fn repair_at(
     match performer.processes.stop.asked() {
         // What was cut off has not failed: it is looked at again when the run goes on.
         Some(_) if matches!(result, RepairResult::Failed { .. }) => Err(PerformError::Stopped),
-        _ => Ok(result),
+        _ => Ok(settled(order, result)),
+    }
+}
+
+/// What was cut off may have been done: then there is nothing left to do, and the task that it is
+/// for shows whether it was.
+fn settled(order: &RepairOrder, result: RepairResult) -> RepairResult {
+    match result {
+        RepairResult::Failed { .. } if order.again => RepairResult::Done {
+            did: format!(
+                "{}, as far as it had come when it was cut off",
+                order.repair.does
+            ),
+            environment: Vec::new(),
+        },
+        result => result,
     }
 }
 
@@ -120,6 +135,7 @@ fn with_scene<T>(
     look: impl FnOnce(&Scene<'_>, &Failure) -> T,
 ) -> Result<T, PerformError> {
     let root = performer.places.root.canonicalize()?;
+    let marker = format!("{}:", performer.processes.run);
     let output = end_of_file(&site.log, LOOKED_AT).unwrap_or_default();
     let seen = Scene {
         root: &root,
@@ -128,7 +144,7 @@ fn with_scene<T>(
         commands: &site.commands,
         environment: &scene.environment,
         path: &performer.path,
-        marker: Some(&performer.processes.run),
+        marker: Some(&marker),
         now: SystemTime::now(),
     };
     Ok(look(&seen, &scene.failure))
