@@ -2,10 +2,14 @@
 
 mod attempt;
 mod changes;
+mod checking;
 mod child;
 mod diary;
 mod failure;
+mod mending;
+mod parts;
 mod place;
+mod prompting;
 mod pursuit;
 
 use std::ffi::OsString;

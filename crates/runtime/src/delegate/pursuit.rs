@@ -1,22 +1,13 @@
 //! One prompt until it is done, or nothing more can be done: the whole, or a part of it.
 
-use regreen_agents::PartBrief;
-use regreen_engine::delegation::{Attempted, End, Happened, Order, Step, Terms, next};
-use regreen_engine::{RepairOrder, RepairScene};
-use regreen_model::{
-    AttemptClass, AttemptReport, FailureCategory, FailureNote, Inspection, PlainLine,
-    PlannedRepair, PromptKind, RepairResult, Timestamp, VerifyCommand,
-};
+use regreen_engine::delegation::{End, Happened, Order, Step, Terms, next};
+use regreen_model::{AttemptClass, FailureNote, PromptKind};
 
 use super::attempt::Made;
 use super::child::Child;
 use super::diary::Entry;
 use crate::clock;
-use crate::log_file::LogFile;
-use crate::perform::{self, Site};
 use crate::perform_error::PerformError;
-
-const TITLE_CHARS: usize = 80;
 
 /// What is to be done.
 #[derive(Clone, Debug)]
@@ -46,10 +37,11 @@ pub(super) struct Pursuit {
     /// What was repaired since the last failure, in words.
     pub(super) repaired: Vec<String>,
     /// The failure that something is done about.
-    failed: Option<Entry>,
-    failure: Option<FailureNote>,
-    answer: String,
-    flaky: bool,
+    pub(super) failed: Option<Entry>,
+    /// How the last attempt failed that was one at the work itself.
+    pub(super) failure: Option<FailureNote>,
+    pub(super) answer: String,
+    pub(super) flaky: bool,
 }
 
 impl Pursuit {
@@ -69,11 +61,6 @@ impl Pursuit {
             .iter()
             .filter(|happened| matches!(happened, Happened::Attempted(made) if made.is_charged()));
         u32::try_from(charged.count() + 1).unwrap_or(u32::MAX)
-    }
-
-    /// How the last attempt failed that was one at the work itself.
-    pub(super) fn failure(&self) -> Option<&FailureNote> {
-        self.failure.as_ref()
     }
 }
 
@@ -155,202 +142,4 @@ impl Child<'_> {
         pursuit.flaky = made.flaky;
         Ok(())
     }
-
-    fn wait(
-        &mut self,
-        until: Timestamp,
-        why: &str,
-        repeats: bool,
-    ) -> Result<Happened, PerformError> {
-        let began = clock::now();
-        let ms = until.since(began);
-        let seconds = ms.div_ceil(1000);
-        self.onlooker
-            .milestone(&format!("waiting {seconds} s: {why}"));
-        if !self.performer.processes.stop.sleep_until(until) {
-            return Err(PerformError::Stopped);
-        }
-        if !repeats {
-            self.waited_ms = self.waited_ms.saturating_add(ms);
-        }
-        Ok(Happened::Waited { ms, repeats })
-    }
-
-    fn scene(&self, work: &Work, pursuit: &Pursuit) -> Option<RepairScene> {
-        let failure = pursuit.failure().and_then(FailureNote::told)?;
-        Some(RepairScene {
-            task: self.key.clone(),
-            attempt: u32::try_from(self.diary.rows.len()).unwrap_or(u32::MAX),
-            failure: failure.clone(),
-            verify: work
-                .verify
-                .iter()
-                .cloned()
-                .map(VerifyCommand::always)
-                .collect(),
-            environment: self.environment.clone(),
-        })
-    }
-
-    fn site(&self, scene: &RepairScene) -> Site {
-        let commands = scene.verify.iter().map(|verify| verify.command.clone());
-        Site {
-            commands: commands.collect(),
-            log: perform::log_in(&self.place.folder, scene.attempt),
-        }
-    }
-
-    fn inspect(&mut self, work: &Work, pursuit: &Pursuit) -> Result<Inspection, PerformError> {
-        match self.scene(work, pursuit) {
-            Some(scene) => perform::inspect_at(&self.performer, &scene, &self.site(&scene)),
-            None => Ok(Inspection::Refused {
-                why: "nothing is known of the failure".to_owned(),
-            }),
-        }
-    }
-
-    fn repair(
-        &mut self,
-        work: &Work,
-        pursuit: &mut Pursuit,
-        repair: PlannedRepair,
-    ) -> Result<(), PerformError> {
-        self.onlooker.milestone(&format!("repair: {}", repair.does));
-        let action = repair.action.clone();
-        let Some(scene) = self.scene(work, pursuit) else {
-            return Ok(());
-        };
-        let site = self.site(&scene);
-        let log = LogFile::create(&self.place.folder, &format!("{}.repair", scene.attempt))?;
-        let order = RepairOrder {
-            fix: self.key.clone(),
-            attempt: scene.attempt,
-            repair,
-            agreed: false,
-            again: false,
-            scene,
-        };
-        let result = perform::repair_at(&mut self.performer, &order, &site, log)?;
-        if let RepairResult::Done { did, environment } = &result {
-            pursuit.repaired.push(did.clone());
-            self.environment.extend(environment.iter().cloned());
-        }
-        pursuit.past.push(Happened::Repaired { action, result });
-        Ok(())
-    }
-
-    /// Does the parts one after the other; `Some` if there is nothing more to be done.
-    fn do_parts(
-        &mut self,
-        work: &Work,
-        pursuit: &mut Pursuit,
-        parts: &[String],
-        terms: Terms,
-    ) -> Result<Option<End>, PerformError> {
-        let mut answers = String::new();
-        let mut failure = None;
-        for (at, part) in parts.iter().enumerate() {
-            let (number, total) = (at + 1, parts.len());
-            self.onlooker
-                .milestone(&format!("Executing subtask {number}/{total}"));
-            let came_to = self.pursue(&self.part(work, parts, at, terms))?;
-            let title = PlainLine::flatten(part, TITLE_CHARS);
-            let answer = came_to.answer.trim_end();
-            answers.push_str(&format!(
-                "## Subtask {number}/{total}: {title}\n\n{answer}\n\n"
-            ));
-            match came_to.end {
-                End::Done => {}
-                End::Failed => {
-                    failure = came_to
-                        .failure
-                        .map(|failure| after_parts(failure, parts, at));
-                    break;
-                }
-                end => {
-                    pursuit.failure = came_to
-                        .failure
-                        .map(|failure| after_parts(failure, parts, at));
-                    return Ok(Some(end));
-                }
-            }
-        }
-        let made = self.judged_parts(work, failure, answers)?;
-        self.judge_parts(work, pursuit, made)?;
-        Ok(None)
-    }
-
-    fn part(&self, work: &Work, parts: &[String], at: usize, terms: Terms) -> Work {
-        let brief = PartBrief {
-            number: at + 1,
-            total: parts.len(),
-            part: parts.get(at).map_or("", String::as_str),
-            whole: &work.prompt,
-            done: parts.get(..at).unwrap_or_default(),
-        };
-        Work {
-            prompt: self.prompts().delegated_part(&brief),
-            verify: None,
-            terms: Terms {
-                max_wait_ms: terms.max_wait_ms.saturating_sub(self.waited_ms),
-                ..terms
-            },
-        }
-    }
-
-    /// The whole is checked when all parts are done.
-    fn judged_parts(
-        &mut self,
-        work: &Work,
-        failure: Option<FailureNote>,
-        answer: String,
-    ) -> Result<(Option<FailureNote>, String, bool), PerformError> {
-        if failure.is_some() {
-            return Ok((failure, answer, false));
-        }
-        let checked = self.check(work, &self.parts_stem())?;
-        let failure = checked.failure_of_parts(&self.files);
-        Ok((failure, answer, checked.flaky))
-    }
-
-    fn parts_stem(&self) -> String {
-        format!("{}.parts", self.diary.rows.len())
-    }
-
-    fn judge_parts(
-        &mut self,
-        work: &Work,
-        pursuit: &mut Pursuit,
-        (failure, answer, flaky): (Option<FailureNote>, String, bool),
-    ) -> Result<(), PerformError> {
-        if let Some(failed) = pursuit.failed.take() {
-            self.diary.helped(failed, failure.is_none())?;
-        }
-        pursuit.failure.clone_from(&failure);
-        pursuit.answer = answer;
-        pursuit.flaky = flaky;
-        let order = Order {
-            prompt: PromptKind::First,
-            timeout_ms: work.terms.timeout_ms,
-            session: None,
-        };
-        pursuit.past.push(Happened::Attempted(Box::new(Attempted {
-            order,
-            report: AttemptReport::default(),
-            failure,
-            parts: Vec::new(),
-        })));
-        Ok(())
-    }
-}
-
-/// How a part failed, with the parts before it as what is completed.
-fn after_parts(mut failure: FailureNote, parts: &[String], at: usize) -> FailureNote {
-    if let (Some(found), Some(done)) = (failure.diagnosis.as_mut(), parts.get(..at))
-        && !done.is_empty()
-    {
-        found.category = FailureCategory::Partial;
-        found.completed_steps.splice(0..0, done.iter().cloned());
-    }
-    failure
 }

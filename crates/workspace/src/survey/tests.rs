@@ -1,8 +1,8 @@
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::Command;
 
 use super::*;
+use crate::Identity;
 
 /// A folder with these files; each ends with a line that names `bcrypt`.
 fn folder(files: &[&str]) -> tempfile::TempDir {
@@ -68,9 +68,11 @@ fn secrets_links_and_what_is_no_text_are_not_read() {
 fn what_git_ignores_is_not_looked_at() {
     let root = folder(&["a.txt", "build/b.txt", ".regreen/c.txt"]);
     write(root.path().join(".gitignore"), "build/\n");
-    let mut git = Command::new("git");
-    let made = git.args(["init", "--quiet"]).current_dir(root.path());
-    assert!(made.status().unwrap().success());
+    let identity = Identity {
+        name: "Tester",
+        email: "tester@example.com",
+    };
+    Git::init(root.path(), identity).unwrap();
     let (_, found) = look(root.path(), "bcrypt");
     assert_eq!(found.lines, ["a.txt:2: import bcrypt"]);
 }
