@@ -139,7 +139,7 @@ fn processor_time() -> Duration {
 fn decode(agent: &Agent, recording: &Lines) -> Option<(usize, usize)> {
     let id = TaskId::parse("1.1")?;
     let mut decoder = agent.decoder(&Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "",
         attempt: 1,
         spec_dir: "",

@@ -1,9 +1,10 @@
-use regreen_model::{PromptKind, TaskId};
+use regreen_model::PromptKind;
 
-/// One attempt of one task, as an agent gets it.
+/// One attempt, as an agent gets it.
 #[derive(Clone, Copy, Debug)]
 pub struct Assignment<'a> {
-    pub task_id: &'a TaskId,
+    /// Of the task, or of what is delegated.
+    pub task_id: &'a str,
     pub title: &'a str,
     /// From 1.
     pub attempt: u32,

@@ -1,4 +1,4 @@
-use regreen_model::{PromptKind, TaskId};
+use regreen_model::{PromptKind, Survey, TaskId};
 
 /// What a prompt says about the task itself.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,10 @@ pub enum Occasion<'a> {
     /// The attempt before this one was cut off; what is known of it.
     Interrupted {
         known: &'a str,
+        completed: Completed<'a>,
     },
+    /// The attempt before this one lacked something, which was looked up.
+    Enriched(PreviousAttempt<'a>, Surroundings<'a>),
     /// The attempt before this one changed nothing.
     NoOp,
     /// The task gets nowhere in its time: it has to be split.
@@ -55,6 +58,7 @@ impl Occasion<'_> {
             Self::Retry(_) => PromptKind::Retry,
             Self::Reminder => PromptKind::Reminder,
             Self::Interrupted { .. } => PromptKind::Interrupted,
+            Self::Enriched(..) => PromptKind::Enriched,
             Self::NoOp => PromptKind::NoOp,
             Self::Split => PromptKind::Split,
         }
@@ -71,4 +75,42 @@ pub struct PreviousAttempt<'a> {
     pub details: &'a str,
     /// What may help, as the diagnosis sees it.
     pub suggestions: &'a [String],
+    pub completed: Completed<'a>,
+}
+
+/// What an attempt had done when it ended, as far as that is known. All of it is text from
+/// outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Completed<'a> {
+    pub steps: &'a [String],
+    pub files: &'a [String],
+    pub blocker: Option<&'a str>,
+}
+
+/// What a look at the workspace shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    pub root: &'a str,
+    pub survey: &'a Survey,
+}
+
+/// A delegation: a prompt, and which attempt at it this is.
+#[derive(Clone, Copy, Debug)]
+pub struct DelegateBrief<'a> {
+    pub prompt: &'a str,
+    /// From 1.
+    pub attempt: u32,
+    pub max_attempts: u32,
+}
+
+/// One part of a delegation that was divided.
+#[derive(Clone, Copy, Debug)]
+pub struct PartBrief<'a> {
+    pub number: usize,
+    pub total: usize,
+    pub part: &'a str,
+    /// The prompt of the delegation.
+    pub whole: &'a str,
+    /// The parts before it.
+    pub done: &'a [String],
 }

@@ -103,7 +103,7 @@ mod tests {
     fn invocation(line: &str, prompt: &str) -> Invocation {
         let id = TaskId::parse("1.3").unwrap();
         let assignment = Assignment {
-            task_id: &id,
+            task_id: id.as_str(),
             title: "Add parser",
             attempt: 2,
             spec_dir: "specs/demo",

@@ -22,8 +22,10 @@ mod invocation;
 mod json;
 mod known;
 mod lines;
+mod missing;
 mod opencode;
 mod options;
+mod parts;
 mod patience;
 mod prompt_file;
 mod prompts;
@@ -39,14 +41,19 @@ mod trouble;
 pub use abilities::Abilities;
 pub use agent::{Agent, AgentChoice, AgentChoiceError};
 pub use assignment::Assignment;
-pub use brief::{Occasion, PreviousAttempt, RootContext, TaskBrief};
+pub use brief::{
+    Completed, DelegateBrief, Occasion, PartBrief, PreviousAttempt, RootContext, Surroundings,
+    TaskBrief,
+};
 pub use command::CommandLine;
 pub use decoder::{Decoder, Reply, Stream};
 pub use fence::untrusted;
 pub use invocation::{Invocation, PromptOn, StdinPlan};
 pub use known::{Credentials, Known};
 pub use lines::Lines;
+pub use missing::missing_names;
 pub use options::{Options, Permissions};
+pub use parts::parts;
 pub use patience::Patience;
 pub use prompt_file::PromptFile;
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};

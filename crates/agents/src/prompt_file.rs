@@ -19,10 +19,22 @@ pub enum PromptFile {
     Split,
     /// A person has something to say about the task.
     Context,
+    /// Part of it, for what an attempt had done when it ended.
+    Completed,
+    /// The attempt before this one lacked something.
+    Enriched,
+    /// A delegation that is tried again.
+    DelegateRetry,
+    /// A delegation that lacked something.
+    DelegateEnriched,
+    /// A delegation that gets nowhere in its time.
+    DelegateSplit,
+    /// One part of a delegation that was divided.
+    DelegatePart,
 }
 
 impl PromptFile {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 15] = [
         Self::Executor,
         Self::VerifyRow,
         Self::Fix,
@@ -32,6 +44,12 @@ impl PromptFile {
         Self::NoOp,
         Self::Split,
         Self::Context,
+        Self::Completed,
+        Self::Enriched,
+        Self::DelegateRetry,
+        Self::DelegateEnriched,
+        Self::DelegateSplit,
+        Self::DelegatePart,
     ];
 
     /// Its name in a folder of prompts.
@@ -47,6 +65,12 @@ impl PromptFile {
             Self::NoOp => "noop.md",
             Self::Split => "split.md",
             Self::Context => "context.md",
+            Self::Completed => "completed.md",
+            Self::Enriched => "enriched.md",
+            Self::DelegateRetry => "delegate_retry.md",
+            Self::DelegateEnriched => "delegate_enriched.md",
+            Self::DelegateSplit => "delegate_split.md",
+            Self::DelegatePart => "delegate_part.md",
         }
     }
 
@@ -83,10 +107,41 @@ impl PromptFile {
                 "error",
                 "attempted_fix",
                 "details",
+                "completed",
                 "suggestions",
             ],
-            Self::Interrupted => &["task_id", "attempt", "known"],
+            Self::Interrupted => &["task_id", "attempt", "known", "completed"],
             Self::Context => &["task_id", "context"],
+            Self::Completed => &["completed", "files", "blocker"],
+            Self::Enriched => &[
+                "task_id",
+                "attempt",
+                "max_attempts",
+                "error",
+                "completed",
+                "root",
+                "surroundings",
+                "found",
+            ],
+            Self::DelegateRetry => &[
+                "attempt",
+                "max_attempts",
+                "error",
+                "details",
+                "completed",
+                "suggestions",
+            ],
+            Self::DelegateEnriched => &[
+                "attempt",
+                "max_attempts",
+                "error",
+                "completed",
+                "root",
+                "surroundings",
+                "found",
+            ],
+            Self::DelegateSplit => &[],
+            Self::DelegatePart => &["number", "total", "part", "whole", "done"],
         }
     }
 
@@ -101,6 +156,12 @@ impl PromptFile {
             Self::NoOp => include_str!("../prompts/noop.md"),
             Self::Split => include_str!("../prompts/split.md"),
             Self::Context => include_str!("../prompts/context.md"),
+            Self::Completed => include_str!("../prompts/completed.md"),
+            Self::Enriched => include_str!("../prompts/enriched.md"),
+            Self::DelegateRetry => include_str!("../prompts/delegate_retry.md"),
+            Self::DelegateEnriched => include_str!("../prompts/delegate_enriched.md"),
+            Self::DelegateSplit => include_str!("../prompts/delegate_split.md"),
+            Self::DelegatePart => include_str!("../prompts/delegate_part.md"),
         }
     }
 }

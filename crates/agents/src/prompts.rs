@@ -1,13 +1,20 @@
 //! What agents are told.
 
+mod delegated;
+mod sections;
+
 use std::collections::BTreeMap;
 
 use regreen_model::PlainLine;
 use thiserror::Error;
 
+use self::sections::{found, suggestions, surroundings};
 use crate::fence::{fenced, untrusted};
 use crate::template::Template;
-use crate::{Occasion, PreviousAttempt, PromptFile, RootContext, TaskBrief, TemplateError};
+use crate::{
+    Completed, Occasion, PreviousAttempt, PromptFile, RootContext, Surroundings, TaskBrief,
+    TemplateError,
+};
 
 /// How much of a failed attempt a prompt quotes, in bytes.
 const ERROR_BUDGET: usize = 4 * 1024;
@@ -64,12 +71,25 @@ impl Prompts {
         let id = ("task_id", brief.id.to_string());
         let (file, values) = match occasion {
             Occasion::First => return None,
-            Occasion::Retry(previous) => (PromptFile::Retry, retry_values(brief, previous)),
+            Occasion::Retry(previous) => (PromptFile::Retry, self.retry_values(brief, previous)),
             Occasion::Reminder => (PromptFile::Reminder, vec![id]),
-            Occasion::Interrupted { known } => {
+            Occasion::Interrupted { known, completed } => {
                 let attempt = ("attempt", brief.attempt.to_string());
                 let known = ("known", untrusted(known, DETAILS_BUDGET));
-                (PromptFile::Interrupted, vec![id, attempt, known])
+                let completed = ("completed", self.completed(completed));
+                (PromptFile::Interrupted, vec![id, attempt, known, completed])
+            }
+            Occasion::Enriched(previous, around) => {
+                let numbers = [
+                    id,
+                    ("attempt", brief.attempt.to_string()),
+                    ("max_attempts", brief.max_attempts.to_string()),
+                ];
+                let looked_up = self.enriched_values(previous, around);
+                (
+                    PromptFile::Enriched,
+                    numbers.into_iter().chain(looked_up).collect(),
+                )
             }
             Occasion::NoOp => (PromptFile::NoOp, vec![id]),
             Occasion::Split => (PromptFile::Split, vec![id]),
@@ -124,44 +144,56 @@ impl Prompts {
         self.fill(PromptFile::Fix, &values)
     }
 
+    fn retry_values(
+        &self,
+        brief: &TaskBrief<'_>,
+        previous: &PreviousAttempt<'_>,
+    ) -> Vec<(&'static str, String)> {
+        vec![
+            ("task_id", brief.id.to_string()),
+            ("previous_attempt", previous.number.to_string()),
+            ("attempt", brief.attempt.to_string()),
+            ("max_attempts", brief.max_attempts.to_string()),
+            ("error", untrusted(previous.error, ERROR_BUDGET)),
+            (
+                "attempted_fix",
+                untrusted(previous.attempted_fix, ERROR_BUDGET),
+            ),
+            ("details", untrusted(previous.details, DETAILS_BUDGET)),
+            ("completed", self.completed(&previous.completed)),
+            ("suggestions", suggestions(previous.suggestions)),
+        ]
+    }
+
+    fn enriched_values(
+        &self,
+        previous: &PreviousAttempt<'_>,
+        around: &Surroundings<'_>,
+    ) -> [(&'static str, String); 5] {
+        let Surroundings { root, survey } = around;
+        [
+            ("error", untrusted(previous.error, ERROR_BUDGET)),
+            ("completed", self.completed(&previous.completed)),
+            ("root", one_line(root)),
+            ("surroundings", surroundings(survey)),
+            ("found", found(survey)),
+        ]
+    }
+
+    /// What was done so far and what is left of it; nothing where nothing is known.
+    fn completed(&self, completed: &Completed<'_>) -> String {
+        match sections::completed(completed) {
+            Some(values) => self.fill(PromptFile::Completed, &values),
+            None => String::new(),
+        }
+    }
+
     fn fill(&self, file: PromptFile, values: &[(&str, String)]) -> String {
         let template = self.templates.get(&file);
         template
             .map(|template| template.fill(values))
             .unwrap_or_default()
     }
-}
-
-fn retry_values(
-    brief: &TaskBrief<'_>,
-    previous: &PreviousAttempt<'_>,
-) -> Vec<(&'static str, String)> {
-    vec![
-        ("task_id", brief.id.to_string()),
-        ("previous_attempt", previous.number.to_string()),
-        ("attempt", brief.attempt.to_string()),
-        ("max_attempts", brief.max_attempts.to_string()),
-        ("error", untrusted(previous.error, ERROR_BUDGET)),
-        (
-            "attempted_fix",
-            untrusted(previous.attempted_fix, ERROR_BUDGET),
-        ),
-        ("details", untrusted(previous.details, DETAILS_BUDGET)),
-        ("suggestions", suggestions(previous.suggestions)),
-    ]
-}
-
-/// What may help, in which words from outside may stand; nothing where nothing is known.
-fn suggestions(actions: &[String]) -> String {
-    if actions.is_empty() {
-        return String::new();
-    }
-    let lines = actions.iter().map(|action| {
-        let line = PlainLine::flatten(action, TITLE_CHARS);
-        format!("- {line}\n")
-    });
-    let lines: String = lines.collect();
-    format!("What may help:\n\n{}\n\n", untrusted(&lines, ERROR_BUDGET))
 }
 
 fn title(text: &str) -> String {

@@ -18,7 +18,7 @@ fn decoder(permissions: Permissions, session: Option<&str>) -> Box<dyn Decoder> 
     };
     let id = TaskId::parse("1.1").unwrap();
     let assignment = Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "Write it",
         attempt: 1,
         spec_dir: "specs/demo",

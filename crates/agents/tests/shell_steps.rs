@@ -32,7 +32,7 @@ fn run_with(interpreter: Interpreter, steps: &[&str]) -> Ran {
     let id = TaskId::parse("1.3").unwrap();
     let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
     let assignment = Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "Add parser",
         attempt: 1,
         spec_dir: "specs/demo",

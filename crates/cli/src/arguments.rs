@@ -2,6 +2,8 @@
 
 mod agent_flags;
 mod config;
+mod delegate;
+mod failures;
 mod inspect;
 mod run;
 mod setting_flags;
@@ -14,6 +16,8 @@ use clap_complete::Shell;
 
 pub use self::agent_flags::AgentFlags;
 pub use self::config::{Config, SchemaOf};
+pub use self::delegate::Delegate;
+pub use self::failures::{Failures, Since};
 pub use self::inspect::{Journal, Log, OneAttempt, OneTask, Replay, Status, Why};
 pub use self::run::Run;
 pub use self::setting_flags::SettingFlags;
@@ -39,10 +43,14 @@ pub enum Command {
     Demo,
     /// Run a task list through an agent, checking every result
     Run(Run),
+    /// Have an agent do one thing: prints its answer, or a report of why it failed
+    Delegate(Delegate),
     /// Show where a spec stands: its tasks, its run, what is used up
     Status(Status),
     /// Tell the story of a task: its attempts, reports, Verify and changes, in order
     Why(Why),
+    /// List how attempts failed, what was tried about it, and whether it helped
+    Failures(Failures),
     /// Print what an attempt printed [default: the last attempt]
     Log(Log),
     /// Show what a task and its fixes changed, or one attempt of it

@@ -67,6 +67,19 @@ pub fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
+/// Whether somebody sees what goes on.
+pub fn can_be_watched() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+    io::stderr().is_terminal() && !is_dumb
+}
+
+/// Shows something in the place of what was shown on the line before.
+pub fn replace_line(text: &str) {
+    let mut out = io::stderr().lock();
+    // If this cannot be printed, there is nobody to see it.
+    let _ = write!(out, "\r\u{1b}[2K{}", printable_line(text)).and_then(|()| out.flush());
+}
+
 /// Says what went wrong and what to do about it. Files and flags may hold secrets: what
 /// looks like one is not shown.
 pub fn complain(problem: &Problem) {

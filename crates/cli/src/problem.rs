@@ -63,6 +63,12 @@ pub enum Problem {
     NoSuchSignal { name: String },
     #[error("this is no failure report: {why}")]
     NoReport { why: String },
+    #[error("there is no agent to delegate to")]
+    NoDelegate,
+    #[error("the prompt says nothing")]
+    NoPrompt,
+    #[error(transparent)]
+    Prompt(ReadError),
     #[error(transparent)]
     ReadConfig(ReadError),
     #[error(transparent)]
@@ -135,6 +141,7 @@ impl Problem {
             | Self::Snapshot(_)
             | Self::Signals(_)
             | Self::OwnProgram(_)
+            | Self::NoDelegate
             | Self::Demo(_) => Exit::SetUp,
             Self::Run(error) => run_exit(error),
             Self::Read(_)
@@ -159,6 +166,8 @@ impl Problem {
             | Self::NoSnapshot { .. }
             | Self::NotEnded { .. }
             | Self::NotInGit
+            | Self::NoPrompt
+            | Self::Prompt(_)
             | Self::ReadConfig(_)
             | Self::Config(_)
             | Self::Prompts(_)
@@ -182,6 +191,9 @@ impl Problem {
             Self::NoSuchSignal { .. } => Some("give a number or a name: 9, KILL, SIGKILL".into()),
             Self::NoReport { .. } => Some("without --report the input is explained as a log".into()),
             Self::NoSuchCommand { .. } => Some("`regreen --help` lists them".into()),
+            Self::NoDelegate => Some("the shell agent runs the commands of tasks and cannot be told anything: install claude, codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'".into()),
+            Self::NoPrompt => Some("say what is to be done: --prompt 'Add a test for src/auth.py'".into()),
+            Self::Prompt(error) => prompt_hint(error),
             Self::ReadConfig(error) => config_hint(error),
             Self::Prompts(error) => prompts_hint(error),
             // Each of its faults has its own.
@@ -371,6 +383,16 @@ fn config_hint(error: &ReadError) -> Option<String> {
             format!("allow it with: chmod u+r {}", path.display())
         }
         ReadError::NotUtf8 { .. } => "save it as UTF-8 text".into(),
+    })
+}
+
+fn prompt_hint(error: &ReadError) -> Option<String> {
+    Some(match error {
+        ReadError::NotFound { .. } => {
+            "check the path, or give the text itself: --prompt TEXT".into()
+        }
+        ReadError::IsDirectory { .. } => "name a file in it".into(),
+        error => return config_hint(error),
     })
 }
 

@@ -119,7 +119,7 @@ fn looking_starts_no_program() {
     for program in PROGRAMS {
         trap(&test, &format!("bin/{program}"));
     }
-    let looks: [&[&str]; 17] = [
+    let looks: [&[&str]; 18] = [
         &["lint", "demo"],
         &["tasks", "list", TASKS],
         &["tasks", "tick", TASKS, "1.1"],
@@ -127,6 +127,7 @@ fn looking_starts_no_program() {
         &["config", "demo"],
         &["status", "demo"],
         &["status", "demo", "--json"],
+        &["failures"],
         &["log", "1.1", "--spec", "demo"],
         &["log", "1.1", "--verify", "--spec", "demo"],
         &["run", "demo", "--dry-run"],

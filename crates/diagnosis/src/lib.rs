@@ -7,6 +7,7 @@
 mod ansi;
 mod ascii_classes;
 mod child_failure;
+mod completion;
 mod contradiction;
 mod decoration;
 mod derived;
@@ -41,6 +42,7 @@ mod suggestions;
 mod template;
 
 pub use child_failure::ChildFailure;
+pub use completion::Completion;
 pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};

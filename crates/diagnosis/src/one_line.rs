@@ -23,7 +23,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Characters that show nothing and change how others are read.
-fn is_format_control(c: char) -> bool {
+pub(crate) fn is_format_control(c: char) -> bool {
     matches!(
         c,
         '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}'

@@ -11,7 +11,7 @@ use regreen_model::FailureCategory;
 use crate::child_failure::ChildFailure;
 use crate::one_line::one_line;
 
-const HEAD: &str = "Child agent failed:";
+pub(crate) const HEAD: &str = "Child agent failed:";
 const CATEGORY: &str = "Category:";
 const DURATION: &str = "Duration:";
 const RETRYABLE: &str = "Retryable:";
@@ -22,8 +22,16 @@ const ACTIONS: &str = "Suggested recovery actions:";
 const LABELS: [&str; 8] = [
     HEAD, CATEGORY, DURATION, RETRYABLE, STEPS, FILES, BLOCKED, ACTIONS,
 ];
-const METADATA: &str = "<task_metadata>";
-const METADATA_END: &str = "</task_metadata>";
+pub(crate) const METADATA: &str = "<task_metadata>";
+pub(crate) const METADATA_END: &str = "</task_metadata>";
+/// The names of all tags in the metadata.
+pub(crate) const TAGS: [&str; 5] = [
+    "task_metadata",
+    "session_id",
+    "status",
+    "failure_category",
+    "retryable",
+];
 const STEP_MARK: &str = "✓";
 const ACTION_MARK: &str = "•";
 const NONE: &str = "None";
@@ -194,7 +202,7 @@ fn list(texts: &[String], mark: &str) -> String {
         .collect()
 }
 
-fn files(paths: &[String]) -> String {
+pub(crate) fn files(paths: &[String]) -> String {
     if paths.is_empty() {
         return NO_FILES.to_owned();
     }
@@ -269,7 +277,7 @@ fn invalid(label: &'static str, value: &str) -> ReportError {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = text
         .replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -102,6 +102,9 @@ pub struct AttemptOrder {
     pub max_iterations: u32,
     pub prompt: PromptKind,
     pub previous: Option<FailureNote>,
+    /// What is known of the attempt before this one, if that was cut off.
+    #[serde(default)]
+    pub cut_off: Option<Box<Failure>>,
     /// The attempt that failed so, if it was one of this run.
     #[serde(default)]
     pub failed_attempt: Option<u32>,

@@ -8,6 +8,7 @@
 mod apply;
 mod command;
 mod decide;
+pub mod delegation;
 mod input;
 mod journal_line;
 pub mod recovery;

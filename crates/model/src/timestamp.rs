@@ -27,6 +27,20 @@ impl Timestamp {
         Self(self.0.saturating_add(millis))
     }
 
+    /// Reads `2026-11-16`, `2026-11-16T04:45Z` and what [`Timestamp::iso8601`] gives: in UTC.
+    #[must_use]
+    pub fn parse_utc(text: &str) -> Option<Self> {
+        let (date, time) = match text.trim().split_once(['T', ' ']) {
+            Some((date, time)) => (date, time.strip_suffix('Z').unwrap_or(time)),
+            None => (text.trim(), "00:00"),
+        };
+        let mut parts = date.splitn(3, '-');
+        let (year, month, day) = (number(parts.next()?)?, parts.next()?, parts.next()?);
+        let days = days_since_1970(year, number(month)?, number(day)?)?;
+        let millis = millis_of_day(time)?;
+        Some(Self(days * MILLIS_PER_DAY + millis))
+    }
+
     /// Milliseconds since `earlier`; 0 if a clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> u64 {
@@ -76,6 +90,35 @@ fn civil_date(days: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
+/// The day of the calendar; `None` if it has no such day, or none after 1970.
+fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    // No day of the year is further than that from where an even calendar would have it.
+    let first = (year - 1970) * 365 + (month - 1) * 28;
+    let is_it = |days: &u64| civil_date(*days) == (year, month, day);
+    (first..first + 2_100).find(is_it)
+}
+
+/// `04:45`, `04:45:00` or `04:45:00.123`.
+fn millis_of_day(time: &str) -> Option<u64> {
+    let mut parts = time.splitn(3, ':');
+    let (hours, minutes) = (number(parts.next()?)?, number(parts.next()?)?);
+    let (seconds, millis) = match parts.next().unwrap_or("0").split_once('.') {
+        Some((seconds, millis)) if millis.len() == 3 => (number(seconds)?, number(millis)?),
+        Some(_) => return None,
+        None => (number(time.splitn(3, ':').nth(2).unwrap_or("0"))?, 0),
+    };
+    let fits = hours < 24 && minutes < 60 && seconds < 60;
+    fits.then_some(((hours * 60 + minutes) * 60 + seconds) * 1000 + millis)
+}
+
+fn number(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().ok())?
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ms", self.0)
@@ -105,7 +148,37 @@ mod tests {
         check(u64::MAX, "584556019-04-03T14:25:51.615Z");
     }
 
+    #[test]
+    fn what_is_no_moment_is_not_read() {
+        for text in [
+            "",
+            "2026",
+            "2026-13-01",
+            "2026-02-29",
+            "1969-12-31",
+            "2026-11-16T",
+            "2026-11-16T25:00Z",
+            "2026-11-16T04:60",
+            "2026-11-16T04:45:61Z",
+            "24h",
+            "26-11-2x",
+            "2026-11-+1",
+        ] {
+            assert_eq!(Timestamp::parse_utc(text), None, "{text}");
+        }
+        let read = |text: &str| Timestamp::parse_utc(text).map(Timestamp::iso8601);
+        let moment = |text: &str| Some(text.to_owned());
+        assert_eq!(read("2026-11-16"), moment("2026-11-16T00:00:00.000Z"));
+        assert_eq!(read("2024-02-29 04:45"), moment("2024-02-29T04:45:00.000Z"));
+    }
+
     proptest! {
+        #[test]
+        fn what_is_told_is_read_as_the_same_moment(millis in 0_u64..253_402_300_799_999) {
+            let at = Timestamp::from_millis(millis);
+            prop_assert_eq!(Timestamp::parse_utc(&at.iso8601()), Some(at));
+        }
+
         #[test]
         fn the_day_after_is_the_next_in_the_calendar(day in 0_u64..3_000_000) {
             let (before, after) = (civil_date(day), civil_date(day + 1));

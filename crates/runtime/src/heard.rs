@@ -91,14 +91,23 @@ impl Heard {
     }
 }
 
-/// What is told of an attempt while it is being made.
-pub(crate) struct Told<'a, 'c> {
+/// Whoever is told of an attempt while it is being made.
+pub(crate) trait Told {
+    /// What the agent is doing right now, in its own words.
+    fn activity(&mut self, line: &str);
+
+    /// What its session is called.
+    fn session(&mut self, id: &str);
+}
+
+/// A run is told.
+pub(crate) struct InRun<'a, 'c> {
     pub(crate) chronicle: &'a mut Chronicle<'c>,
     /// The command that the attempt answers.
     pub(crate) seq: CommandSeq,
 }
 
-impl Told<'_, '_> {
+impl Told for InRun<'_, '_> {
     fn activity(&mut self, line: &str) {
         self.chronicle.audience.activity(line);
     }
@@ -113,7 +122,7 @@ impl Told<'_, '_> {
 
 /// Listens to an agent: its output goes into the log, its lines to the decoder, the
 /// decoder's answers back to it. Ends it when nothing more can come of it.
-pub(crate) struct Listener<'a, 'c> {
+pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
     patience: Patience,
@@ -122,7 +131,7 @@ pub(crate) struct Listener<'a, 'c> {
     heard: Heard,
     /// Reads along, where what is printed is what commands print.
     scanner: Option<Scanner>,
-    told: Told<'a, 'c>,
+    told: &'a mut dyn Told,
     shown: Option<Instant>,
     /// Where what it has used up is kept, for whoever comes after a crash.
     usage_file: PathBuf,
@@ -131,11 +140,11 @@ pub(crate) struct Listener<'a, 'c> {
     is_hopeless: bool,
 }
 
-impl<'a, 'c> Listener<'a, 'c> {
+impl<'a> Listener<'a> {
     pub(crate) fn new(
         log: LogFile,
         decoder: Box<dyn Decoder>,
-        told: Told<'a, 'c>,
+        told: &'a mut dyn Told,
         usage_file: PathBuf,
     ) -> Self {
         Self {
@@ -288,7 +297,7 @@ fn end_later(handle: Handle) -> Sender<()> {
     sender
 }
 
-impl Sink for Listener<'_, '_> {
+impl Sink for Listener<'_> {
     fn started(&mut self, handle: &Handle) {
         self.handle = Some(handle.clone());
         let reply = self.decoder.on_start();

@@ -8,6 +8,7 @@ mod audience;
 mod budget_notices;
 mod chronicle;
 mod clock;
+mod delegate;
 mod driver;
 mod end_of_file;
 mod excerpt;
@@ -35,12 +36,16 @@ mod whole_file;
 
 pub use audience::Audience;
 pub use clock::{now, stored_ms};
+pub use delegate::{DelegateEnd, DelegateSetup, Delegated, Onlooker, delegate};
 pub use journal::{JournalError, folded};
 pub use log_file::LogError;
 pub use masks::workspace_masks;
 pub use outline::outline;
 pub use person::{Asked, Person};
 pub use places::{Places, own_folder};
-pub use run::{Finished, RunError, RunSetup, open_store, open_store_to_read, run, take_tree};
+pub use run::{
+    Finished, RunError, RunSetup, open_store, open_store_to_read, open_store_to_read_in, run,
+    take_tree,
+};
 pub use stop::Stop;
 pub use tree_lock::{Holder, Purpose, TreeLock, TreeLockError, make_own_folder};

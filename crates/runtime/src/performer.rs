@@ -115,13 +115,11 @@ impl Performer {
                 timeout_ms,
                 environment,
             } => {
+                let stem = format!("{attempt}.verify");
                 let check = perform::Check {
-                    task,
-                    stem: format!("{attempt}.verify"),
-                    commands,
                     gate: gate.as_deref(),
                     timeout_ms: *timeout_ms,
-                    environment,
+                    ..perform::Check::of(self, task, stem, commands, environment)
                 };
                 let began = Instant::now();
                 perform::verify(self, &check, chronicle.audience).map(|checked| Input::Verified {

@@ -49,7 +49,7 @@ impl Places {
 
     #[must_use]
     pub fn database(&self) -> PathBuf {
-        self.own().join("regreen.db")
+        database(&self.root)
     }
 
     /// What only one process at a time uses.
@@ -122,6 +122,11 @@ impl Places {
 #[must_use]
 pub fn own_folder(root: &Path) -> PathBuf {
     root.join(OWN)
+}
+
+/// The journal and history of a workspace.
+pub(crate) fn database(root: &Path) -> PathBuf {
+    own_folder(root).join("regreen.db")
 }
 
 fn relative(root: &Path, path: &Path) -> String {

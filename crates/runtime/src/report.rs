@@ -96,6 +96,33 @@ pub(crate) fn report(
     }
 }
 
+/// What an attempt of a delegation came to, but for the files. Nobody signals there: the end of
+/// the agent says it.
+pub(crate) fn delegated(
+    program: &str,
+    ended: &Ended,
+    ending: Ending,
+    heard: &Heard,
+    now: Timestamp,
+) -> AttemptReport {
+    let class = class(program, ended, heard, now);
+    let unfinished = heard.finished != Some(true);
+    AttemptReport {
+        error: match (&class, why_ended(ended, ending)) {
+            (_, Some(why)) => why,
+            (AttemptClass::Ordinary, None) if unfinished => why_unfinished(ending, heard),
+            _ => String::new(),
+        },
+        class,
+        ending,
+        session: heard.session.clone(),
+        usage: heard.usage,
+        unfinished,
+        progressed: ended.stdout_bytes + ended.stderr_bytes > 0,
+        ..AttemptReport::default()
+    }
+}
+
 /// Why it failed, from what the commands printed that it ran, or from its own words; nothing
 /// of an attempt that says it has not failed.
 pub(crate) fn diagnosed(
@@ -321,6 +348,7 @@ mod tests {
             max_iterations: 5,
             prompt: PromptKind::First,
             previous: None,
+            cut_off: None,
             failed_attempt: None,
             session: None,
             timeout_ms: 2000,

@@ -27,7 +27,7 @@ use crate::perform;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::person::Person;
-use crate::places::Places;
+use crate::places::{Places, database};
 use crate::plan_file::PlanFile;
 use crate::process::Processes;
 use crate::stop::Stop;
@@ -212,7 +212,15 @@ pub fn open_store(places: &Places) -> Result<Store, RunError> {
 /// # Errors
 /// If it cannot be read.
 pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
-    let path = places.database();
+    open_store_to_read_in(&places.root)
+}
+
+/// As [`open_store_to_read`], for what is asked of the whole workspace.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
+    let path = database(root);
     let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }

@@ -33,6 +33,7 @@ impl Store {
             self.check_run(&run.id).map_err(as_damage)?;
         }
         choices_where(&self.conn, |_| true)?;
+        self.delegations_since(i64::MIN)?;
         Ok(())
     }
 

@@ -8,6 +8,8 @@ mod attempt;
 mod attempts;
 mod choices;
 mod column;
+mod delegation;
+mod delegations;
 mod failure_row;
 mod failures;
 mod fault;
@@ -30,6 +32,7 @@ mod store;
 mod tally;
 
 pub use attempt::{Attempt, AttemptKey};
+pub use delegation::Delegation;
 pub use failure_row::FailureRow;
 pub use fault::Fault;
 pub use history::{HistoryRow, RecordError};

@@ -7,7 +7,7 @@ use crate::{Fault, OpenError, tally};
 
 /// In the order they are applied; the nth leads to version n. Once released a file never
 /// changes, and what it made is only ever added to.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         sql: include_str!("../sql/0001_journal.sql"),
         then: |_| Ok(()),
@@ -19,6 +19,10 @@ const MIGRATIONS: [Migration; 3] = [
     Migration {
         sql: include_str!("../sql/0003_tally_and_choices.sql"),
         then: tally::begin,
+    },
+    Migration {
+        sql: include_str!("../sql/0004_delegations.sql"),
+        then: |_| Ok(()),
     },
 ];
 

@@ -13,6 +13,7 @@ mod programs;
 mod rel_path;
 mod root;
 mod spec;
+mod survey;
 
 pub use change::{Change, ChangeKind};
 pub use files::{
@@ -36,3 +37,4 @@ pub use programs::Programs;
 pub use rel_path::{NoRelPath, RelPath};
 pub use root::workspace_root;
 pub use spec::{Spec, SpecError, current_spec_folder, find_spec, specs};
+pub use survey::survey;

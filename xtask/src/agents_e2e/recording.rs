@@ -60,7 +60,7 @@ fn converse(
     let agent = agent(candidate)?;
     let id = TaskId::parse("1.1").ok_or_else(|| io::Error::other("an id"))?;
     let assignment = Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "Write it",
         attempt: 1,
         spec_dir: "specs/demo",

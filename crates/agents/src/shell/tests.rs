@@ -35,7 +35,7 @@ fn steps_are_arguments_and_nothing_in_them_is_quoted() {
         "a\0b".to_owned(),
     ];
     let assignment = Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "Two\nlines `x`",
         attempt: 1,
         spec_dir: "specs/demo",

@@ -97,7 +97,7 @@ impl Recording {
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         let id = TaskId::parse("1.1").unwrap();
         let assignment = Assignment {
-            task_id: &id,
+            task_id: id.as_str(),
             title: "Write it",
             attempt: 1,
             spec_dir: "specs/demo",

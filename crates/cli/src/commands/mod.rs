@@ -4,8 +4,10 @@ mod agents;
 mod choose;
 mod completions;
 mod config;
+mod delegate;
 mod demo;
 mod explain;
+mod failures;
 mod hook;
 mod init;
 mod inspect;
@@ -30,8 +32,10 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Demo => demo::run(),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Delegate(arguments) => delegate::run(&arguments),
         Command::Status(arguments) => inspect::status(&arguments),
         Command::Why(arguments) => inspect::why(&arguments),
+        Command::Failures(arguments) => failures::run(&arguments),
         Command::Log(arguments) => inspect::log(&arguments),
         Command::Diff(arguments) => inspect::diff(&arguments),
         Command::Journal(arguments) => inspect::journal(&arguments),

@@ -287,3 +287,46 @@ Look at the present state of the files first: some of the work may be there alre
 "#]]
     );
 }
+
+#[test]
+fn a_task_that_lacks_something_is_told_where_it_may_be() {
+    let scene = Scene::new("- [ ] 1.1 Extend it\n  - **Verify**: `test -f out`\n")
+        .file("src/auth.py", "def login(): pass\n")
+        .file("tests/test_auth.py", "import auth\n")
+        .agent(
+            r#"1.1:1) printf "Task 1.1: Extend it FAILED\n- Error: The task refers to 'the auth file', which I do not have\n" ;;
+               *) touch out; echo TASK_COMPLETE ;;"#,
+        );
+    let told = scene.run(&["--recovery-mode"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let prompt = scene.note("1.1-2.prompt");
+    let (_, said) = prompt
+        .split_once("## What was missing is looked up")
+        .unwrap();
+    for text in [
+        "The task refers to 'the auth file', which I do not have\n",
+        "Tests: tests/\n",
+        "auth:\n  src/auth.py\n  tests/test_auth.py\n",
+    ] {
+        assert!(said.contains(text), "{text} in {said}");
+    }
+}
+
+#[test]
+fn whoever_goes_on_with_a_task_is_told_what_was_done() {
+    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
+        r#"1.1:1) touch half; printf "✓ Wrote half of it\n\nTask 1.1: Write it FAILED\n- Error: the other half does not fit\n" ;;
+           *) touch out; echo TASK_COMPLETE ;;"#,
+    );
+    let told = scene.run(&[]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let said = told_before(&scene, "1.1-2");
+    for text in [
+        "What it had completed:\n\n```text\n- Wrote half of it\n```\n",
+        "Files that it changed:\n\n```text\n- half\n```\n",
+        "What blocked it:\n\n```text\nthe other half does not fit\n```\n",
+        "So now address what blocked it",
+    ] {
+        assert!(said.contains(text), "{text} in {said}");
+    }
+}

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Event, FailureNote, Mark, PromptKind, TaskKey,
-    Timestamp,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureNote, Mark, PromptKind,
+    TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
@@ -81,6 +81,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         max_iterations: config.limits.task_iterations,
         prompt,
         previous: task.failure.clone(),
+        cut_off: cut_off(task, prompt),
         failed_attempt: task.failed_attempt,
         session: task.session.clone().filter(|_| task.goes_on(prompt)),
         timeout_ms: config
@@ -92,6 +93,13 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         context: turn.context_of(task),
         environment: turn.state.environment.clone(),
     }
+}
+
+/// What the attempt before this one had come to, where nobody failed.
+fn cut_off(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
+    let was_cut_off = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
+    let report = task.report.as_ref().filter(|_| was_cut_off);
+    report.and_then(|report| report.diagnosis.clone())
 }
 
 /// Says what the session of an attempt is called, while the attempt is being made.

@@ -19,6 +19,7 @@ mod waiting;
 use regreen_model::{Event, Timestamp};
 
 use self::turn::Turn;
+pub(crate) use self::waiting::backoff_ms;
 use crate::command::Issued;
 use crate::input::Input;
 use crate::state::{Phase, State};

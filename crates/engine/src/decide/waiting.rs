@@ -50,7 +50,7 @@ pub(super) fn start(turn: &mut Turn<'_>, why: &str, until: Option<Timestamp>) {
 
 /// Doubles with every wait in a row; up to a tenth more, so that many runs do not all come
 /// back at once. The time itself is random enough for that, and can be replayed.
-fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
+pub(crate) fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
     let doubled = FIRST_WAIT_MS.saturating_mul(1 << waits.min(16));
     let wait = doubled.min(LONGEST_WAIT_MS);
     wait + now.as_millis() % (wait / 10)

@@ -1,13 +1,12 @@
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use regreen_agents::{
-    Assignment, IdenticalPrompt, Invocation, Occasion, PreviousAttempt, RootContext, StdinPlan,
-    TaskBrief, refuse_identical,
+    Assignment, IdenticalPrompt, Occasion, PreviousAttempt, RootContext, TaskBrief,
+    refuse_identical,
 };
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
@@ -15,21 +14,21 @@ use regreen_model::{
     AttemptClass, AttemptReport, CommandSeq, Ending, FailureNote, PersonChoice, PromptKind,
     TaskFailure, TaskKey, Usage,
 };
-use regreen_supervisor::{Ended, Stdin};
+use regreen_supervisor::Ended;
 use regreen_workspace::AttemptName;
 
+use super::agent_run::AgentRun;
+use super::around::{Around, completed};
 use super::modify::state;
 use super::plan_changes::{PlanBefore, settle_plan};
 use super::replaced_plan::{Author, ReplacedPlan};
 use crate::chronicle::Chronicle;
 use crate::clock;
 use crate::end_of_file::end_of_file;
-use crate::heard::{Heard, Listener, Told};
-use crate::log_file::LogFile;
+use crate::heard::{Heard, InRun, Told};
 use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
-use crate::process::{Job, set};
 use crate::report;
 use crate::whole_file::write_whole;
 
@@ -71,8 +70,8 @@ pub(crate) fn attempt(
     let name = AttemptName::new(&performer.run, key, order.attempt);
     keep_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
-    let told = Told { chronicle, seq };
-    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, told)?;
+    let mut told = InRun { chronicle, seq };
+    let (ended, heard) = run_agent(performer, order, &file, row, &prompt, &mut told)?;
     let timeout = Duration::from_millis(order.timeout_ms);
     let ending = report::ending(&ended, timeout);
     // Who speaks a protocol greets before anything is done.
@@ -259,6 +258,7 @@ fn written_prompt(
         max_attempts: order.max_iterations,
     };
     let known = known(performer, order);
+    let around = Around::of(performer, order);
     let details = details(order, &repaired(file, row));
     let previous = order
         .previous
@@ -268,17 +268,20 @@ fn written_prompt(
     let prompt = match (order.prompt, previous) {
         // Whoever goes on with a session knows the task already.
         (kind, previous) if resumes => {
-            let occasion = occasion(kind, previous, &known);
+            let occasion = occasion(kind, previous, &known, order, &around);
             let asked = prompts.continuation(&brief, &occasion);
             asked.unwrap_or_else(|| prompts.full(&brief, &occasion))
         }
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
             let full = prompts.full(&brief, &Occasion::Retry(previous));
-            let asked = prompts.continuation(&brief, &occasion(order.prompt, None, &known));
+            let asked = prompts.continuation(
+                &brief,
+                &occasion(order.prompt, None, &known, order, &around),
+            );
             format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
         }
-        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known)),
+        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known, order, &around)),
     };
     match prompts.context(&brief, &order.context) {
         Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
@@ -301,15 +304,21 @@ fn occasion<'a>(
     kind: PromptKind,
     previous: Option<PreviousAttempt<'a>>,
     known: &'a str,
+    order: &'a AttemptOrder,
+    around: &'a Around,
 ) -> Occasion<'a> {
     match (kind, previous) {
         (PromptKind::Reminder, _) => Occasion::Reminder,
         (PromptKind::NoOp, _) => Occasion::NoOp,
         (PromptKind::Split, _) => Occasion::Split,
-        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted { known },
-        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, Some(previous)) => {
-            Occasion::Retry(previous)
+        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted {
+            known,
+            completed: completed(order.cut_off.as_deref()),
+        },
+        (PromptKind::Enriched, Some(previous)) => {
+            Occasion::Enriched(previous, around.surroundings())
         }
+        (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
         (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => Occasion::First,
     }
 }
@@ -331,6 +340,7 @@ fn previous<'a>(
             Some(found) => &found.suggested_actions,
             None => &[],
         },
+        completed: completed(failure.diagnosis.as_deref()),
     }
 }
 
@@ -366,7 +376,7 @@ fn run_agent(
     file: &TaskFile,
     row: RowId,
     prompt: &str,
-    told: Told<'_, '_>,
+    told: &mut dyn Told,
 ) -> Result<(Ended, Heard), PerformError> {
     let task = &order.task.task;
     let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
@@ -376,7 +386,7 @@ fn run_agent(
         .map(shell_steps)
         .unwrap_or_default();
     let assignment = Assignment {
-        task_id: &task.id,
+        task_id: task.id.as_str(),
         title: &task.title,
         attempt: order.attempt,
         spec_dir: &performer.places.shown(&performer.places.spec_folder()),
@@ -386,20 +396,18 @@ fn run_agent(
         kind: order.prompt,
         steps: &steps,
     };
-    let folder = performer.places.task_folder(&performer.run, task);
-    let log = LogFile::create(&folder, &order.attempt.to_string())?;
-    let decoder = performer.agent.decoder(&assignment);
-    let kept = kept_file(performer, task, order.attempt, USAGE);
-    let mut listener = Listener::new(log, decoder, told, kept);
-    if performer.agent.prints_what_commands_print() {
-        listener = listener.scanning();
-    }
-    let job = job(order, performer.agent.invocation(&assignment));
-    let ended = performer.processes.run(job, &mut listener)?;
-    let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));
-    let (heard, log) = listener.finish(&ending, ended.reason);
-    log.finish()?;
-    Ok((ended, heard))
+    let run = AgentRun {
+        assignment,
+        folder: &performer.places.task_folder(&performer.run, task),
+        stem: order.attempt.to_string(),
+        timeout_ms: order.timeout_ms,
+        idle_timeout_ms: order.idle_timeout_ms,
+        environment: &order.environment,
+        purpose: format!("{}:{}", task.id, order.attempt),
+        usage_file: kept_file(performer, task, order.attempt, USAGE),
+        scans: performer.agent.prints_what_commands_print(),
+    };
+    run.run(performer, told)
 }
 
 /// Where something of an attempt is kept from when it is first seen.
@@ -421,28 +429,6 @@ fn seen_at_work(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u
     let begun = changed(&kept_file(performer, task, attempt, PROMPT))?;
     let last = changed(&performer.places.log(&performer.run, task, attempt))?;
     last.duration_since(begun).ok().map(report::millis)
-}
-
-fn job(order: &AttemptOrder, invocation: Invocation) -> Job {
-    let repaired = set(&order.environment).into_iter();
-    let own = invocation.env_set.into_iter();
-    let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
-    let removed = invocation.env_remove.into_iter();
-    Job {
-        argv: invocation.argv.into_iter().map(OsString::from).collect(),
-        env: repaired
-            .chain(own)
-            .chain(removed.map(|name| (name.into(), None)))
-            .collect(),
-        stdin: match invocation.stdin {
-            StdinPlan::Empty => Stdin::Empty,
-            StdinPlan::Text(text) => Stdin::Bytes(text.into_bytes()),
-            StdinPlan::Protocol => Stdin::Pipe,
-        },
-        timeout: Duration::from_millis(order.timeout_ms),
-        idle: order.idle_timeout_ms.map(Duration::from_millis),
-        purpose: format!("{}:{}", order.task.task.id, order.attempt),
-    }
 }
 
 /// Keeps the plan for whoever comes after a crash or a power cut; only the last one is of use.

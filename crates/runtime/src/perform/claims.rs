@@ -21,13 +21,10 @@ pub(crate) fn judge_claims(
 ) -> Result<Judged, PerformError> {
     let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
     for claim in claims {
+        let stem = format!("claim-{}", claim.task.id);
         let check = Check {
-            task,
-            stem: format!("claim-{}", claim.task.id),
-            commands: &claim.verify,
             gate,
-            timeout_ms: performer.verify_timeout_ms,
-            environment,
+            ..Check::of(performer, task, stem, &claim.verify, environment)
         };
         if holds(performer, &check, audience)? {
             // It may be the second time: a process before may have taken the tick back.

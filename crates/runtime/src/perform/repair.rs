@@ -29,7 +29,19 @@ pub(crate) fn inspect_repair(
     performer: &mut Performer,
     scene: &RepairScene,
 ) -> Result<Inspection, PerformError> {
-    with_scene(performer, scene, |seen, _| inspect(seen, &scene.failure))
+    let site = Site::of(performer, scene)?;
+    inspect_at(performer, scene, &site)
+}
+
+/// As [`inspect_repair`], wherever it failed.
+pub(crate) fn inspect_at(
+    performer: &Performer,
+    scene: &RepairScene,
+    site: &Site,
+) -> Result<Inspection, PerformError> {
+    with_scene(performer, scene, site, |seen, _| {
+        inspect(seen, &scene.failure)
+    })
 }
 
 /// Carries out a fix; `None` if somebody removed or ticked it.
@@ -42,6 +54,17 @@ pub(crate) fn repair(
     }
     let folder = performer.places.task_folder(&performer.run, &order.fix);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
+    let site = Site::of(performer, &order.scene)?;
+    repair_at(performer, order, &site, log).map(Some)
+}
+
+/// As [`repair`], wherever it failed.
+pub(crate) fn repair_at(
+    performer: &mut Performer,
+    order: &RepairOrder,
+    site: &Site,
+    log: LogFile,
+) -> Result<RepairResult, PerformError> {
     let name = AttemptName::new(&performer.run, &order.fix, order.attempt);
     performer.tree.before(&name, clock::now())?;
     let mut runner = Tools {
@@ -50,7 +73,7 @@ pub(crate) fn repair(
         purpose: format!("{}:repair", order.fix.id),
         log,
     };
-    let result = with_scene(performer, &order.scene, |seen, failure| {
+    let result = with_scene(performer, &order.scene, site, |seen, failure| {
         carry_out(seen, failure, &order.repair, order.agreed, &mut runner)
     })?;
     let left = performer.tree.after(&name, clock::now())?;
@@ -60,7 +83,7 @@ pub(crate) fn repair(
     match performer.processes.stop.asked() {
         // What was cut off has not failed: it is looked at again when the run goes on.
         Some(_) if matches!(result, RepairResult::Failed { .. }) => Err(PerformError::Stopped),
-        _ => Ok(Some(settled(order, result))),
+        _ => Ok(settled(order, result)),
     }
 }
 
@@ -79,6 +102,24 @@ fn settled(order: &RepairOrder, result: RepairResult) -> RepairResult {
     }
 }
 
+/// Where something failed.
+#[derive(Debug)]
+pub(crate) struct Site {
+    /// What was run there.
+    pub(crate) commands: Vec<String>,
+    /// What that printed.
+    pub(crate) log: PathBuf,
+}
+
+impl Site {
+    fn of(performer: &mut Performer, scene: &RepairScene) -> Result<Self, PerformError> {
+        Ok(Self {
+            commands: commands(performer, scene)?,
+            log: log_of(performer, scene),
+        })
+    }
+}
+
 fn told(result: &RepairResult) -> String {
     match result {
         RepairResult::Done { did, .. } => format!("[done: {did}]\n"),
@@ -88,19 +129,19 @@ fn told(result: &RepairResult) -> String {
 
 /// Looks at the workspace as the task that failed left it.
 fn with_scene<T>(
-    performer: &mut Performer,
+    performer: &Performer,
     scene: &RepairScene,
+    site: &Site,
     look: impl FnOnce(&Scene<'_>, &Failure) -> T,
 ) -> Result<T, PerformError> {
-    let commands = commands(performer, scene)?;
     let root = performer.places.root.canonicalize()?;
     let marker = format!("{}:", performer.processes.run);
-    let output = end_of_file(&log_of(performer, scene), LOOKED_AT).unwrap_or_default();
+    let output = end_of_file(&site.log, LOOKED_AT).unwrap_or_default();
     let seen = Scene {
         root: &root,
         declared: &performer.declared,
         output: &output,
-        commands: &commands,
+        commands: &site.commands,
         environment: &scene.environment,
         path: &performer.path,
         marker: Some(&marker),
@@ -120,10 +161,16 @@ fn commands(performer: &mut Performer, scene: &RepairScene) -> Result<Vec<String
 
 /// The log of what failed: Verify's, if that ran.
 fn log_of(performer: &Performer, scene: &RepairScene) -> PathBuf {
-    let (run, attempt) = (&performer.run, scene.attempt);
-    let folder = performer.places.task_folder(run, &scene.task);
-    let verify = newest(&folder, &format!("{attempt}.verify"));
-    verify.unwrap_or_else(|| performer.places.log(run, &scene.task, attempt))
+    log_in(
+        &performer.places.task_folder(&performer.run, &scene.task),
+        scene.attempt,
+    )
+}
+
+/// The log of an attempt in a folder: Verify's, if that ran.
+pub(crate) fn log_in(folder: &Path, attempt: u32) -> PathBuf {
+    let verify = newest(folder, &format!("{attempt}.verify"));
+    verify.unwrap_or_else(|| folder.join(format!("{attempt}.log")))
 }
 
 /// The log that was made last of those called so.

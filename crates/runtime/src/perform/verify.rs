@@ -1,8 +1,11 @@
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use regreen_diagnosis::{Scanner, evidence_of, rank};
-use regreen_model::{Ending, Failure, Source, TaskKey, Verdict, VerifyCommand, VerifyForm};
+use regreen_model::{
+    Ending, Evidence, Failure, Source, TaskKey, Verdict, VerifyCommand, VerifyForm,
+};
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::RealDisk;
 
@@ -22,8 +25,10 @@ const QUOTED: usize = 4 * 1024;
 /// What is to be checked.
 #[derive(Debug)]
 pub(crate) struct Check<'a> {
-    pub(crate) task: &'a TaskKey,
-    /// What its log is called.
+    /// What it is for, in its marker.
+    pub(crate) purpose: String,
+    /// Where its log is, and what it is called.
+    pub(crate) folder: PathBuf,
     pub(crate) stem: String,
     pub(crate) commands: &'a [VerifyCommand],
     pub(crate) gate: Option<&'a str>,
@@ -32,12 +37,35 @@ pub(crate) struct Check<'a> {
     pub(crate) environment: &'a [(String, String)],
 }
 
+impl<'a> Check<'a> {
+    /// A check of a task of the plan.
+    pub(crate) fn of(
+        performer: &Performer,
+        task: &TaskKey,
+        stem: String,
+        commands: &'a [VerifyCommand],
+        environment: &'a [(String, String)],
+    ) -> Self {
+        Self {
+            purpose: format!("{}:verify", task.id),
+            folder: performer.places.task_folder(&performer.run, task),
+            stem,
+            commands,
+            gate: None,
+            timeout_ms: performer.verify_timeout_ms,
+            environment,
+        }
+    }
+}
+
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) verdict: Verdict,
     /// Why it is red.
     pub(crate) diagnosis: Option<Box<Failure>>,
+    /// What the red command showed.
+    pub(crate) evidence: Option<Box<Evidence>>,
 }
 
 impl From<Verdict> for Checked {
@@ -45,6 +73,7 @@ impl From<Verdict> for Checked {
         Self {
             verdict,
             diagnosis: None,
+            evidence: None,
         }
     }
 }
@@ -59,8 +88,7 @@ pub(crate) fn verify(
     if commands.is_empty() {
         return Ok(Checked::from(Verdict::Unverified));
     }
-    let folder = performer.places.task_folder(&performer.run, check.task);
-    let mut log = LogFile::create(&folder, &check.stem)?;
+    let mut log = LogFile::create(&check.folder, &check.stem)?;
     let mut checked = Checked::from(Verdict::Green);
     for command in &commands {
         audience.activity(&command.command);
@@ -105,7 +133,7 @@ fn run_one(
         stdin: Stdin::Empty,
         timeout,
         idle: None,
-        purpose: format!("{}:verify", check.task.id),
+        purpose: check.purpose.clone(),
     };
     let mut output = Output {
         log,
@@ -134,6 +162,7 @@ fn run_one(
     Ok(Checked {
         verdict: Verdict::Red { error },
         diagnosis: rank(&evidence).map(Box::new),
+        evidence: Some(Box::new(evidence)),
     })
 }
 

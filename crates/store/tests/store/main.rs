@@ -12,6 +12,7 @@ mod any_run;
 mod choices;
 mod crash;
 mod damage;
+mod delegations;
 mod disk_full;
 mod folder;
 mod history;

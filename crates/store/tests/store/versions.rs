@@ -10,6 +10,7 @@ use crate::sample::{begin, begun, ended, failed, green, snapshot, step};
 
 const VERSION_1: &str = include_str!("../fixtures/v1.sql");
 const VERSION_2: &str = include_str!("../fixtures/v2.sql");
+const VERSION_3: &str = include_str!("../fixtures/v3.sql");
 
 fn old_file(sql: &str) -> Folder {
     let folder = Folder::new();
@@ -59,8 +60,20 @@ fn a_file_of_version_2_is_updated_and_keeps_everything() {
 }
 
 #[test]
+fn a_file_of_version_3_is_updated_and_keeps_everything() {
+    let folder = old_file(VERSION_3);
+    let store = folder.open();
+    store.check().unwrap();
+    let runs = store.runs(9).unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(store.failures_in_run(&runs[0].id).unwrap().len(), 1);
+    assert_eq!(store.choices("specs/login/tasks.md").unwrap().len(), 1);
+    assert_eq!(store.delegations_since(0).unwrap(), []);
+}
+
+#[test]
 fn an_older_file_is_read_as_it_will_be_and_stays_as_it_is() {
-    for sql in [VERSION_1, VERSION_2] {
+    for sql in [VERSION_1, VERSION_2, VERSION_3] {
         let folder = old_file(sql);
         let bytes = std::fs::read(folder.file()).unwrap();
         let store = Store::open_to_read(&folder.file(), NOON).unwrap().unwrap();
@@ -84,7 +97,10 @@ fn who_updated_a_file_and_when_is_written_in_it() {
             |row| row.get(0),
         )
         .unwrap();
-    assert_eq!(history, format!("1 1763200000000, 2 {NOON}, 3 {NOON}"));
+    assert_eq!(
+        history,
+        format!("1 1763200000000, 2 {NOON}, 3 {NOON}, 4 {NOON}")
+    );
 }
 
 /// Names and definitions of everything in a file.
@@ -102,7 +118,12 @@ fn what_older_versions_made_is_still_made_the_same_way() {
     let folder = Folder::new();
     folder.open().close().unwrap();
     let new = shape(&Connection::open(folder.file()).unwrap());
-    for (sql, table) in [(VERSION_1, "steps"), (VERSION_2, "failures")] {
+    let versions = [
+        (VERSION_1, "steps"),
+        (VERSION_2, "failures"),
+        (VERSION_3, "choices"),
+    ];
+    for (sql, table) in versions {
         let old = shape(&Connection::open(old_file(sql).file()).unwrap());
         assert!(old.contains_key(table));
         for (name, sql) in old {

@@ -17,6 +17,7 @@ mod in_progress;
 mod index_scan;
 mod init;
 mod invocation;
+mod listed;
 mod oid;
 mod own_index;
 mod plain_runner;

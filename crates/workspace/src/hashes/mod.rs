@@ -4,4 +4,6 @@ mod exclusions;
 mod hash_snapshot;
 mod walk;
 
+pub(crate) use walk::walk;
+
 pub use hash_snapshot::{ContentNotKept, HashLimits, HashSnapshot};

@@ -8,15 +8,15 @@ use super::exclusions::{is_excluded_name, marks_its_folder};
 
 /// The files and links of a workspace, and how far the list goes.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
-    pub(super) files: Vec<(RelPath, Metadata)>,
+pub(crate) struct Walk {
+    pub(crate) files: Vec<(RelPath, Metadata)>,
     /// There were more files than allowed, or a folder that could not be listed.
-    pub(super) incomplete: bool,
+    pub(crate) incomplete: bool,
 }
 
 /// Lists at most `max_files`; folders in the order of their names, so that a cut list is
 /// cut at the same place the next time. Links are listed and not followed.
-pub(super) fn walk(root: &Path, max_files: usize) -> Walk {
+pub(crate) fn walk(root: &Path, max_files: usize) -> Walk {
     let mut walk = Walk::default();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -102,7 +102,7 @@ fn call(agent: &Agent, options: &Options, root: &Path) -> String {
         return String::new();
     };
     let assignment = Assignment {
-        task_id: &id,
+        task_id: id.as_str(),
         title: "",
         attempt: 1,
         spec_dir: "",

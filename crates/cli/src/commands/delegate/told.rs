@@ -1,0 +1,93 @@
+//! What whoever delegated is told.
+
+use regreen_diagnosis::Report;
+use regreen_engine::delegation::End;
+use regreen_model::{StopSignal, Timestamp};
+use regreen_runtime::{DelegateEnd, Delegated};
+use regreen_store::Delegation;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+
+pub(super) fn exit(end: &DelegateEnd) -> Exit {
+    match end {
+        DelegateEnd::Ended(End::Done) => Exit::AllGreen,
+        DelegateEnd::Ended(End::Failed) => Exit::NotGreen,
+        DelegateEnd::Ended(End::NeedsPerson { .. }) => Exit::AskPerson,
+        DelegateEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
+        DelegateEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
+        DelegateEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
+        DelegateEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
+    }
+}
+
+/// The answer with its summary, or the report of the failure; nothing if it was stopped.
+pub(super) fn text(delegated: &Delegated) -> String {
+    match (&delegated.completion, &delegated.failure) {
+        (Some(completion), _) => completion.render(),
+        (None, Some(failure)) => Report::new(failure.clone()).render(),
+        (None, None) => String::new(),
+    }
+}
+
+/// Why it ended, where the report does not say it.
+pub(super) fn why(end: &DelegateEnd) -> Option<String> {
+    match end {
+        DelegateEnd::Ended(End::NeedsPerson { why }) => {
+            Some(format!("A person must decide: {why}"))
+        }
+        DelegateEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
+        DelegateEnd::Ended(End::SetUp { why }) => {
+            Some(format!("The set-up must be fixed first: {why}"))
+        }
+        DelegateEnd::Stopped(_) => Some("stopped; the agent was ended".to_owned()),
+        DelegateEnd::Ended(End::Done | End::Failed) => None,
+    }
+}
+
+/// All of it, for scripts.
+pub(super) fn object(delegated: &Delegated, exit: Exit) -> Value {
+    let Delegated {
+        session_id,
+        end,
+        completion,
+        failure,
+        attempts,
+    } = delegated;
+    json!({
+        "session_id": session_id,
+        "status": status(end),
+        "exit_code": exit.code(),
+        "why": why(end),
+        "completion": completion,
+        "failure": failure,
+        "attempts": attempts.iter().map(attempt).collect::<Vec<_>>(),
+    })
+}
+
+fn status(end: &DelegateEnd) -> &'static str {
+    match end {
+        DelegateEnd::Ended(End::Done) => "completed",
+        DelegateEnd::Ended(_) => "failed",
+        DelegateEnd::Stopped(_) => "stopped",
+    }
+}
+
+fn attempt(row: &Delegation) -> Value {
+    let at = Timestamp::from_millis(u64::try_from(row.at_ms).unwrap_or(0));
+    json!({
+        "number": row.number,
+        "time": at.iso8601(),
+        "prompt_kind": row.prompt_kind,
+        "timeout_ms": row.timeout_ms,
+        "duration_ms": row.duration_ms,
+        "outcome": row.outcome,
+        "category": row.category,
+        "kind": row.kind,
+        "blocked_on": row.blocked_on,
+        "files": row.files,
+        "tried": row.tried,
+        "helped": row.helped,
+        "log": row.log,
+    })
+}

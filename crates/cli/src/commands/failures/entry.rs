@@ -1,0 +1,132 @@
+use regreen_model::{Event, Failure, FailureNote, Timestamp};
+use regreen_runtime::JournalError;
+use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
+use serde::Serialize;
+
+use super::tried::{Tried, tried};
+use crate::problem::Problem;
+
+/// One failure, of a run or of a delegation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Entry {
+    /// ISO 8601, in UTC.
+    pub(super) time: String,
+    #[serde(flatten)]
+    pub(super) place: Place,
+    pub(super) category: String,
+    pub(super) kind: String,
+    pub(super) message: String,
+    pub(super) blocked_on: Option<String>,
+    pub(super) files_modified: Vec<String>,
+    /// What was done about it.
+    pub(super) tried: Option<String>,
+    /// Whether that helped; `None` if nobody knows.
+    pub(super) helped: Option<bool>,
+}
+
+/// Where it failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "where", rename_all = "snake_case")]
+pub(super) enum Place {
+    Run {
+        run: String,
+        task: String,
+        title: String,
+        attempt: u32,
+    },
+    Delegation {
+        delegation: String,
+        attempt: u32,
+        prompt: String,
+        timeout_ms: u64,
+        log: String,
+    },
+}
+
+impl Entry {
+    /// All since then, the newest last.
+    pub(super) fn all(store: &Store, since: Timestamp) -> Result<Vec<Self>, Problem> {
+        let since_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+        let mut entries = of_runs(store, since_ms)?;
+        let delegations = store
+            .delegations_since(since_ms)
+            .map_err(Problem::journal)?;
+        let failed = delegations.into_iter().filter(|row| row.kind.is_some());
+        entries.extend(failed.map(of_delegation));
+        entries.sort_by(|a, b| a.time.cmp(&b.time));
+        Ok(entries)
+    }
+}
+
+fn of_runs(store: &Store, since_ms: i64) -> Result<Vec<Entry>, Problem> {
+    let rows = store.failures_since(since_ms).map_err(Problem::journal)?;
+    let mut events: Vec<(RunId, Vec<Event>)> = Vec::new();
+    let mut entries = Vec::new();
+    for row in rows {
+        let run = &row.attempt.run;
+        if events.last().is_none_or(|(known, _)| known != run) {
+            events.push((run.clone(), events_of(store, run)?));
+        }
+        let happened = events.last().map_or(&[][..], |(_, events)| events);
+        let done = tried(happened, &row.attempt.task, row.attempt.number);
+        entries.push(of_row(row, done));
+    }
+    Ok(entries)
+}
+
+fn events_of(store: &Store, run: &RunId) -> Result<Vec<Event>, Problem> {
+    let events = store.events(run, StepNo::NONE).map_err(JournalError::from);
+    let events = events.map_err(Problem::from_journal)?;
+    events
+        .map(|stored| {
+            let event = stored.map_err(Problem::journal)?.event.decode();
+            event.map_err(|error| Problem::from_journal(error.into()))
+        })
+        .collect()
+}
+
+fn of_row(row: FailureRow, done: Tried) -> Entry {
+    // What another version stored in another form says at least what the columns say.
+    let note: Option<FailureNote> = serde_json::from_str(&row.report).ok();
+    let found: Option<Failure> = note.and_then(|note| note.diagnosis).map(|found| *found);
+    Entry {
+        time: iso(row.at_ms),
+        place: Place::Run {
+            run: row.attempt.run.to_string(),
+            task: row.attempt.task.id.to_string(),
+            title: row.attempt.task.title,
+            attempt: row.attempt.number,
+        },
+        category: row.category,
+        kind: row.kind,
+        message: row.message,
+        blocked_on: row.blocked_on,
+        files_modified: found.map(|found| found.files_modified).unwrap_or_default(),
+        tried: done.what,
+        helped: done.helped,
+    }
+}
+
+fn of_delegation(row: Delegation) -> Entry {
+    Entry {
+        time: iso(row.at_ms),
+        place: Place::Delegation {
+            delegation: row.id,
+            attempt: row.number,
+            prompt: row.prompt,
+            timeout_ms: row.timeout_ms,
+            log: row.log,
+        },
+        category: row.category.unwrap_or_default(),
+        kind: row.kind.unwrap_or_default(),
+        message: row.message.unwrap_or_default(),
+        blocked_on: row.blocked_on,
+        files_modified: row.files,
+        tried: row.tried,
+        helped: row.helped,
+    }
+}
+
+fn iso(ms: i64) -> String {
+    Timestamp::from_millis(u64::try_from(ms).unwrap_or(0)).iso8601()
+}

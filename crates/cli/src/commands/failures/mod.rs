@@ -1,0 +1,40 @@
+//! `regreen failures`
+
+mod entry;
+mod page;
+mod tried;
+
+use regreen_runtime::{now, open_store_to_read_in};
+use regreen_workspace::{RealDisk, workspace_root};
+
+use self::entry::Entry;
+use super::here;
+use crate::arguments::{Failures, Since};
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+
+/// Lists what failed, the newest last.
+pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
+    let root = workspace_root(&RealDisk, &here()?);
+    let since = arguments.since.map(|since: Since| since.moment(now()));
+    let entries = match open_store_to_read_in(&root)? {
+        Some(store) => Entry::all(&store, since.unwrap_or_default())?,
+        None => Vec::new(),
+    };
+    let entries = wanted(entries, arguments);
+    let text = match arguments.json {
+        true => output::json(&entries),
+        false => output::printable(&page::page(&entries)),
+    };
+    output::print(&text)?;
+    Ok(Exit::AllGreen)
+}
+
+fn wanted(mut entries: Vec<Entry>, arguments: &Failures) -> Vec<Entry> {
+    if let Some(kind) = arguments.kind {
+        entries.retain(|entry| entry.kind == kind.name());
+    }
+    let most = arguments.limit.unwrap_or(usize::MAX);
+    entries.split_off(entries.len().saturating_sub(most))
+}

@@ -1,0 +1,71 @@
+//! What a run did about a failure, from what happened after it.
+
+use regreen_model::{Event, PromptKind, TaskKey};
+
+/// What was done, and whether the task passed then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tried {
+    pub(super) what: Option<String>,
+    pub(super) helped: Option<bool>,
+}
+
+pub(super) fn tried(events: &[Event], task: &TaskKey, attempt: u32) -> Tried {
+    let is_it = |event: &Event| matches!(event, Event::TaskFailed { task: of, attempt: n, .. } if of == task && *n == attempt);
+    let Some(at) = events.iter().rposition(is_it) else {
+        return Tried::default();
+    };
+    let after = events.get(at + 1..).unwrap_or_default();
+    Tried {
+        what: after.iter().find_map(|event| what(event, task)),
+        helped: after.iter().find_map(|event| verdict(event, task)),
+    }
+}
+
+/// What an event says was done about a task.
+fn what(event: &Event, task: &TaskKey) -> Option<String> {
+    match event {
+        Event::RepeatPlanned { task: of } if of == task => {
+            Some("the same again after a while".to_owned())
+        }
+        Event::FixPlanned {
+            task: of,
+            fix,
+            repair,
+            ..
+        } if of == task => Some(match repair {
+            Some(repair) => format!("fix {fix}, a repair: {}", repair.does),
+            None => format!("fix {fix}"),
+        }),
+        Event::PersonAsked { task: of, .. } if of == task => Some("asked a person".to_owned()),
+        Event::AttemptStarted {
+            task: of,
+            prompt,
+            attempt,
+            ..
+        } if of == task => Some(format!("attempt {attempt}, {}", told(*prompt))),
+        // Somebody reads on here when there is nothing more of this failure.
+        _ => None,
+    }
+}
+
+fn told(prompt: PromptKind) -> &'static str {
+    match prompt {
+        PromptKind::First => "as if for the first time",
+        PromptKind::Retry => "told how it failed",
+        PromptKind::Reminder => "reminded of the signal",
+        PromptKind::NoOp => "told that nothing had changed",
+        PromptKind::Interrupted => "told that it was cut off",
+        PromptKind::NewSession => "in a new session",
+        PromptKind::Enriched => "with what was missing looked up",
+        PromptKind::Split => "asked to split it",
+    }
+}
+
+/// Whether an event says that the task has passed, or failed again.
+fn verdict(event: &Event, task: &TaskKey) -> Option<bool> {
+    match event {
+        Event::TaskDone { task: of, .. } if of == task => Some(true),
+        Event::TaskFailed { task: of, .. } if of == task => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,208 @@
+//! How a delegation is asked for.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use snapbox::str;
+
+use crate::scene::Scene;
+
+#[test]
+fn without_a_prompt_there_is_nothing_to_do() {
+    let scene = Scene::new("*) echo ok ;;");
+    for arguments in [&[][..], &["--prompt", "x", "--prompt-file", "y"]] {
+        assert_eq!(scene.delegate(arguments).code, Some(2));
+    }
+    scene.delegate(&["--prompt", " "]).shows(str![[r#"
+--- standard error
+  × the prompt says nothing
+  help: say what is to be done: --prompt 'Add a test for src/auth.py'
+--- exit code Some(2)
+
+"#]]);
+    scene
+        .delegate(&["--prompt-file", "gone.md"])
+        .shows(str![[r#"
+--- standard error
+  × gone.md does not exist
+  help: check the path, or give the text itself: --prompt TEXT
+--- exit code Some(2)
+
+"#]]);
+    assert!(!scene.test.path(".regreen").exists());
+}
+
+#[test]
+fn a_prompt_may_come_from_standard_input_and_begin_with_a_dash() {
+    let scene = Scene::new("*) echo ok ;;");
+    let mut child = scene
+        .command(&["--prompt-file", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"- do this\n- do that").unwrap();
+    drop(input);
+    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(scene.note("1.prompt"), "- do this\n- do that\n");
+    assert_eq!(scene.delegate(&["--prompt", "- do it"]).code, Some(0));
+    assert_eq!(scene.note("1.prompt"), "- do it\n");
+}
+
+#[test]
+fn the_shell_agent_cannot_be_told_anything() {
+    let scene = Scene::new("");
+    let told = scene.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
+    told.shows(str![[r#"
+--- standard error
+  × there is no agent to delegate to
+  help: the shell agent runs the commands of tasks and cannot be told anything: install claude,
+        codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
+--- exit code Some(78)
+
+"#]]);
+}
+
+#[test]
+fn a_repository_chooses_no_program_to_delegate_to() {
+    let scene = Scene::new("").file("regreen.toml", "agent = 'command:./evil.sh'\n");
+    let told = scene.regreen(&["delegate", "--prompt", "x"]);
+    assert_eq!(told.code, Some(2), "{}", told.stderr);
+}
+
+#[test]
+fn scripts_get_one_object() {
+    let scene = Scene::new("*) touch out; echo 'All done.' ;;");
+    let told = scene.delegate(&["--prompt", "Do it.", "--json", "--verify", "true"]);
+    told.shows(str![[r#"
+{
+  "session_id": "[CHILD]",
+  "status": "completed",
+  "exit_code": 0,
+  "why": null,
+  "completion": {
+    "session_id": "[CHILD]",
+    "answer": "All done.\n",
+    "duration": [TIME],
+    "attempts": 1,
+    "files_modified": [
+      "out"
+    ],
+    "tool_usage": {},
+    "verified": "true",
+    "flaky": false,
+    "recovered": []
+  },
+  "failure": null,
+  "attempts": [
+    {
+      "number": 1,
+      "time": "[WHEN]",
+      "prompt_kind": "first",
+      "timeout_ms": 300000,
+      "duration_ms": [TIME],
+      "outcome": "completed",
+      "category": null,
+      "kind": null,
+      "blocked_on": null,
+      "files": [
+        "out"
+      ],
+      "tried": null,
+      "helped": null,
+      "log": ".regreen/delegations/[CHILD]/1.log"
+    }
+  ]
+}
+--- exit code Some(0)
+
+"#]]);
+    let scene = Scene::new("*) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;");
+    scene
+        .delegate(&["--prompt", "Do it.", "--json"])
+        .shows(str![[r#"
+{
+  "session_id": "[CHILD]",
+  "status": "failed",
+  "exit_code": 1,
+  "why": null,
+  "completion": null,
+  "failure": {
+    "category": "tool_error",
+    "message": "ModuleNotFoundError: No module named 'pytest'",
+    "session_id": "[CHILD]",
+    "duration": [TIME],
+    "completed_steps": [],
+    "files_modified": [],
+    "blocked_on": "ModuleNotFoundError: No module named 'pytest'",
+    "suggested_retry": true,
+    "suggested_actions": [
+      "Install missing dependencies",
+      "Run: pip install pytest",
+      "Verify installation: pytest --version"
+    ],
+    "tool_usage": {},
+    "last_successful_tool": null
+  },
+  "attempts": [
+    {
+      "number": 1,
+      "time": "[WHEN]",
+      "prompt_kind": "first",
+      "timeout_ms": 300000,
+      "duration_ms": [TIME],
+      "outcome": "failed",
+      "category": "tool_error",
+      "kind": "missing_python_module",
+      "blocked_on": "ModuleNotFoundError: No module named 'pytest'",
+      "files": [],
+      "tried": null,
+      "helped": null,
+      "log": ".regreen/delegations/[CHILD]/1.log"
+    }
+  ]
+}
+--- exit code Some(1)
+
+"#]]);
+}
+
+#[test]
+fn every_attempt_has_a_log_that_is_never_touched_again() {
+    let scene = Scene::new("*) echo \"attempt $REGREEN_ATTEMPT of $REGREEN_TASK_ID\"; exit 1 ;;");
+    scene.delegate(&["--prompt", "Do it.", "--retries", "2"]);
+    scene.delegate(&["--prompt", "Do it."]);
+    let folder = scene.test.path(".regreen/delegations");
+    let mut logs = Vec::new();
+    for child in std::fs::read_dir(folder).unwrap() {
+        let child = child.unwrap().path();
+        let name = child.file_name().unwrap().to_str().unwrap().to_owned();
+        for number in 1..=2 {
+            if let Ok(log) = std::fs::read_to_string(child.join(format!("{number}.log"))) {
+                assert_eq!(log, format!("attempt {number} of {name}\n"));
+                logs.push(log);
+            }
+        }
+    }
+    assert_eq!(logs.len(), 3);
+}
+
+#[test]
+fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
+    // An agent of a run delegates: the run holds the working tree.
+    let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
+    let scene =
+        Scene::new("*) touch out; echo TASK_COMPLETE ;;").file("specs/demo/tasks.md", tasks);
+    let regreen = env!("CARGO_BIN_EXE_regreen");
+    let inner = scene.agent_flag();
+    let agent = format!("command:{regreen} delegate --prompt x --agent '{inner}'");
+    let told = scene.regreen(&["run", "--agent", &agent, "--max-task-iterations", "1"]);
+    assert!(
+        scene.test.path("out").exists(),
+        "{}{}",
+        told.stdout,
+        told.stderr
+    );
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+}

@@ -1,0 +1,105 @@
+//! The good examples of how to delegate, as whole programs.
+
+use regreen_diagnosis::Report;
+
+use crate::scene::Scene;
+
+#[test]
+fn a_prompt_that_says_everything_is_done_and_verified() {
+    let prompt = "Implement user authentication:
+1. Add bcrypt to requirements.txt
+2. Implement password hashing in src/auth.py
+3. Add tests in tests/test_auth.py
+4. Run tests to verify
+
+Files to modify:
+- src/auth.py (add hash_password, verify_password functions)
+- tests/test_auth.py (add test cases)
+- requirements.txt (add bcrypt)
+";
+    let scene = Scene::new(
+        "*) mkdir -p src tests
+            echo 'def hash_password(p): ...' >src/auth.py
+            echo 'def test_hash(): ...' >tests/test_auth.py
+            echo bcrypt >>requirements.txt
+            echo 'Added hash_password and its tests; all tests pass.' ;;",
+    )
+    .file("requirements.txt", "flask\n")
+    .file("prompt.md", prompt);
+    let check = "grep -q hash_password src/auth.py && grep -q bcrypt requirements.txt";
+    let flags = [
+        "--prompt-file",
+        "prompt.md",
+        "--timeout",
+        "300s",
+        "--verify",
+        check,
+    ];
+    let told = scene.delegate(&flags);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    assert_eq!(told.tag("status"), Some("completed"));
+    let files = "Files modified: requirements.txt, src/auth.py, tests/test_auth.py\n";
+    assert!(told.stdout.contains(files), "{}", told.stdout);
+    assert_eq!(scene.note("1.prompt").trim_end(), prompt.trim_end());
+}
+
+#[test]
+fn a_failure_is_handled_by_what_the_report_says() {
+    // What a careful caller does by hand: it reads the report and decides.
+    let scene = Scene::new("*) echo working; test -f fast || sleep 60; echo done ;;");
+    let told = scene.delegate(&["--prompt", "Complex task", "--timeout", "0.3s"]);
+    assert_eq!(told.tag("status"), Some("failed"));
+    assert_eq!(told.tag("failure_category"), Some("timeout"));
+    assert_eq!(told.tag("retryable"), Some("true"));
+    let report = Report::parse(&told.stdout).unwrap();
+    assert!(report.is_retryable());
+    assert_eq!(report.blocker(), Some("Time limit insufficient"));
+    let actions = report.suggested_actions();
+    assert!(
+        actions
+            .iter()
+            .any(|action| action == "Break task into smaller subtasks"),
+        "{actions:?}"
+    );
+    let scene = scene.file("fast", "");
+    let told = scene.delegate(&["--prompt", "Complex task", "--timeout", "60s"]);
+    assert_eq!(told.tag("status"), Some("completed"), "{}", told.stdout);
+}
+
+#[test]
+fn the_environment_is_fixed_and_the_same_is_delegated_again() {
+    let scene = Scene::new(
+        "*) test -f installed || { echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1; }
+            echo 'All tests pass.' ;;",
+    );
+    let told = scene.delegate(&["--prompt", "Complex task"]);
+    assert_eq!(told.tag("failure_category"), Some("tool_error"));
+    let report = Report::parse(&told.stdout).unwrap();
+    assert_eq!(
+        report.blocker(),
+        Some("ModuleNotFoundError: No module named 'pytest'")
+    );
+    let scene = scene.file("installed", "");
+    let told = scene.delegate(&["--prompt", "Complex task"]);
+    assert_eq!(told.tag("status"), Some("completed"), "{}", told.stdout);
+}
+
+#[test]
+fn failures_are_logged_for_analysis() {
+    let scene = Scene::new(
+        "*) touch half; echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;",
+    );
+    scene.delegate(&["--prompt", "Run the tests", "--timeout", "60s"]);
+    let listed = scene.regreen(&["failures", "--since", "24h", "--json"]);
+    let rows: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+    let row = &rows[0];
+    assert_eq!(row["prompt"], "Run the tests");
+    assert_eq!(row["timeout_ms"], 60_000);
+    assert_eq!(row["category"], "tool_error");
+    assert_eq!(
+        row["blocked_on"],
+        "ModuleNotFoundError: No module named 'pytest'"
+    );
+    assert_eq!(row["files_modified"][0], "half");
+    assert_eq!(row["time"], "[WHEN]");
+}

@@ -1,0 +1,16 @@
+//! `regreen delegate` and `regreen failures` as a person or a script uses them.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "scenes look at everything at once")]
+mod support;
+
+mod scene;
+
+mod asking;
+mod claude;
+mod failure_log;
+mod good_practice;
+mod hostile;
+mod stopping;
+mod strategies;

@@ -1,0 +1,43 @@
+//! Somebody asks to stop.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::scene::Scene;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "it does not come");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn signal(name: &str, pid: &str) -> bool {
+    let mut kill = Command::new("sh");
+    let kill = kill.args(["-c", &format!("kill -{name} {pid}")]);
+    kill.stderr(Stdio::null()).status().unwrap().success()
+}
+
+#[test]
+fn the_child_ends_and_the_exit_code_says_why() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let scene = Scene::new("*) sleep 300 & echo $! >\"$notes/pid\"; wait ;;");
+        let child = scene
+            .command(&["--prompt", "Do it."])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until(|| scene.has_note("pid") && scene.note("pid").ends_with('\n'));
+        assert!(signal(name, &child.id().to_string()));
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+        let pid = scene.note("pid").trim().to_owned();
+        wait_until(|| !signal("0", &pid));
+    }
+}
