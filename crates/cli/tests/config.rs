@@ -36,6 +36,7 @@ max_time               off           default
 max_task_cost          off           default
 max_task_tokens        off           default
 max_task_time          off           default
+repairs                safe          default
 include_optional       false         default
 commit                 auto          default
 keep_state             false         default
@@ -95,6 +96,7 @@ max_time               off                default
 max_task_cost          off                default
 max_task_tokens        off                default
 max_task_time          off                default
+repairs                safe               default
 include_optional       false              default
 commit                 auto               default
 keep_state             true               --keep-state

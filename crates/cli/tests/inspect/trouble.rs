@@ -86,7 +86,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     scene.look(&["why", "1.1"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen
-  │ 9.4.1; this regreen knows version 3 and older
+  │ 9.4.1; this regreen knows version 4 and older
   help: use that version of regreen, or a newer one
 --- exit code 78
 

@@ -14,7 +14,12 @@ use super::world::World;
 use crate::command::{RepairOrder, RepairScene};
 
 /// One of each class that a diagnosis tells apart.
-const FOUND: [(FailureKind, FailureCategory, RetryMode); 4] = [
+const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
+    (
+        FailureKind::NotExecutable,
+        FailureCategory::ToolError,
+        RetryMode::AfterRepair,
+    ),
     (
         FailureKind::ConnectionRefused,
         FailureCategory::ToolError,
@@ -44,7 +49,7 @@ impl World {
             return None;
         }
         let (kind, category, retry_mode) = self.dice.pick(FOUND)?;
-        let percent = [90, 30][self.dice.index(2)];
+        let percent = [90, 90, 30][self.dice.index(3)];
         Some(Box::new(Failure {
             category,
             kind,
@@ -72,8 +77,8 @@ impl World {
             action: RepairAction::PipInstall { args },
         };
         let why = scene.failure.message.clone();
-        match self.dice.roll(5) {
-            4 => Inspection::Nothing,
+        match self.dice.roll(8) {
+            2 => Inspection::Nothing,
             0 => Inspection::Ask { repair, why },
             1 => Inspection::Refused { why },
             _ => Inspection::Allowed(repair),

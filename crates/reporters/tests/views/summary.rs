@@ -17,7 +17,7 @@ fn a_green_run_is_summed_up() {
         str![[r#"
 ALL_TASKS_COMPLETE
 Originals:       4 of 4 done
-Attempts:        6, of which 4 count (limit 100)
+Attempts:        6, of which 5 count (limit 100)
 Waits:           1 (5m 16s)
 Time:            7m 18s
 Unverified:      1.4
