@@ -55,7 +55,7 @@ impl Child<'_> {
         };
         let is_split = order.prompt == PromptKind::Split;
         let (failure, flaky) = match known.failure() {
-            None if !is_split => self.checked(work, entry, known)?,
+            None if !is_split => self.checked(work, entry, &known)?,
             failure => (failure, false),
         };
         let duration_ms = report.ending.duration_ms;
@@ -93,13 +93,13 @@ impl Child<'_> {
         &mut self,
         work: &Work,
         entry: Entry,
-        known: Known<'_>,
+        known: &Known<'_>,
     ) -> Result<(Option<FailureNote>, bool), PerformError> {
         let stem = format!("{}.verify", self.diary.number(entry));
         let checked = self.check(work, &stem)?;
         let failure = checked.red.and_then(|red| {
             let red = Some(red);
-            Known { red, ..known }.failure()
+            Known { red, ..*known }.failure()
         });
         Ok((failure, checked.flaky))
     }
