@@ -13,13 +13,15 @@ const TABLES: [&str; 2] = [
 ];
 
 /// The texts of the tables, as bytes to cut anywhere.
-static TEXTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let tables = TABLES.map(|table| toml::from_str::<toml::Table>(table).unwrap());
-    let rows = tables.iter().flat_map(toml::Table::values);
-    let rows = rows.flat_map(|rows| rows.as_array().unwrap());
-    rows.map(|row| row["text"].as_str().unwrap().as_bytes().to_vec())
-        .collect()
-});
+static TEXTS: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| TABLES.into_iter().flat_map(texts).collect());
+
+fn texts(table: &str) -> Vec<Vec<u8>> {
+    let table: toml::Table = toml::from_str(table).unwrap_or_default();
+    let rows = table.values().filter_map(toml::Value::as_array).flatten();
+    let texts = rows.filter_map(|row| row.get("text")?.as_str());
+    texts.map(|text| text.as_bytes().to_vec()).collect()
+}
 
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let cut = (

@@ -14,8 +14,10 @@ pub enum Inspection {
         repair: PlannedRepair,
         why: String,
     },
-    /// There is nothing a machine may do about it.
+    /// It looks like a repair, and no machine may do it.
     Refused { why: String },
+    /// No repair is known for it.
+    Nothing,
 }
 
 /// A repair with its values as they were found in the workspace, never as a text named them.

@@ -37,6 +37,7 @@ fn still(
     let plan = match verdict(scene, failure) {
         Verdict::Allowed(plan) => plan,
         Verdict::Ask(plan, _) if agreed => plan,
+        Verdict::Nothing => return Err("not carried out: there is nothing to repair".to_owned()),
         Verdict::Ask(_, why) | Verdict::Refused(why) => {
             return Err(format!("not carried out: {why}"));
         }

@@ -18,7 +18,7 @@ pub(crate) fn verdict(scene: &Scene<'_>, failure: &Failure) -> Verdict {
         return Verdict::refused("the line does not explain the failure");
     }
     let said = LOOKS.iter().find_map(|(_, look)| look(scene, failure));
-    said.unwrap_or_else(|| Verdict::refused("no repair is known for this"))
+    said.unwrap_or(Verdict::Nothing)
 }
 
 /// Words of lines that tell of trouble which was dealt with.

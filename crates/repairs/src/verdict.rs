@@ -11,6 +11,8 @@ pub(crate) enum Verdict {
     Allowed(Plan),
     Ask(Plan, String),
     Refused(String),
+    /// No look has anything to say.
+    Nothing,
 }
 
 impl Verdict {
@@ -48,6 +50,7 @@ impl Verdict {
             Self::Refused(why) => Inspection::Refused {
                 why: visible_line(&why, MAX_LINE),
             },
+            Self::Nothing => Inspection::Nothing,
         }
     }
 }

@@ -72,7 +72,8 @@ impl World {
             action: RepairAction::PipInstall { args },
         };
         let why = scene.failure.message.clone();
-        match self.dice.roll(4) {
+        match self.dice.roll(5) {
+            4 => Inspection::Nothing,
             0 => Inspection::Ask { repair, why },
             1 => Inspection::Refused { why },
             _ => Inspection::Allowed(repair),

@@ -413,6 +413,7 @@ impl<'e> PublicEvent<'e> {
             Inspection::Allowed(repair) => ("allowed", Some(repair), None),
             Inspection::Ask { repair, why } => ("ask", Some(repair), Some(why.as_str())),
             Inspection::Refused { why } => ("refused", None, Some(why.as_str())),
+            Inspection::Nothing => ("nothing", None, None),
         };
         Self::RepairInspected {
             task: task.into(),

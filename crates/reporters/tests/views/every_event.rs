@@ -397,6 +397,7 @@ fn repairs(text: &str) -> Vec<Event> {
             why: why.clone(),
         },
         Inspection::Refused { why: why.clone() },
+        Inspection::Nothing,
     ];
     let results = [
         RepairResult::Done {

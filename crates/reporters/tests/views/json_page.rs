@@ -61,7 +61,8 @@ fn fields_written() -> Fields {
     fields
 }
 
-/// Objects are looked into, and so are lists of objects; tasks are described once for all.
+/// Objects are looked into, and so are lists of objects; tasks are described once for all, and
+/// so are repairs, each of which has its own arguments.
 fn collect(path: &str, value: &Value, fields: &mut BTreeSet<String>) {
     let (object, path) = match value {
         Value::Array(values) => (
@@ -71,7 +72,7 @@ fn collect(path: &str, value: &Value, fields: &mut BTreeSet<String>) {
         value => (value.as_object(), path.to_owned()),
     };
     match object {
-        Some(object) if !is_task(object) => {
+        Some(object) if !is_task(object) && !is_repair(object) => {
             for (key, value) in object {
                 collect(&format!("{path}.{key}"), value, fields);
             }
@@ -84,6 +85,10 @@ fn collect(path: &str, value: &Value, fields: &mut BTreeSet<String>) {
 
 fn is_task(object: &Map<String, Value>) -> bool {
     object.keys().eq(["id", "occurrence", "title"])
+}
+
+fn is_repair(object: &Map<String, Value>) -> bool {
+    object.contains_key("action")
 }
 
 #[test]

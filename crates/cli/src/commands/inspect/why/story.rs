@@ -350,7 +350,8 @@ fn tell_inspection(inspection: &Inspection, page: &mut Page) {
                 &format!("a person may allow this: {} ({why})", repair.does),
             );
         }
-        Inspection::Refused { why } => page.line(2, &format!("no repair: {why}")),
+        Inspection::Refused { why } => page.line(2, &format!("not repaired: {why}")),
+        Inspection::Nothing => {}
     }
 }
 
