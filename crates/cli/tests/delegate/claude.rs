@@ -69,3 +69,18 @@ fn a_refused_login_ends_it_at_once() {
     assert_eq!(told.code, Some(78), "{}{}", told.stdout, told.stderr);
     assert!(!scene.has_note("2.prompt"));
 }
+
+#[test]
+fn a_service_that_comes_back_is_waited_for_and_costs_no_attempt() {
+    let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":'$(($(date +%s) + 2))'}}"#;
+    let scene = Scene::claude(&format!(
+        "case $REGREEN_ATTEMPT in\n1) {}sleep 300 ;;\n*) {} ;;\nesac",
+        says(&[INIT, limit]),
+        says(&[INIT, DONE])
+    ));
+    let told = scene.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(told.stderr.contains("waiting "), "{}", told.stderr);
+    let waited = "Recovered: rate_limited: waited for the agent's service; tried again";
+    assert!(told.stdout.contains(waited), "{}", told.stdout);
+}

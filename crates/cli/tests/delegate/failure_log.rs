@@ -27,18 +27,18 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
         "1) echo working; sleep 60 ;; 2) touch out; echo TASK_COMPLETE ;; *) echo nothing ;;",
     )
     .file("specs/demo/tasks.md", tasks);
-    let flags = ["--prompt", "Do it.", "--timeout", "0.4s", "--retries", "2"];
+    let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "2"];
     scene.delegate(&flags);
     std::fs::remove_file(scene.test.path("out")).unwrap();
     let agent = scene.agent_flag();
-    let run = ["run", "--agent", &agent, "--timeout", "1s"];
+    let run = ["run", "--agent", &agent, "--timeout", "2s"];
     scene.regreen(&run);
     scene.regreen(&["failures"]).shows(str![[r#"
 [WHEN]  delegation [CHILD] attempt 1  timeout_with_progress
-  Child timed out after 0.4s
-  tried: tried again with what is known, within 800ms: it helped
+  Child timed out after 1s
+  tried: tried again with what is known, within 2s: it helped
 [WHEN]  run [RUN] task 1.1 attempt 1  timeout_with_progress
-  The agent was ended: it had not finished after 1s
+  The agent was ended: it had not finished after 2s
   tried: attempt 2, told how it failed: it helped
 --- exit code Some(0)
 
@@ -58,7 +58,7 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
 #[test]
 fn what_was_done_about_a_delegation_is_in_the_log() {
     let scene = Scene::new("1) echo working; sleep 60 ;; *) echo 'Done.' ;;");
-    let flags = ["--prompt", "Do it.", "--timeout", "0.4s", "--retries", "2"];
+    let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "2"];
     scene.delegate(&flags);
     scene.regreen(&["failures", "--json"]).shows(str![[r#"
 [
@@ -68,14 +68,14 @@ fn what_was_done_about_a_delegation_is_in_the_log() {
     "delegation": "[CHILD]",
     "attempt": 1,
     "prompt": "Do it.",
-    "timeout_ms": 400,
+    "timeout_ms": 1000,
     "log": ".regreen/delegations/[CHILD]/1.log",
     "category": "timeout",
     "kind": "timeout_with_progress",
-    "message": "Child timed out after 0.4s",
+    "message": "Child timed out after 1s",
     "blocked_on": "working",
     "files_modified": [],
-    "tried": "tried again with what is known, within 800ms",
+    "tried": "tried again with what is known, within 2s",
     "helped": true
   }
 ]

@@ -47,7 +47,7 @@ Files to modify:
 fn a_failure_is_handled_by_what_the_report_says() {
     // What a careful caller does by hand: it reads the report and decides.
     let scene = Scene::new("*) echo working; test -f fast || sleep 60; echo done ;;");
-    let told = scene.delegate(&["--prompt", "Complex task", "--timeout", "0.3s"]);
+    let told = scene.delegate(&["--prompt", "Complex task", "--timeout", "1s"]);
     assert_eq!(told.tag("status"), Some("failed"));
     assert_eq!(told.tag("failure_category"), Some("timeout"));
     assert_eq!(told.tag("retryable"), Some("true"));
