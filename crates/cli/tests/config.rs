@@ -229,6 +229,12 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "repairs": {
+      "value": "safe",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "include_optional": {
       "value": false,
       "origin": "default",
@@ -302,6 +308,7 @@ max_time               off           default
 max_task_cost          off           default
 max_task_tokens        off           default
 max_task_time          off           default
+repairs                safe          default
 include_optional       false         default
 commit                 auto          default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
@@ -489,6 +496,7 @@ max_time               off                             default
 max_task_cost          off                             default
 max_task_tokens        off                             default
 max_task_time          off                             default
+repairs                safe                            default
 include_optional       false                           default
 commit                 auto                            default
 keep_state             false                           default
