@@ -133,11 +133,10 @@ impl Seen {
         fs::read_to_string(self.folder.join(path)).unwrap()
     }
 
-    /// What the only run kept about a task.
+    /// What the run with the agent kept about a task.
     fn kept(&self, path: &str) -> String {
-        let mut runs = fs::read_dir(self.folder.join(".regreen/runs")).unwrap();
-        let run = runs.next().unwrap().unwrap().path();
-        assert!(runs.next().is_none());
+        let runs = fs::read_dir(self.folder.join(".regreen/runs")).unwrap();
+        let run = runs.map(|run| run.unwrap().path()).min().unwrap();
         fs::read_to_string(run.join(path)).unwrap()
     }
 }
@@ -309,6 +308,73 @@ What regreen wrote into specs/hello/tasks.md (- before, + now)
   +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
   +   - **Commit**: `fix(hello): address error from task 1.3.1`
 
+And without an agent
+--------------------
+The shell agent runs the commands of the tasks themselves. The script of this one is not
+executable, and it writes to a folder that is not there:
+
+  # Tasks: release
+
+  - [ ] 1.1 Make a release
+    - **Do**: `./release.sh`
+    - **Verify**: `test -s dist/hello.sh`
+    - **Commit**: `chore: make a release`
+
+$ regreen run release --agent shell --recovery-mode
+
+run [RUN]: spec release, agent shell
+1.1 Make a release: attempt 1 of 5
+1.1 Make a release: attempt 1 of 5 failed after [TIME] (file not executable): bash: line 1: ./release.sh: Permission denied
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: bash: line 1: ./release.sh: Permission denied: regreen does it: make release.sh executable
+1.1.1 Fix: bash: line 1: ./release.sh: Permission denied: done after [TIME], commit [HASH]
+1.1 Make a release: attempt 2 of 5
+1.1 Make a release: attempt 2 of 5 failed after [TIME] (missing file): cp: cannot create regular file 'dist/hello.sh': No such file or directory
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: make the folder dist
+1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: done after [TIME], commit [HASH]
+1.1 Make a release: attempt 3 of 5
+1.1: verifying: test -s dist/hello.sh
+1.1 Make a release: done after [TIME], commit [HASH]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       1 of 1 done
+Fixes:           2 done of 2 made
+Attempts:        3 (limit 100)
+Time: [TIME]
+
+What regreen wrote into specs/release/tasks.md (- before, + now)
+----------------------------------------------------------------
+  - - [ ] 1.1 Make a release
+  + - [x] 1.1 Make a release
+    ...
+  +
+  + - [x] 1.1.1 [FIX 1.1] Fix: bash: line 1: ./release.sh: Permission denied
+  +   - **Do**: Address the error: bash: line 1: ./release.sh: Permission denied
+  +     1. Analyze the failure: No fix attempted
+  +     2. Review related code in Files list
+  +     3. Implement fix for: bash: line 1: ./release.sh: Permission denied
+  +     4. regreen does this itself: make release.sh executable
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "bash: line 1: ./release.sh: Permission denied" no longer occurs
+  +   - **Verify**: `test -s dist/hello.sh`
+  +   - **Commit**: `fix(release): address file not executable from task 1.1`
+  +
+  + - [x] 1.1.2 [FIX 1.1] Fix: cp: cannot create regular file 'dist/hello.sh': No
+  +   - **Do**: Address the error: cp: cannot create regular file 'dist/hello.sh': No such file or directory
+  +     1. Analyze the failure: No fix attempted
+  +     2. Review related code in Files list
+  +     3. Implement fix for: cp: cannot create regular file 'dist/hello.sh': No such file or directory
+  +     4. regreen does this itself: make the folder dist
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "cp: cannot create regular file 'dist/hello.sh': No such file or directory" no longer occurs
+  +   - **Verify**: `test -s dist/hello.sh`
+  +   - **Commit**: `fix(release): address missing file from task 1.1`
+
+What is wrong with the environment only, regreen repairs itself, where a look at the project
+says that this is safe. Each repair is a task in the list, and its log says what was done.
+
 Where to look now
 -----------------
   cd [DEMO]
@@ -430,6 +496,10 @@ fn the_run_leaves_ticks_commits_and_a_progress_file() {
     same(
         &String::from_utf8(git.stdout).unwrap(),
         str![[r#"
+regreen demo <demo@example.invalid> chore: make a release
+regreen demo <demo@example.invalid> fix(release): address missing file from task 1.1
+regreen demo <demo@example.invalid> fix(release): address file not executable from task 1.1
+regreen demo <demo@example.invalid> A release to be made
 regreen demo <demo@example.invalid> feat: greet the whole team
 regreen demo <demo@example.invalid> fix(hello): address error from task 1.3
 regreen demo <demo@example.invalid> fix(hello): address error from task 1.3.1
@@ -460,7 +530,7 @@ fn without_git_it_shows_what_there_is_to_show() {
     let newcomer = Newcomer::new();
     let bin = newcomer.path("bin");
     fs::create_dir(&bin).unwrap();
-    for program in ["sh", "cat", "grep", "mkdir", "mv"] {
+    for program in ["sh", "cat", "cp", "grep", "mkdir", "mv"] {
         symlink(which(program), bin.join(program)).unwrap();
     }
     // By the name of regreen, too.
@@ -592,6 +662,75 @@ What regreen wrote into specs/hello/tasks.md (- before, + now)
   +   - **Done when**: Error "no folder team: a file has that name" no longer occurs
   +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
   +   - **Commit**: `fix(hello): address error from task 1.3.1`
+
+And without an agent
+--------------------
+The shell agent runs the commands of the tasks themselves. The script of this one is not
+executable, and it writes to a folder that is not there:
+
+  # Tasks: release
+
+  - [ ] 1.1 Make a release
+    - **Do**: `./release.sh`
+    - **Verify**: `test -s dist/hello.sh`
+    - **Commit**: `chore: make a release`
+
+$ regreen run release --agent shell --recovery-mode
+
+run [RUN]: spec release, agent shell
+warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
+1.1 Make a release: attempt 1 of 5
+1.1 Make a release: attempt 1 of 5 failed after [TIME] (file not executable): sh: 1: ./release.sh: Permission denied
+1.1: 1.1.1 is written into the plan, to repair it
+1.1.1 Fix: sh: 1: ./release.sh: Permission denied: regreen does it: make release.sh executable
+1.1.1 Fix: sh: 1: ./release.sh: Permission denied: done after [TIME]
+1.1 Make a release: attempt 2 of 5
+1.1 Make a release: attempt 2 of 5 failed after [TIME] (missing file): cp: cannot create regular file 'dist/hello.sh': No such file or directory
+1.1: 1.1.2 is written into the plan, to repair it
+1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: make the folder dist
+1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: done after [TIME]
+1.1 Make a release: attempt 3 of 5
+1.1: verifying: test -s dist/hello.sh
+1.1 Make a release: done after [TIME]
+run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+
+ALL_TASKS_COMPLETE
+Originals:       1 of 1 done
+Fixes:           2 done of 2 made
+Attempts:        3 (limit 100)
+Time: [TIME]
+Warnings:        1
+
+What regreen wrote into specs/release/tasks.md (- before, + now)
+----------------------------------------------------------------
+  - - [ ] 1.1 Make a release
+  + - [x] 1.1 Make a release
+    ...
+  +
+  + - [x] 1.1.1 [FIX 1.1] Fix: sh: 1: ./release.sh: Permission denied
+  +   - **Do**: Address the error: sh: 1: ./release.sh: Permission denied
+  +     1. Analyze the failure: No fix attempted
+  +     2. Review related code in Files list
+  +     3. Implement fix for: sh: 1: ./release.sh: Permission denied
+  +     4. regreen does this itself: make release.sh executable
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "sh: 1: ./release.sh: Permission denied" no longer occurs
+  +   - **Verify**: `test -s dist/hello.sh`
+  +   - **Commit**: `fix(release): address file not executable from task 1.1`
+  +
+  + - [x] 1.1.2 [FIX 1.1] Fix: cp: cannot create regular file 'dist/hello.sh': No
+  +   - **Do**: Address the error: cp: cannot create regular file 'dist/hello.sh': No such file or directory
+  +     1. Analyze the failure: No fix attempted
+  +     2. Review related code in Files list
+  +     3. Implement fix for: cp: cannot create regular file 'dist/hello.sh': No such file or directory
+  +     4. regreen does this itself: make the folder dist
+  +   - **Files**: Same directory as original
+  +   - **Done when**: Error "cp: cannot create regular file 'dist/hello.sh': No such file or directory" no longer occurs
+  +   - **Verify**: `test -s dist/hello.sh`
+  +   - **Commit**: `fix(release): address missing file from task 1.1`
+
+What is wrong with the environment only, regreen repairs itself, where a look at the project
+says that this is safe. Each repair is a task in the list, and its log says what was done.
 
 Where to look now
 -----------------

@@ -17,6 +17,9 @@ use crate::problem::Problem;
 
 const SPEC: &str = "hello";
 const AGENT: &str = "command:sh agent.sh";
+/// A second list, which no agent is needed for.
+const REPAIRED: &str = "release";
+const NO_AGENT: &str = "shell";
 /// Its story is told.
 const HEALED: &str = "1.2";
 
@@ -30,11 +33,22 @@ pub fn run() -> Result<Exit, Problem> {
         source,
     })?;
     // The user's own settings are for their own projects.
-    let exit = super::run::run_for(&the_run(), None)?;
-    match exit {
+    match super::run::run_for(&the_run(SPEC, AGENT), None)? {
         Exit::AllGreen => show(&project, &words)?,
-        _ => output::print(&words.unfinished())?,
+        exit => return unfinished(&words, exit),
     }
+    project.add_release()?;
+    output::print(&words.before_repairs())?;
+    match super::run::run_for(&the_run(REPAIRED, NO_AGENT), None)? {
+        Exit::AllGreen => output::print(&words.repaired(&project.release()?))?,
+        exit => return unfinished(&words, exit),
+    }
+    output::print(&words.onward())?;
+    Ok(Exit::AllGreen)
+}
+
+fn unfinished(words: &Words<'_>, exit: Exit) -> Result<Exit, Problem> {
+    output::print(&words.unfinished())?;
     Ok(exit)
 }
 
@@ -48,24 +62,23 @@ fn show(project: &Project, words: &Words<'_>) -> Result<(), Problem> {
     })?;
     output::print(&format!("\n$ regreen why {HEALED}\n\n"))?;
     inspect::why(&why())?;
-    output::print(&words.plan_diff(&project.tasks()?))?;
-    output::print(&words.onward())
+    output::print(&words.plan_diff(&project.tasks()?))
 }
 
-fn the_run() -> Run {
+fn the_run(spec: &str, agent: &str) -> Run {
     Run {
         recovery_mode: true,
         no_recovery_mode: false,
         max_fix_tasks: None,
         keep_going: false,
-        spec: Some(SPEC.to_owned()),
+        spec: Some(spec.to_owned()),
         only: None,
         dry_run: false,
         no_input: true,
         json: false,
         settings: SettingFlags {
             agent: AgentFlags {
-                agent: AGENT.parse().ok(),
+                agent: agent.parse().ok(),
                 ..AgentFlags::default()
             },
             ..SettingFlags::default()

@@ -17,13 +17,25 @@ const AGENT: &str = include_str!("../../../templates/demo/agent.sh");
 const CHECK: &str = include_str!("../../../templates/demo/check.sh");
 const TEAM: &str = include_str!("../../../templates/demo/team.txt");
 
+pub const RELEASE: &str = include_str!("../../../templates/demo/release.md");
+const RELEASE_SCRIPT: &str = include_str!("../../../templates/demo/release.sh");
+
 const TASK_FILE: &str = "specs/hello/tasks.md";
+const RELEASE_FILE: &str = "specs/release/tasks.md";
+/// What is there from the beginning.
 const FILES: [(&str, &str); 4] = [
     (TASK_FILE, TASKS),
     ("agent.sh", AGENT),
     ("check.sh", CHECK),
     // In the way of a folder.
     ("team", TEAM),
+];
+
+/// What comes after that: another list, and which of them commands mean that name none.
+const MORE_FILES: [(&str, &str); 3] = [
+    (RELEASE_FILE, RELEASE),
+    ("release.sh", RELEASE_SCRIPT),
+    ("specs/.current-spec", "hello\n"),
 ];
 
 const IDENTITY: Identity<'_> = Identity {
@@ -67,19 +79,44 @@ impl Project {
     /// Makes it in a temporary folder, which stays.
     pub fn make(here: &Path) -> Result<Self, ProjectError> {
         let folder = make_folder(&usual_places(), here)?;
-        for (name, text) in FILES {
-            let path = folder.join(name);
-            write(&path, text).map_err(|source| ProjectError::Write { path, source })?;
-        }
+        write_all(&folder, &FILES)?;
         let in_git = put_into_git(&folder);
         Ok(Self { folder, in_git })
     }
 
+    /// Puts the second list beside the first.
+    pub fn add_release(&self) -> Result<(), ProjectError> {
+        write_all(&self.folder, &MORE_FILES)?;
+        if self.in_git
+            && let Err(error) = commit(&self.folder, &MORE_FILES, "A release to be made")
+        {
+            output::note(&format!("the second list is not committed: {error}"));
+        }
+        Ok(())
+    }
+
     /// The list as it is now.
     pub fn tasks(&self) -> Result<String, ProjectError> {
-        let path = self.folder.join(TASK_FILE);
+        self.text(TASK_FILE)
+    }
+
+    /// The second list as it is now.
+    pub fn release(&self) -> Result<String, ProjectError> {
+        self.text(RELEASE_FILE)
+    }
+
+    fn text(&self, path: &str) -> Result<String, ProjectError> {
+        let path = self.folder.join(path);
         fs::read_to_string(&path).map_err(|source| ProjectError::Read { path, source })
     }
+}
+
+fn write_all(folder: &Path, files: &[(&str, &str)]) -> Result<(), ProjectError> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        write(&path, text).map_err(|source| ProjectError::Write { path, source })?;
+    }
+    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
@@ -116,15 +153,20 @@ enum StartError {
 }
 
 fn commit_all(folder: &Path) -> Result<(), StartError> {
-    let git = Git::init(folder, IDENTITY)?;
+    Git::init(folder, IDENTITY)?;
     make_own_folder(folder)?;
-    let files = FILES
+    commit(folder, &FILES, "Three tasks for an agent")
+}
+
+fn commit(folder: &Path, files: &[(&str, &str)], message: &str) -> Result<(), StartError> {
+    let git = Git::open(folder)?;
+    let paths = files
         .iter()
         .filter_map(|(name, _)| RelPath::new(*name).ok());
     let request = CommitRequest {
-        key: "demo".to_owned(),
-        message: "Three tasks for an agent".to_owned(),
-        paths: files.collect(),
+        key: format!("demo {message}"),
+        message: message.to_owned(),
+        paths: paths.collect(),
         leave_alone: BTreeSet::new(),
         spec_files: BTreeSet::new(),
         parent: None,

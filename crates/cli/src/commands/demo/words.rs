@@ -6,13 +6,15 @@ use regreen_workspace::{Programs, RealDisk};
 
 use super::AGENT;
 use super::plan_diff::plan_diff;
-use super::project::{Project, TASKS};
+use super::project::{Project, RELEASE, TASKS};
 use crate::commands::lint::path_variable;
 use crate::output::printable;
 
 const BEFORE: &str = include_str!("../../../templates/demo/before.txt");
 const AFTER: &str = include_str!("../../../templates/demo/after.txt");
 const PLAN: &str = include_str!("../../../templates/demo/plan.txt");
+const REPAIRS: &str = include_str!("../../../templates/demo/repairs.txt");
+const REPAIRED: &str = include_str!("../../../templates/demo/repaired.txt");
 const UNFINISHED: &str = include_str!("../../../templates/demo/unfinished.txt");
 /// Nothing but a command stands on its line, so that it can be pasted.
 const WHERE: &str = include_str!("../../../templates/demo/where.txt");
@@ -56,6 +58,16 @@ impl<'p> Words<'p> {
     pub fn plan_diff(&self, now: &str) -> String {
         let diff = indented(&plan_diff(TASKS, now));
         printable(&PLAN.replace("{diff}", &diff))
+    }
+
+    pub fn before_repairs(&self) -> String {
+        self.fill(&REPAIRS.replace("{tasks}", &indented(RELEASE)))
+    }
+
+    /// What became of the second list.
+    pub fn repaired(&self, now: &str) -> String {
+        let diff = indented(&plan_diff(RELEASE, now));
+        printable(&REPAIRED.replace("{diff}", &diff))
     }
 
     pub fn onward(&self) -> String {
@@ -126,6 +138,7 @@ mod tests {
             };
             let words = Words::about(&project);
             let said = words.before() + &words.after() + &words.plan_diff("") + &words.onward();
+            let said = said + &words.before_repairs() + &words.repaired("");
             assert!(!said.contains(['{', '}']), "{said}");
         }
     }

@@ -1,0 +1,2 @@
+#!/bin/sh
+cp hello.sh dist/hello.sh
