@@ -506,6 +506,97 @@ fn a_lock_file_that_locks_nothing() {
     ));
 }
 
+/// A pid that no process has: of a child that was waited for.
+fn dead_pid() -> u32 {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+fn git(stage: &Stage, args: &[&str]) {
+    let status = Command::new("git")
+        .args(args)
+        .current_dir(stage.root())
+        .status();
+    assert!(status.unwrap().success(), "{args:?}");
+}
+
+#[test]
+fn a_file_that_is_no_lock_but_has_a_number_in_it() {
+    let dead = dead_pid();
+    let stage = Stage::new();
+    stage.write("notes.md", &format!("the process {dead} was slow\n"));
+    stage.write("data.json", &format!("{{\"pid\": {dead}}}"));
+    stage.write("rapid", &dead.to_string());
+    stage.write("work.lock", &format!("{dead}\nand a day of work\n"));
+    stage.write("other.pid", &format!("pid {dead} on another host\n"));
+    stage.write("db/postmaster.pid", &dead.to_string());
+    stage.write("far.pid", "2000000000");
+    let stage = stage.begin();
+    for path in [
+        "notes.md",
+        "data.json",
+        "rapid",
+        "work.lock",
+        "other.pid",
+        "db/postmaster.pid",
+        "far.pid",
+    ] {
+        stage.attack(&failure(FailureKind::StaleLock, "", remove_lock(path)));
+        let line = format!("could not lock {path}: process {dead} has it");
+        stage.attack(&failure(FailureKind::StaleLock, &line, None));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_that_git_tracks() {
+    let stage = Stage::new();
+    stage.write("app.pid", &dead_pid().to_string());
+    git(&stage, &["init", "-q"]);
+    let stage = stage.begin();
+    let removal = failure(FailureKind::StaleLock, "", remove_lock("app.pid"));
+    assert!(matches!(stage.inspect(&removal), Inspection::Allowed(_)));
+    git(&stage, &["add", "app.pid"]);
+    let said = stage.attack(&removal);
+    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+}
+
+#[test]
+fn settings_that_git_would_commit() {
+    let stage = Stage::new();
+    stage.write(".env.example", "SECRET_KEY=x\n");
+    git(&stage, &["init", "-q"]);
+    let stage = stage.begin();
+    let unset = failure(
+        FailureKind::MissingEnvVar,
+        "RuntimeError: SECRET_KEY is not set",
+        None,
+    );
+    let said = stage.attack(&unset);
+    assert!(matches!(said, Inspection::Ask { .. }), "{said:?}");
+    stage.write(".gitignore", ".env\n");
+    assert!(matches!(stage.inspect(&unset), Inspection::Allowed(_)));
+}
+
+#[test]
+fn a_git_of_the_workspace_fetches_no_submodule() {
+    let stage = Stage::new();
+    stage.write(
+        ".gitmodules",
+        "[submodule \"x\"]\n\tpath = libs/x\n\turl = ./x\n",
+    );
+    stage.write_program("bin/git", "#!/bin/sh\ntouch pwned\n");
+    let mut stage = stage.begin();
+    stage.path = stage.root().join("bin").into_os_string();
+    let said = stage.attack(&failure(
+        FailureKind::MissingFile,
+        "cat: libs/x/a.txt: No such file or directory",
+        None,
+    ));
+    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pid_that_is_another_process_by_now() {
