@@ -741,6 +741,70 @@ fn a_target_that_the_agent_wrote_or_that_does_more() {
 }
 
 #[test]
+fn a_script_with_hooks_or_that_calls_others() {
+    let package = |scripts: &str| {
+        let stage = Stage::new();
+        stage.write("package.json", &format!(r#"{{"scripts":{{{scripts}}}}}"#));
+        stage.write("gen.js", "");
+        stage.begin()
+    };
+    let missing = failure(
+        FailureKind::MissingFile,
+        "Error: ENOENT: no such file or directory, open 'src/v.js'",
+        None,
+    );
+    let harmless = r#""gen":"node gen.js > src/v.js""#;
+    for more in [
+        r#""pregen":"rm -rf data""#,
+        r#""postgen":"find . -delete""#,
+        r#""gen":"npm run clean && node gen.js > src/v.js""#,
+    ] {
+        package(&format!("{harmless},{more}")).attack(&missing);
+    }
+    let stage = package(harmless);
+    stage.write("gen.js", "require('fs').rmSync('data')");
+    stage.attack(&missing);
+    let stage = package(harmless);
+    stage.write(".npmrc", "script-shell=./evil\n");
+    stage.attack(&missing);
+    let stage = package(harmless);
+    stage.write_program("node_modules/.bin/node", "#!/bin/sh\n");
+    stage.attack(&missing);
+}
+
+#[test]
+fn a_makefile_that_goes_before_the_declared_one() {
+    let stage = Stage::new();
+    stage.write("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n");
+    let stage = stage.begin();
+    stage.write("GNUmakefile", "gen/v.py:\n\ttouch pwned\n");
+    stage.write("Makefile.sh", "gen/v.py:\n\ttouch pwned\n");
+    let line = "No module named 'v'";
+    let missing = failure(FailureKind::MissingPythonModule, line, pip("v"));
+    let Inspection::Allowed(planned) = stage.inspect(&missing) else {
+        panic!("the Makefile is as it was");
+    };
+    let result = stage.carry_out(&missing, &planned, &mut InPlace(&stage));
+    assert!(matches!(result, RepairResult::Done { .. }), "{result:?}");
+    assert!(!stage.root().join("pwned").exists());
+}
+
+/// Runs what it is asked to run, in the workspace.
+struct InPlace<'s>(&'s Stage);
+
+impl Runner for InPlace<'_> {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        let folder = self.0.root().join(&call.folder);
+        let mut command = Command::new(&call.argv[0]);
+        let output = command.args(&call.argv[1..]).current_dir(folder).output();
+        Ran {
+            exit: output.unwrap().status.code(),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
 fn a_cache_that_does_not_say_so_itself() {
     let cases: [(&str, &str); 4] = [
         ("", "untagged"),

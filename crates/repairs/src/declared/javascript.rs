@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::targets::{grave_word, written_by};
+use super::recipe::Recipe;
+use super::targets::written_by;
 use super::{Says, Target};
 use crate::names::{is_node_package, is_target};
 
@@ -47,12 +48,14 @@ pub(super) fn package_json(text: &str) -> Says {
 
 fn script(name: &str, recipe: &Value) -> Option<Target> {
     let recipe = recipe.as_str()?;
-    is_target(name).then(|| Target {
-        name: name.to_owned(),
+    let mut target = Target {
         makes: written_by(recipe),
-        needs: Vec::new(),
-        grave: grave_word(recipe),
-    })
+        // Run before and after it, without being asked for.
+        needs: ["pre", "post"].map(|when| format!("{when}{name}")).into(),
+        ..Target::called(name)
+    };
+    target.add(&Recipe::of(recipe));
+    is_target(name).then_some(target)
 }
 
 /// Versions that name a place: a URL, a repository, a folder outside.

@@ -4,6 +4,8 @@ mod files;
 mod javascript;
 mod others;
 mod python;
+mod recipe;
+mod shell_reader;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -74,6 +76,31 @@ pub(crate) struct Target {
     /// may have secrets in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grave: Option<String>,
+    /// Programs that its recipe starts, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) programs: Vec<String>,
+    /// Files that its recipe runs, from where it is declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scripts: Vec<String>,
+}
+
+impl Target {
+    fn called(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            makes: Vec::new(),
+            needs: Vec::new(),
+            grave: None,
+            programs: Vec::new(),
+            scripts: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, recipe: &recipe::Recipe) {
+        self.programs.extend_from_slice(&recipe.programs);
+        self.scripts.extend_from_slice(&recipe.scripts);
+        self.grave = self.grave.take().or_else(|| recipe.doubt.clone());
+    }
 }
 
 impl Declared {
@@ -83,8 +110,29 @@ impl Declared {
         let found = files::find(root).into_iter();
         let read = found
             .filter_map(|(path, kind)| Some((path.clone(), declared_file(root, &path, kind)?)));
-        Self {
+        let mut declared = Self {
             files: read.collect(),
+        };
+        declared.read_scripts(root);
+        declared
+    }
+
+    /// The scripts that targets run, as they are now, and what is grave in them.
+    fn read_scripts(&mut self, root: &Path) {
+        let mut scripts = BTreeMap::new();
+        for (path, file) in &mut self.files {
+            for target in &mut file.says.targets {
+                for script in target.scripts.iter().filter_map(|one| beside(path, one)) {
+                    let text = content(root, &script).unwrap_or_default();
+                    let word = recipe::grave_word(&String::from_utf8_lossy(&text));
+                    target.grave = target.grave.take().or(word);
+                    let kept = declared_file(root, &script, FileKind::Other);
+                    scripts.extend(kept.map(|kept| (script, kept)));
+                }
+            }
+        }
+        for (path, script) in scripts {
+            self.files.entry(path).or_insert(script);
         }
     }
 
@@ -128,6 +176,15 @@ impl Declared {
             false => root.join(path).symlink_metadata().is_err(),
         }
     }
+}
+
+/// A path as a file in the same folder means it, from the root; `None` if it leads elsewhere.
+pub(crate) fn beside(file: &str, path: &str) -> Option<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let parts = folder.split('/').chain(path.split('/'));
+    let parts: Vec<&str> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
+    let is_inside = !path.starts_with('/') && !parts.contains(&"..") && !parts.is_empty();
+    is_inside.then(|| parts.join("/"))
 }
 
 fn declared_file(root: &Path, path: &str, kind: FileKind) -> Option<DeclaredFile> {
