@@ -224,6 +224,141 @@ fn a_manifest_that_fetches_from_elsewhere() {
     }
 }
 
+fn with_tools(stage: &mut Stage, names: &[&str]) {
+    for name in names {
+        stage.write_outside(name, "#!/bin/sh\n");
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(stage.outside().join(name), mode).unwrap();
+    }
+    stage.path = stage.outside().as_os_str().to_owned();
+}
+
+#[test]
+fn a_lock_or_setting_of_a_manager_that_the_agent_wrote() {
+    for (call, lock) in [
+        ("poetry run x", "poetry.lock"),
+        ("pipenv run x", "Pipfile.lock"),
+        ("pdm run x", "pdm.lock"),
+        ("uv run x", "uv.lock"),
+    ] {
+        for changed in [
+            lock,
+            "pyproject.toml",
+            "uv.toml",
+            "setup.py",
+            "libs/a/pyproject.toml",
+        ] {
+            let stage = Stage::new();
+            stage.write(
+                "pyproject.toml",
+                "[project]\nname='a'\ndependencies=['requests']\n",
+            );
+            stage.write(lock, "");
+            let mut stage = stage.begin();
+            with_tools(&mut stage, &["poetry", "pipenv", "pdm", "uv", "python3"]);
+            stage.commands = vec![call.to_owned()];
+            let missing = failure(
+                FailureKind::MissingPythonModule,
+                "ModuleNotFoundError: No module named 'requests'",
+                pip("requests"),
+            );
+            assert!(
+                matches!(stage.inspect(&missing), Inspection::Allowed(_)),
+                "{call}"
+            );
+            stage.write(changed, "# changed\n");
+            let said = stage.attack(&missing);
+            assert!(
+                matches!(said, Inspection::Refused { .. }),
+                "{changed}: {said:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_project_that_the_agent_changed_is_not_installed() {
+    for changed in ["pyproject.toml", "setup.py", "setup.cfg"] {
+        let stage = with_venv();
+        stage.write("pyproject.toml", "[project]\nname='zqapp'\nversion='1'\n");
+        stage.write("src/zqapp/__init__.py", "");
+        let stage = stage.begin();
+        stage.write(changed, "# changed\n");
+        let said = missing_module(&stage, "zqapp");
+        assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+    }
+}
+
+#[test]
+fn requirements_are_used_whole_only_if_all_that_belongs_to_them_is_as_it_was() {
+    for changed in ["pins.txt", "base.txt", "libs/x/setup.py", "setup.cfg"] {
+        let stage = with_venv();
+        stage.write(
+            "requirements.txt",
+            "-r base.txt\n-e .\n./libs/x[y]\nrequests\n",
+        );
+        stage.write("base.txt", "-c pins.txt\nsix\n");
+        stage.write("pins.txt", "six==1\n");
+        stage.write("libs/x/pyproject.toml", "");
+        stage.write("pyproject.toml", "");
+        let stage = stage.begin();
+        let missing = failure(
+            FailureKind::MissingPythonModule,
+            "ModuleNotFoundError: No module named 'requests'",
+            pip("requests"),
+        );
+        let arguments = || match stage.inspect(&missing) {
+            Inspection::Allowed(planned) => planned.action.arguments().join(" "),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(arguments(), "-r requirements.txt");
+        stage.write(changed, "# changed\n");
+        assert_eq!(arguments(), "requests", "{changed}");
+    }
+}
+
+#[test]
+fn what_an_included_file_fetches_from_elsewhere() {
+    let stage = with_venv();
+    stage.write("requirements.txt", "-r base.txt\nrequests\n");
+    stage.write("base.txt", "-c pins.txt\n");
+    stage.write("pins.txt", "--index-url http://127.0.0.1:9/simple\n");
+    missing_module(&stage.begin(), "requests");
+}
+
+#[test]
+fn what_steers_npm_in_a_manifest_or_in_a_member() {
+    let manifest = |more: &str| format!(r#"{{"dependencies":{{"ms":"2.1.3"}}{more}}}"#);
+    let members = r#","workspaces":["packages/*"]"#;
+    let missing = failure(
+        FailureKind::MissingNodeModule,
+        "Error: Cannot find module 'ms'",
+        npm("ms"),
+    );
+    for (before, path, after) in [
+        (
+            "",
+            "package.json",
+            manifest(r#","overrides":{"ms":"npm:zqevil@1"}"#),
+        ),
+        ("", "package.json", manifest(r#","resolutions":{"ms":"1"}"#)),
+        ("", "package.json", manifest(members)),
+        (members, "packages/a/package.json", manifest("")),
+        (members, "packages/b/package.json", manifest("")),
+        ("", ".npmrc", "registry=x".to_owned()),
+        ("", "pnpm-workspace.yaml", "packages: [x]".to_owned()),
+    ] {
+        let stage = Stage::new();
+        stage.write("package.json", &manifest(before));
+        stage.write("packages/a/package.json", r#"{"name":"a"}"#);
+        let mut stage = stage.begin();
+        with_tools(&mut stage, &["npm"]);
+        assert!(matches!(stage.inspect(&missing), Inspection::Allowed(_)));
+        stage.write(path, &after);
+        stage.attack(&missing);
+    }
+}
+
 #[test]
 fn one_letter_off_a_known_package() {
     let stage = with_venv();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::recipe::Recipe;
 use super::targets::written_by;
-use super::{Says, Target};
+use super::{Says, Target, digest};
 use crate::names::{is_node_package, is_target};
 
 const LISTS: [(&str, &str); 4] = [
@@ -35,6 +35,8 @@ pub(super) fn package_json(text: &str) -> Says {
             }
         }
     }
+    says.steering = steering(&json);
+    says.has_members = json.get("workspaces").is_some();
     for (name, recipe) in json
         .get("scripts")
         .and_then(Value::as_object)
@@ -44,6 +46,32 @@ pub(super) fn package_json(text: &str) -> Says {
         says.targets.extend(script(name, recipe));
     }
     says
+}
+
+/// What changes which packages are installed, and from where, besides the lists.
+const STEERING: [&str; 14] = [
+    "overrides",
+    "resolutions",
+    "workspaces",
+    "pnpm",
+    "packageManager",
+    "devEngines",
+    "bundleDependencies",
+    "bundledDependencies",
+    "dependenciesMeta",
+    "peerDependenciesMeta",
+    "optionalDependencies",
+    "installConfig",
+    "trustedDependencies",
+    "patchedDependencies",
+];
+
+fn steering(json: &Value) -> Option<String> {
+    let said: Vec<String> = STEERING
+        .iter()
+        .filter_map(|key| Some(format!("{key}:{}", json.get(key)?)))
+        .collect();
+    (!said.is_empty()).then(|| digest(said.join("\n").as_bytes()))
 }
 
 fn script(name: &str, recipe: &Value) -> Option<Target> {

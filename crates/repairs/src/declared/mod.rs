@@ -46,6 +46,15 @@ pub(crate) struct Says {
     /// Other files that belong to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) includes: Vec<String>,
+    /// Folders of the workspace that are installed with it; the root is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) projects: Vec<String>,
+    /// Whatever else in it steers an installer, as one digest: it may have secrets in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) steering: Option<String>,
+    /// Packages in other folders are installed with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_members: bool,
     /// What fetches from anywhere but the usual index, in one word: addresses may have
     /// passwords in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -114,6 +123,7 @@ impl Declared {
             files: read.collect(),
         };
         declared.read_scripts(root);
+        declared.read_includes(root);
         declared
     }
 
@@ -134,6 +144,59 @@ impl Declared {
         for (path, script) in scripts {
             self.files.entry(path).or_insert(script);
         }
+    }
+
+    /// Requirements that others include, whatever they are called.
+    fn read_includes(&mut self, root: &Path) {
+        loop {
+            let included = self.of_kind(FileKind::Requirements);
+            let included = included.flat_map(|(_, file)| &file.says.includes);
+            let fresh = included.filter(|path| !self.has(path) && beside("", path).is_some());
+            let read = fresh.filter_map(|path| {
+                let file = declared_file(root, path, FileKind::Requirements)?;
+                Some((path.clone(), file))
+            });
+            let read: Vec<(String, DeclaredFile)> = read.collect();
+            if read.is_empty() {
+                return;
+            }
+            self.files.extend(read);
+        }
+    }
+
+    /// A file and everything that it includes, and what that includes.
+    pub(crate) fn with_includes<'d>(&'d self, path: &'d str) -> Vec<&'d str> {
+        let mut all = vec![path];
+        let mut at = 0;
+        while let Some(path) = all.get(at) {
+            let file = self.files.get(*path);
+            let includes = file.into_iter().flat_map(|file| &file.says.includes);
+            let fresh: Vec<&str> = includes
+                .map(String::as_str)
+                .filter(|path| !all.contains(path))
+                .collect();
+            all.extend(fresh);
+            at += 1;
+        }
+        all
+    }
+
+    /// A file of one of these kinds, anywhere, that is not `same` as when the run began, is
+    /// new or is gone.
+    pub(crate) fn changed(
+        &self,
+        root: &Path,
+        kinds: &[FileKind],
+        same: fn(&Self, &Path, &str) -> bool,
+    ) -> Option<String> {
+        let now = files::find(root).into_iter();
+        let now = now.filter(|(_, kind)| kinds.contains(kind));
+        let then = self.files.iter();
+        let then = then.filter(|(_, file)| kinds.contains(&file.kind));
+        let mut all = then
+            .map(|(path, _)| path.clone())
+            .chain(now.map(|(path, _)| path));
+        all.find(|path| !same(self, root, path))
     }
 
     pub(crate) fn of_kind(&self, kind: FileKind) -> impl Iterator<Item = (&str, &DeclaredFile)> {
@@ -163,8 +226,8 @@ impl Declared {
         };
         let now = declared_file(root, path, then.kind);
         now.is_some_and(|now| {
-            (now.says.packages, now.says.elsewhere)
-                == (then.says.packages.clone(), then.says.elsewhere.clone())
+            let named = |says: &Says| (says.packages.clone(), says.elsewhere.clone());
+            named(&now.says) == named(&then.says) && now.says.steering == then.says.steering
         })
     }
 
@@ -206,7 +269,7 @@ fn content(root: &Path, path: &str) -> Option<Vec<u8>> {
 /// Longer files are no manifests.
 const MAX_SIZE: u64 = 32 * 1024 * 1024;
 
-fn digest(text: &[u8]) -> String {
+pub(super) fn digest(text: &[u8]) -> String {
     let hash = Sha256::digest(text);
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
