@@ -1045,6 +1045,97 @@ fn secrets_of_manifests_are_neither_kept_nor_shown() {
     assert!(!shown.contains("hunter2"), "{shown}");
 }
 
+/// Puts a link in the place of a folder once the first call is done.
+struct Swapping<'s>(&'s Stage, usize);
+
+impl Runner for Swapping<'_> {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        assert_eq!(self.1, 0, "{:?} was started", call.argv);
+        self.1 += 1;
+        fs::remove_dir_all(self.0.root().join(".venv")).unwrap();
+        symlink(self.0.outside(), self.0.root().join(".venv")).unwrap();
+        Ran {
+            exit: Some(0),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_between_two_calls() {
+    let stage = Stage::new();
+    stage.write("requirements.txt", "inflection\n");
+    let mut stage = stage.begin();
+    with_tools(&mut stage, &["python3"]);
+    let missing = failure(
+        FailureKind::MissingPythonModule,
+        "No module named 'inflection'",
+        pip("inflection"),
+    );
+    let Inspection::Allowed(planned) = stage.inspect(&missing) else {
+        panic!("the manifest names it");
+    };
+    let result = stage.carry_out(&missing, &planned, &mut Swapping(&stage, 0));
+    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+}
+
+#[test]
+fn a_folder_on_the_way_that_is_a_link() {
+    let stage = Stage::new();
+    stage.write("Gemfile", "gem 'rake'\n");
+    stage.write("Gemfile.lock", "");
+    stage.write("web/Makefile", "gen/v.js:\n\tmkdir -p gen; echo 1 > $@\n");
+    let mut stage = stage.begin();
+    with_tools(&mut stage, &["bundle", "make"]);
+    let args = vec!["bundle".to_owned(), "install".to_owned()];
+    let gems = failure(
+        FailureKind::MissingFile,
+        "",
+        Some(RepairAction::Run { args }),
+    );
+    assert!(matches!(stage.inspect(&gems), Inspection::Allowed(_)));
+    symlink(stage.outside(), stage.root().join("vendor")).unwrap();
+    stage.attack(&gems);
+
+    let line = "ENOENT: no such file or directory, open 'web/gen/v.js'";
+    let missing = failure(FailureKind::MissingFile, line, None);
+    let Inspection::Allowed(planned) = stage.inspect(&missing) else {
+        panic!("the Makefile is as it was");
+    };
+    fs::rename(stage.root().join("web"), stage.outside().join("web")).unwrap();
+    symlink(stage.outside().join("web"), stage.root().join("web")).unwrap();
+    let result = stage.carry_out(&missing, &planned, &mut Swapping(&stage, 1));
+    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+}
+
+#[test]
+fn a_forged_mark_of_a_repair_that_was_cut_off() {
+    let stage = Stage::new();
+    stage.write("src/main.py", "gold");
+    stage.write(".venv/x", "tracked");
+    git(&stage, &["init", "-q"]);
+    git(&stage, &["add", "-f", ".venv/x"]);
+    let stage = stage.begin();
+    let planned = |action: RepairAction| PlannedRepair {
+        action,
+        does: "make".to_owned(),
+    };
+    let mark = r#"{"does":"make","makes":["src","src/main.py",".venv","../outside",".git"]}"#;
+    let path = ".venv".to_owned();
+    let args = vec!["npm".to_owned()];
+    for action in [
+        RepairAction::VenvCreate { path },
+        RepairAction::Run { args },
+    ] {
+        stage.write(".regreen/repair-begun", mark);
+        stage.put_away_half_done(&planned(action)).unwrap();
+        for kept in ["src/main.py", ".venv/x", ".git/index"] {
+            assert!(stage.root().join(kept).exists(), "{kept}");
+        }
+    }
+    assert!(stage.outside().exists());
+}
+
 #[test]
 fn a_plan_that_no_inspection_made() {
     let stage = with_venv();

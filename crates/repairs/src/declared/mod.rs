@@ -212,6 +212,21 @@ impl Declared {
         self.files.contains_key(path)
     }
 
+    /// Whether a target makes this file.
+    pub(crate) fn is_made(&self, path: &Path) -> bool {
+        let mut all = self.files.iter();
+        all.any(|(file, declared)| {
+            let makes = declared
+                .says
+                .targets
+                .iter()
+                .flat_map(|target| &target.makes);
+            makes
+                .filter_map(|made| beside(file, made))
+                .any(|made| Path::new(&made) == path)
+        })
+    }
+
     /// Whether a file is the same as when the run began.
     pub(crate) fn is_unchanged(&self, root: &Path, path: &str) -> bool {
         let then = self.files.get(path).map(|file| file.digest.as_str());

@@ -250,6 +250,7 @@ fn plan(scene: &Scene<'_>, home: &Home<'_>, name: &str, made: PathBuf) -> Option
     let run = ToolRun {
         calls: vec![call(scene, program, args)?.within(&home.folder)],
         keeps: keeps.filter_map(in_home).collect(),
+        into: in_home("node_modules").into_iter().collect(),
         makes: in_home("node_modules").filter(|_| !has_modules),
         check: Check::Exists(made),
         ..ToolRun::default()

@@ -214,6 +214,7 @@ fn install(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source, venv: &Venv)
         calls: vec![pip_call(scene, venv, &source.args)],
         instead: alone(scene, venv, source),
         keeps: kept(&source.file),
+        into: kept(&venv.name),
         makes: None,
         check: check(scene, wanted, venv),
     };
@@ -231,6 +232,7 @@ fn new_venv(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source, python: Pat
         keeps: kept(&source.file),
         makes: RelPath::new(".venv").ok(),
         check: check(scene, wanted, &venv),
+        ..ToolRun::default()
     };
     let does = format!("make .venv and install {} into it", what(source));
     let action = RepairAction::VenvCreate {
@@ -382,6 +384,7 @@ fn managed(scene: &Scene<'_>, source: &Source) -> Option<Verdict> {
     let run = ToolRun {
         calls: vec![ToolCall::new(argv).with(variable, value)],
         keeps: kept(lock).into_iter().chain(kept(&source.file)).collect(),
+        into: kept(".venv"),
         ..ToolRun::default()
     };
     let words = std::iter::once(*program).chain(args.iter().copied());
