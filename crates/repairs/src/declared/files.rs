@@ -72,8 +72,15 @@ const BY_NAME: &[(&str, FileKind)] = &[
     ("manage.py", FileKind::Other),
     ("alembic.ini", FileKind::Other),
     ("knexfile.js", FileKind::Other),
+    ("Pipfile.lock", FileKind::Other),
     ("uv.toml", FileKind::Other),
+    ("poetry.toml", FileKind::Other),
+    ("pdm.toml", FileKind::Other),
+    (".pdm.toml", FileKind::Other),
     ("pip.conf", FileKind::Other),
+    (".python-version", FileKind::Other),
+    ("MANIFEST.in", FileKind::Other),
+    (".pnpmfile.mjs", FileKind::NodeSettings),
 ];
 
 /// Folders whose manifests are somebody else's.
