@@ -26,7 +26,7 @@ pub enum Standing {
 /// Asks git about a path, which need not exist. The workspace may be any folder of a work tree.
 #[must_use]
 pub fn standing(root: &Path, path: &RelPath) -> Standing {
-    if !root.ancestors().any(|folder| is_repository(folder)) {
+    if !root.ancestors().any(is_repository) {
         return Standing::NoRepository;
     }
     let name = OsStr::from_bytes(path.as_bytes());
