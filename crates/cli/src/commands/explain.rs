@@ -1,7 +1,7 @@
 //! `regreen explain`: why something failed, from what it printed.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
@@ -17,7 +17,7 @@ use crate::problem::Problem;
 
 pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let ending = ending(&arguments)?;
-    if arguments.plan && arguments.file.is_none() {
+    if arguments.plan && arguments.file.is_none() && io::stdin().is_terminal() {
         output::print(&whole_table(arguments.json))?;
         return Ok(Exit::AllGreen);
     }
@@ -82,26 +82,38 @@ fn explained(
     let evidence = evidence_of(scanner.finish(), source, arguments.command, ending);
     let explanation = Explanation::of(&evidence);
     let failure = explanation.failure.as_ref();
-    let plan = failure.filter(|_| arguments.plan).map(row_for);
+    let plan = failure.filter(|_| arguments.plan);
+    let plan = plan.map(|failure| rows_for(failure, source));
     Ok(if arguments.json {
         let mut answer = explanation.to_json();
         if arguments.plan {
-            answer["plan"] = plan.map_or(Value::Null, |row| row_json(&row));
+            answer["plan"] = plan.map_or(Value::Null, |rows| rows_json(&rows));
         }
         format!("{answer:#}\n")
     } else {
-        let plan = plan.map(|row| format!("\nPlan: {}", row.text()));
+        let plan = plan.map(|rows| rows_text(&rows));
         output::printable(&(explanation.to_text() + &plan.unwrap_or_default()))
     })
 }
 
-/// What a run would do. Whether a repair is allowed only a look at its workspace can tell.
-fn row_for(failure: &Failure) -> Row {
-    let class = match Class::of_kind(failure.kind) {
-        Class::Other if failure.repair.is_some() => Class::Repairable,
-        class => class,
+/// What a run would do. Whether a repair is allowed only a look at its workspace can tell: then
+/// there are two rows.
+fn rows_for(failure: &Failure, source: Source) -> Vec<Row> {
+    let classes = match Class::of_kind(failure.kind) {
+        Class::PassingTrouble if source == Source::Agent => vec![Class::Transient],
+        Class::Other if failure.repair.is_some() => vec![Class::Repairable, Class::Other],
+        class => vec![class],
     };
-    Row::of(class)
+    classes.into_iter().map(Row::of).collect()
+}
+
+fn rows_text(rows: &[Row]) -> String {
+    let rows: Vec<String> = rows.iter().map(Row::text).collect();
+    format!("\nPlan: {}", rows.join("if it may not be repaired: "))
+}
+
+fn rows_json(rows: &[Row]) -> Value {
+    Value::from_iter(rows.iter().map(row_json))
 }
 
 fn row_json(row: &Row) -> Value {

@@ -87,15 +87,13 @@ pub(crate) fn repair_at(
     }
 }
 
-/// What was cut off may have been done: then there is nothing left to do, and the task that it is
-/// for shows whether it was.
+/// What is done in one step and was cut off was done or not: where there is nothing left to do, it
+/// was.
 fn settled(order: &RepairOrder, result: RepairResult) -> RepairResult {
+    let may_be_done = order.again && order.repair.action.is_one_step();
     match result {
-        RepairResult::Failed { .. } if order.again => RepairResult::Done {
-            did: format!(
-                "{}, as far as it had come when it was cut off",
-                order.repair.does
-            ),
+        RepairResult::Failed { .. } if may_be_done => RepairResult::Done {
+            did: format!("{}, before it was cut off", order.repair.does),
             environment: Vec::new(),
         },
         result => result,
