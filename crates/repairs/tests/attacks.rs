@@ -1109,6 +1109,46 @@ fn a_folder_on_the_way_that_is_a_link() {
 }
 
 #[test]
+fn a_generated_file_in_a_folder_that_leads_out() {
+    let stage = Stage::new();
+    stage.write("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n");
+    let stage = stage.begin();
+    symlink(stage.outside(), stage.root().join("gen")).unwrap();
+    let line = "No module named 'v'";
+    let missing = failure(FailureKind::MissingPythonModule, line, pip("v"));
+    if let Inspection::Allowed(planned) = stage.inspect(&missing) {
+        let result = stage.carry_out(&missing, &planned, &mut InPlace(&stage));
+        assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+    }
+    assert_eq!(fs::read_dir(stage.outside()).unwrap().count(), 0);
+}
+
+#[test]
+fn settings_of_cargo_that_the_agent_wrote() {
+    let stage = Stage::new();
+    stage.write(
+        "Cargo.toml",
+        "[package]\nname='a'\n[dependencies]\nserde='1'\n",
+    );
+    stage.write("Cargo.lock", "");
+    let mut stage = stage.begin();
+    with_tools(&mut stage, &["cargo"]);
+    let args = vec!["serde".to_owned()];
+    let missing = failure(
+        FailureKind::CompileError,
+        "error[E0432]: unresolved import `serde`",
+        Some(RepairAction::CargoAdd { args }),
+    );
+    assert!(matches!(stage.inspect(&missing), Inspection::Allowed(_)));
+    stage.write(
+        ".cargo/config.toml",
+        "[source.crates-io]\nreplace-with='x'\n",
+    );
+    let said = stage.attack(&missing);
+    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+}
+
+#[test]
 fn a_forged_mark_of_a_repair_that_was_cut_off() {
     let stage = Stage::new();
     stage.write("src/main.py", "gold");

@@ -139,7 +139,8 @@ impl Recipe {
     }
 
     fn add(&mut self, command: &Command) {
-        if let Some(place) = command.writes.iter().find(|place| !is_inside(place)) {
+        let is_sure = |place: &String| is_inside(place) && !place.contains('$');
+        if let Some(place) = command.writes.iter().find(|place| !is_sure(place)) {
             self.doubt(format!("> {}", shown(place)));
         }
         let is_assignment = |word: &&String| variable(word).is_some();
@@ -248,7 +249,8 @@ fn is_inside(word: &str) -> bool {
     let own = [".git", ".regreen"];
     let is_own = word.split('/').any(|part| own.contains(&part));
     // `s/a/b/` and texts are no places.
-    let is_text = word.contains(char::is_whitespace);
+    let leads_out = word.starts_with(['/', '~']) || word.contains("../");
+    let is_text = word.contains(char::is_whitespace) && !leads_out;
     is_text
         || (places
             .map(|place| place.trim_start_matches("-o"))
@@ -366,6 +368,8 @@ mod tests {
             "echo x >~/x",
             "echo x > .git/hooks/pre-commit",
             "cp a ../../b",
+            "cp a '../b c'",
+            "echo x > $HOME/y",
             "mkdir -p /opt/x",
             "mv data old",
             "psql -c 'DROP TABLE x'",

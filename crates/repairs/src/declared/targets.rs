@@ -35,7 +35,8 @@ const PREFIXES: [char; 4] = ['@', '-', '+', ' '];
 
 /// The recipe of a rule that is not called after one file may be run for any.
 fn loose(open: &[String], recipe: &Recipe) -> Option<String> {
-    recipe.doubt.clone().filter(|_| open.is_empty())
+    let script = recipe.scripts.first().map(|_| "a script".to_owned());
+    recipe.doubt.clone().or(script).filter(|_| open.is_empty())
 }
 
 /// Lines that bring in other files, run something at once, or change how recipes are run.
@@ -61,7 +62,10 @@ fn steers(line: &str) -> Option<String> {
         ".RECIPEPREFIX",
         ".DEFAULT",
         ".SECONDEXPANSION",
-        "VPATH",
+        "PATH",
+        "LD_",
+        "BASH_ENV",
+        "NODE_OPTIONS",
     ];
     let is_recipe = line.starts_with('\t') && !line.contains("$(");
     let found = words.into_iter().find(|word| *word == first && !is_recipe);
@@ -313,6 +317,8 @@ mod tests {
             "PY = rm",
             "a.py: SHELL = ./sh",
             "export PATH = .",
+            "PATH = .",
+            "%.txt:\n\t./other.sh",
         ] {
             let says = makefile(&format!("{plain}{line}\n"));
             assert!(says.targets[0].grave.is_some(), "{line}");

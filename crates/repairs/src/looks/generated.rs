@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_workspace::RelPath;
 
 use crate::declared::{DeclaredFile, FileKind, Target, beside};
 use crate::plan::{Check, Deed, Plan, ToolRun};
@@ -145,6 +146,7 @@ pub(super) fn run(
     call.environment.extend(steering);
     let run = ToolRun {
         calls: vec![call],
+        into: written_folders(declaration),
         check,
         ..ToolRun::default()
     };
@@ -209,6 +211,17 @@ fn words(program: &str, name: &str) -> Vec<String> {
         program => vec![program, name],
     };
     words.into_iter().map(str::to_owned).collect()
+}
+
+/// The folders that the recipes write to.
+fn written_folders(declaration: &Declaration<'_>) -> Vec<RelPath> {
+    let all = with_needs(declaration.file, &declaration.target.name);
+    let made = all.iter().flat_map(|target| &target.makes);
+    let made = made.filter_map(|made| beside(declaration.path, made));
+    let folders = made.filter_map(|made| Some(made.rsplit_once('/')?.0.to_owned()));
+    folders
+        .filter_map(|folder| RelPath::new(folder).ok())
+        .collect()
 }
 
 /// The target, and what is made before it.

@@ -76,6 +76,11 @@ fn verdict(scene: &Scene<'_>, manager: &Manager) -> Option<Verdict> {
             manager.makes
         )));
     }
+    if !scene.declared.is_as_it_was(scene.root, ".bundle/config") {
+        return Some(Verdict::refused(
+            ".bundle/config was changed during the run",
+        ));
+    }
     let argv =
         std::iter::once(tool.into_os_string()).chain(manager.args.iter().map(OsString::from));
     let mut call = ToolCall::new(argv);
