@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
 use regreen_engine::recovery::{Class, Row, TABLE, table_text};
 use regreen_model::{Ending, Failure, Source};
+use regreen_redaction::Masks;
 use regreen_workspace::ReadError;
 use serde_json::{Value, json};
 
@@ -23,10 +24,12 @@ pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     }
     let file = arguments.file.clone().unwrap_or_else(|| "-".into());
     let input = open(&file).map_err(|error| unreadable(&file, error))?;
+    // What failed may have printed secrets; only what is shown of it is looked at.
+    let masks = Masks::built_in();
     let text = if arguments.report {
-        report(input, &file)?
+        report(input, &file, &masks)?
     } else {
-        explained(input, &file, arguments, ending)?
+        explained(input, &file, arguments, ending, &masks)?
     };
     output::print(&text)?;
     Ok(Exit::AllGreen)
@@ -64,6 +67,7 @@ fn explained(
     file: &Path,
     arguments: Explain,
     ending: Ending,
+    masks: &Masks,
 ) -> Result<String, Problem> {
     let source = match arguments.source {
         ExplainSource::Agent => Source::Agent,
@@ -89,11 +93,28 @@ fn explained(
         if arguments.plan {
             answer["plan"] = plan.map_or(Value::Null, |rows| rows_json(&rows));
         }
-        format!("{answer:#}\n")
+        format!("{:#}\n", masked(answer, masks))
     } else {
         let plan = plan.map(|rows| rows_text(&rows));
-        output::printable(&(explanation.to_text() + &plan.unwrap_or_default()))
+        let text = explanation.to_text() + &plan.unwrap_or_default();
+        output::printable(&masks.mask(&text))
     })
+}
+
+/// JSON in which every text is masked by itself, so that it stays JSON.
+fn masked(value: Value, masks: &Masks) -> Value {
+    match value {
+        Value::String(text) => Value::String(masks.mask(&text)),
+        Value::Array(values) => values
+            .into_iter()
+            .map(|value| masked(value, masks))
+            .collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (masks.mask(&name), masked(value, masks)))
+            .collect(),
+        value => value,
+    }
 }
 
 /// What a run would do. Whether a repair is allowed only a look at its workspace can tell: then
@@ -132,7 +153,7 @@ fn whole_table(as_json: bool) -> String {
 }
 
 /// A report's text as the object it stands for.
-fn report(mut input: impl Read, path: &Path) -> Result<String, Problem> {
+fn report(mut input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     let read = input.read_to_end(&mut bytes);
     read.map_err(|error| unreadable(path, error))?;
@@ -141,7 +162,7 @@ fn report(mut input: impl Read, path: &Path) -> Result<String, Problem> {
         why: error.to_string(),
     })?;
     let failure = serde_json::to_value(report.into_failure()).unwrap_or_default();
-    Ok(format!("{failure:#}\n"))
+    Ok(format!("{:#}\n", masked(failure, masks)))
 }
 
 fn unreadable(path: &Path, source: io::Error) -> Problem {
