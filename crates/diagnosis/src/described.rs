@@ -1,6 +1,7 @@
 //! Prose that describes what the work does, not how it went. "Added a test that fails when
 //! the cache is cold" tells of no failure; neither does "on an error a message is shown".
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -9,7 +10,7 @@ use regex::Regex;
 static DESCRIPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)
-          \b(?:when|whenever|if|unless|in\scase|as\ssoon\sas)\s[^,.;:!?)—]*
+          \b(?:fails?\sif|fails?\sunless|when|whenever|if|unless|in\scase|as\ssoon\sas)\s[^,.;:!?)—]*
         | \b(?:so|such)\sthat\s[^.;!?)]* | \bso\s(?:nobody|no\sone|nothing|users?|callers?|they|it|you)\s(?:can|could|will|would|never|is|are)\b[^.;!?)]*
         | \b(?:added|wrote|written|created|introduced|include[sd]?|there\sis\snow)\s(?:\S+\s){0,5}(?:tests?|cases?|checks?|specs?|assertions?|examples?|fixtures?)\s(?:that|which)\s[^,.;!?)]*
         | \b(?:added|implemented|introduced|enforced|new)\s(?:\S+\s){0,3}(?:validations?|rules?|checks?|constraints?|guards?|invariants?)(?:\s(?:for|to|on|of|in)(?:\s\S+){1,4})?:\s[^.;!?]*
@@ -19,17 +20,33 @@ static DESCRIPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | \b(?:quand|lorsque|dès\sque|afin\sque|pour\sque|en\scas\sd(?:e|'))\b[^,.;:!?)]* | \blorsqu'[^,.;:!?)]* | \bs'il\s[^,.;:!?)]*
         | \b(?:cuando|para\sque|en\scaso\sde|quando|para\sque|em\scaso\sde|caso|in\scaso\sdi|affinché|wanneer|zodat|in\sgeval\svan)\s[^,.;:!?)]*
         | (?:когда|если|чтобы|при\s\w*\s?ошибк)[^,.;:!?)]*
-        | [^，。；、]*(?:时|的时候|時に|場合|하면|경우)",
+        | [^，。；、：]*(?:失败|错误|失敗|エラー|不存在|找不到|실패|오류)[^，。；、]{0,6}(?:时|的时候|時に|場合|하면|경우)",
+    )
+    .ok()
+});
+
+/// After such a word a sentence says what went wrong, in whatever clause.
+static ADVERSATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:but|however|although|though|unfortunately|aber|jedoch|allerdings|leider|mais|cependant|malheureusement|pero|sin embargo|mas|porém|però|ma|maar|echter|но|однако)\b|但|不过|しかし|ただし|하지만|그러나",
     )
     .ok()
 });
 
 /// The line without what it describes.
 pub(crate) fn without_descriptions(line: &str) -> String {
-    match DESCRIPTION.as_ref() {
-        Some(regex) => regex.replace_all(line, " ").into_owned(),
-        None => line.to_owned(),
-    }
+    let (Some(description), Some(adversative)) = (DESCRIPTION.as_ref(), ADVERSATIVE.as_ref())
+    else {
+        return line.to_owned();
+    };
+    let sentences = line.split_inclusive(". ").map(|sentence| {
+        if adversative.is_match(sentence) {
+            Cow::Borrowed(sentence)
+        } else {
+            description.replace_all(sentence, " ")
+        }
+    });
+    sentences.collect()
 }
 
 #[cfg(test)]
@@ -59,6 +76,9 @@ mod tests {
     fn how_the_work_went_stays() {
         check("The tests fail when run in parallel.", "The tests fail .");
         check("When I start it, it crashes.", ", it crashes.");
+        let but = "I added it, but when the build runs it fails.";
+        check(but, but);
+        check("运行测试时失败了", "运行测试时失败了");
         check("I have two tests that fail.", "I have two tests that fail.");
     }
 }
