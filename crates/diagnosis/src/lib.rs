@@ -11,6 +11,7 @@ mod completion;
 mod contradiction;
 mod decoration;
 mod derived;
+mod described;
 mod explain;
 mod failure_block;
 mod failures_page;

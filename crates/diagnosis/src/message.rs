@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::failure_block::has_any_failure_block;
-use crate::prose::own_lines;
+use crate::prose::{own_lines, sentences};
 
 /// More than this nobody reads.
 const MAX_ITEMS: usize = 50;
@@ -33,7 +33,15 @@ pub(crate) struct Line {
 /// Words for "no" in the languages agents write.
 static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:not|no|never|none|nothing|nobody|cannot|can't|\w+n't|without|unable|missing|lack\w*|impossible|blocked|stuck|nicht|kein\w*|nie|fehl\w*|pas|aucun\w*|jamais|ningun\w*|nunca|falta\w*|não|nenhum\w*|non|nessun\w*|niet|geen|nie|brak|не|нет|ничего|нельзя)\b|[不没無无未]|ない|ません|\?|？",
+        r"(?i)\b(?:not|no|never|none|nothing|nobody|cannot|can't|\w+n't|without|unable|missing|lack\w*|impossible|blocked|stuck|nicht|kein\w*|nie|fehl(?:t|te|en|ten)|pas|aucun\w*|jamais|ningun\w*|nunca|falta\w*|não|nenhum\w*|non|nessun\w*|niet|geen|nie|brak|не|нет|ничего|нельзя)\b|[不没無无未]|ない|ません|\?|？",
+    )
+    .ok()
+});
+
+/// A "no" to trouble is none to the task.
+static GOOD_NEWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|warnings?|issues?|problems?|regressions?|conflicts?|changes? in behaviou?r)\b|\bnothing (?:else )?(?:failed|broke|is broken|is missing|is left|was left|else)\b|\bno longer\b|\bnot only\b|\bkeine? (?:Fehler|Warnungen|Probleme)\b|\bnicht mehr\b|\baucune? (?:erreur|problème|avertissement)\b|\bsin (?:errores|problemas)\b|\bningún (?:error|problema)\b|\bsem (?:erros|problemas)\b|\bnenhum (?:erro|problema)\b|(?:没有|無|无)(?:任何)?(?:错误|問題|问题)|問題(?:は)?ありません|エラーは(?:ありません|出ません)|\bnessun (?:errore|problema)\b|\bgeen (?:fouten|problemen)\b|без ошибок",
     )
     .ok()
 });
@@ -42,10 +50,10 @@ static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const LONG: usize = 12;
 
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:[-*•]\s+)?(?:[✓✔✅☑]\u{fe0f}?|\[[xX]\])\s*(?P<step>\S.*)$").ok()
+    Regex::new(r"^\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:(?:[✓✔✅☑]\u{fe0f}?|\[[xX✓✔]\])\s*(?P<step>\S.*)|(?i:step|schritt|étape|paso|passo|stap) \d+(?: ?(?:/|of) ?\d+)?\s*[:.)–—-]\s*(?P<named>\S.*?)\s*(?:[-–—:(\[]\s*)?(?:(?i:done|completed?|finished)\b[)\]]?|[✓✔✅☑]\u{fe0f}?)[.!]?)\s*$").ok()
 });
 static OPEN_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:[-*•]\s+)?(?:[✗✘✖❌☐]\u{fe0f}?|\[ \])\s*(?P<step>\S.*)$").ok()
+    Regex::new(r"^\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:[✗✘✖❌☐]\u{fe0f}?|\[ \])\s*(?P<step>\S.*)$").ok()
 });
 static FILES_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:[-*]\s+)?\**files?(?: (?:modified|changed|created|touched))?\**:\**\s*(?P<files>\S.*)$").ok()
@@ -53,6 +61,9 @@ static FILES_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A path in a code span, or a bare path with a folder and an extension.
 static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"`(?P<span>[\w@.~+-]*(?:/[\w@.+-]+)*/?[\w@+-]*\.[A-Za-z]\w{0,9})`|(?:^|[\s(])(?P<bare>[\w@.+-]+(?:/[\w@.+-]+)+\.[A-Za-z]\w{0,9})\b").ok()
+});
+static ABSENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:can(?:'t|not)|could(?:n't| not)|unable to|did(?:n't| not)) (?:find|locate|open|read|access|see)\b|\b(?:does(?:n't| not)|do(?:n't| not)) exist\b|\b(?:is|are|was|were) (?:missing|absent|not (?:in|there|found|present|attached|provided|included))|\b(?:isn't|aren't|wasn't) (?:in|there|present|attached|provided)|\bno (?:such )?file\b|\bnot found\b|nicht (?:gefunden|finden|vorhanden)|existiert nicht|liegt nicht|\bfehlt\b|introuvable|ne trouve pas|n'existe pas|no (?:encuentro|existe)|não (?:encontr|existe)|找不到|不存在|缺少|見つかりません|見当たりません|存在しません|찾을 수 없|존재하지 않|не (?:наш|найден|существует|могу найти)|niet (?:gevonden|vinden)|bestaat niet|non (?:trovo|esiste)").ok()
 });
 static ERROR_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:[-*•+]\s+)?[*_]*error[*_]*\s*:[*_]*\s*(?P<error>\S.*)$").ok()
@@ -94,11 +105,9 @@ pub(crate) fn code_spans(text: &str) -> Vec<Line> {
 }
 
 fn doubt(text: &str) -> Option<Line> {
-    let no = NO.as_ref()?;
-    let (n, line) = text
-        .lines()
-        .enumerate()
-        .find(|(_, line)| no.is_match(line))?;
+    let (no, good_news) = (NO.as_ref()?, GOOD_NEWS.as_ref()?);
+    let says_no = |line: &str| no.is_match(&good_news.replace_all(line, " "));
+    let (n, line) = text.lines().enumerate().find(|(_, line)| says_no(line))?;
     Some(Line {
         number: n as u64 + 1,
         text: cut(line.trim()),
@@ -110,8 +119,9 @@ fn steps(text: &str, mark: &LazyLock<Option<Regex>>) -> Vec<String> {
         return Vec::new();
     };
     let steps = own_lines(text).filter_map(|line| step.captures(line));
-    steps
-        .map(|found| cut(found["step"].trim()))
+    let named = steps.filter_map(|found| found.name("step").or_else(|| found.name("named")));
+    named
+        .map(|step| cut(step.as_str().trim()))
         .take(MAX_ITEMS)
         .collect()
 }
@@ -136,7 +146,9 @@ fn named_files(text: &str) -> Vec<String> {
         return Vec::new();
     };
     let mut files: Vec<String> = Vec::new();
-    for found in own_lines(text).flat_map(|line| regex.captures_iter(line)) {
+    let sentences = sentences(text);
+    let present = sentences.lines().filter(|sentence| !is_about_absence(sentence));
+    for found in present.flat_map(|line| regex.captures_iter(line)) {
         let Some(file) = found.name("span").or_else(|| found.name("bare")) else {
             continue;
         };
@@ -146,6 +158,11 @@ fn named_files(text: &str) -> Vec<String> {
         }
     }
     files
+}
+
+/// Whether a sentence speaks of what is not there: it names no file that was changed.
+fn is_about_absence(sentence: &str) -> bool {
+    ABSENT.as_ref().is_some_and(|absent| absent.is_match(sentence))
 }
 
 /// Line number and text of the error in a failure block.
@@ -174,6 +191,28 @@ mod tests {
             Message::read("Did this:\n- ✓ Parser added\n  ✅ Tests\n- [x] Docs\n- [ ] Release\n");
         assert_eq!(message.completed_steps, ["Parser added", "Tests", "Docs"]);
         assert_eq!(message.open_steps, ["Release"]);
+    }
+
+    #[test]
+    fn numbered_and_named_steps_are_completed_steps_too() {
+        let message = Message::read(
+            "1. ✅ Schema\n2. [x] Views\nStep 3: Wire the form - DONE\nStep 4: Deploy\n5) [ ] Docs\n",
+        );
+        assert_eq!(message.completed_steps, ["Schema", "Views", "Wire the form"]);
+        assert_eq!(message.open_steps, ["Docs"]);
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_not_modified() {
+        for text in [
+            "找不到 `deploy.key`，所以没有部署。",
+            "I cannot find `config/prod.yml`.",
+            "La plantilla `a/b.html` no existe.",
+        ] {
+            assert!(Message::read(text).files.is_empty(), "{text}");
+        }
+        let both = Message::read("I edited `src/a.py`. `docs/spec.md` does not exist.");
+        assert_eq!(both.files, ["src/a.py"]);
     }
 
     #[test]

@@ -15,6 +15,10 @@ pub(crate) fn framed(cause: Candidate<'_>, candidates: &[Candidate<'_>]) -> Diag
             && frame.rule.absorbs.contains(&cause.kind)
     });
     if let Some(frame) = frame {
+        // A line that only says "error" may be anybody's: it is not quoted for another kind.
+        if cause.rule.role == Role::Symptom {
+            return Diagnosis::of(frame);
+        }
         diagnosis.kind = frame.kind;
         frame.rule.name.clone_into(&mut diagnosis.rule);
         diagnosis.retry_mode = frame.rule.retry;

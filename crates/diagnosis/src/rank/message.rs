@@ -9,8 +9,11 @@ use super::candidate::{Candidate, WEAK, candidates};
 use super::category::is_code;
 use super::compose::{Diagnosis, shortened};
 use super::ending;
+use super::service::is_of_code;
 use super::signs::Signs;
 use super::timeout;
+use crate::decoration::message_of;
+use crate::described::without_descriptions;
 use crate::message::{Message, code_spans};
 use crate::prose::sentences;
 use crate::role::Role;
@@ -35,13 +38,15 @@ const SIGNAL: &str = "agent_messages/task-complete";
 pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let text = said(evidence);
     let output = scan(text.as_bytes(), Source::Agent);
-    let found = candidates(&output.findings);
+    let mut found = candidates(&output.findings);
+    found.retain(|c| !is_description(c, &text));
     let spans = span_findings(&text);
     let reading = Reading {
         in_spans: candidates(&spans),
         signs: Signs::of(&output.findings),
         claims: last_line(&output.findings, is_claim),
-        says_done: claims_in_a_sentence(&text),
+        says_done: in_a_sentence(&text, is_claim),
+        says_work: in_a_sentence(&text, |rule| rule.role == Role::Step),
         signals: last_line(&output.findings, |rule| rule.name == SIGNAL).is_some(),
         shown_success: last_line(&output.findings, |rule| {
             rule.role == Role::Success && !rule.name.starts_with(MESSAGES)
@@ -59,10 +64,25 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     })
 }
 
-/// Whether one sentence, read for itself, says that the work is done.
-fn claims_in_a_sentence(text: &str) -> bool {
+/// Whether a rule of this sort speaks about one sentence, read for itself.
+fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
     let sentences = scan(sentences(text).as_bytes(), Source::Agent);
-    last_line(&sentences.findings, is_claim).is_some()
+    last_line(&sentences.findings, is).is_some()
+}
+
+/// Whether the words tell only what the work does.
+fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
+    let may_be = matches!(
+        candidate.kind,
+        FailureKind::IncompleteWork | FailureKind::ImpossibleTask | FailureKind::MissingReference
+    );
+    let index = usize::try_from(candidate.finding.line).map_or(0, |line| line.saturating_sub(1));
+    let line = text.lines().nth(index).unwrap_or_default();
+    let rest = || without_descriptions(line);
+    may_be
+        && candidate.rule.name.starts_with(MESSAGES)
+        && candidate.rule.matches(message_of(line))
+        && !candidate.rule.matches(message_of(&rest()))
 }
 
 fn is_claim(rule: &Rule) -> bool {
@@ -111,6 +131,8 @@ struct Reading<'a> {
     claims: Option<u64>,
     /// Whether a sentence says so, whatever else its line says.
     says_done: bool,
+    /// Whether a sentence says that some work was done.
+    says_work: bool,
     /// The agreed word for it, as a line of its own.
     signals: bool,
     /// Where a tool's output shows it.
@@ -158,16 +180,19 @@ impl Reading<'_> {
     }
 
     /// The agent says that it failed, and why: that line is judged, no other. What is said
-    /// there is a tool's line more often than not, and read as one.
+    /// there is a tool's line more often than not, and read as one and as the agent's words.
     fn of_block(&self, line: u64) -> Diagnosis {
         let text = self.message.failure_text.clone();
-        let as_output = scan(
-            text.as_deref().unwrap_or_default().as_bytes(),
-            Source::Command,
+        let bytes = text.as_deref().unwrap_or_default().as_bytes();
+        let as_output = scan(bytes, Source::Command);
+        let as_words = scan(bytes, Source::Agent);
+        let (quoted, said) = (
+            candidates(&as_output.findings),
+            candidates(&as_words.findings),
         );
-        let quoted = candidates(&as_output.findings);
         let on_line = self.found.iter().filter(|c| c.finding.line == line);
-        let best = on_line.chain(&quoted).max_by_key(|c| c.score);
+        let all = on_line.chain(&quoted).chain(&said);
+        let best = all.max_by_key(|c| c.score);
         let diagnosis = match best {
             Some(best) => Diagnosis::of(best),
             None => Diagnosis {
@@ -233,7 +258,8 @@ impl Reading<'_> {
         let own = self
             .found
             .iter()
-            .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE);
+            .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE)
+            .filter(|c| !is_of_code(&c.finding.text));
         own.max_by_key(|c| (c.score, Reverse(c.finding.line)))
             .map(Diagnosis::of)
     }
@@ -318,7 +344,7 @@ impl Reading<'_> {
             .message
             .doubt
             .as_ref()
-            .filter(|_| !self.has_done_work())?;
+            .filter(|_| !self.has_done_work() && (!self.says_work || self.signs.nothing_done))?;
         Some(Diagnosis {
             blocker: Some(shortened(&line.text)),
             line: Some(line.number),

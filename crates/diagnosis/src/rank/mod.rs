@@ -2,13 +2,14 @@
 //!
 //! 1. [`timeout`]: did a time limit end it?
 //! 2. [`candidate`]: which lines may be blamed, and how much each proves;
-//! 3. [`signs`]: what else the output shows (tests passed, steps done, success);
-//! 4. [`verdict`]: did it fail at all?
-//! 5. [`cause`]: the line that explains the others;
-//! 6. [`frame`]: where that happened, if this says more than the line;
-//! 7. [`ending`]: what the exit says where no line does;
-//! 8. [`script`]: which script it was, if only the command says so;
-//! 9. [`category`]: is part of the work done?
+//! 3. [`service`]: which of them only have a service's words in them;
+//! 4. [`signs`]: what else the output shows (tests passed, steps done, success);
+//! 5. [`verdict`]: did it fail at all?
+//! 6. [`cause`]: the line that explains the others;
+//! 7. [`frame`]: where that happened, if this says more than the line;
+//! 8. [`ending`]: what the exit says where no line does;
+//! 9. [`script`]: which script it was, if only the command says so;
+//! 10. [`category`]: is part of the work done?
 //!
 //! An agent's message is prose and has its own way, [`message`].
 
@@ -21,6 +22,7 @@ mod frame;
 mod last_line;
 mod message;
 mod script;
+mod service;
 mod signs;
 mod timeout;
 mod verdict;
@@ -47,7 +49,8 @@ pub fn rank(evidence: &Evidence) -> Option<Failure> {
 }
 
 fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
-    let candidates = candidate::candidates(&evidence.output.findings);
+    let mut candidates = candidate::candidates(&evidence.output.findings);
+    service::without_words_of_code(&mut candidates);
     let signs = signs::Signs::of(&evidence.output.findings);
     if !verdict::failed(evidence, &candidates, &signs) {
         return None;
