@@ -10,6 +10,7 @@ mod chronicle;
 mod clock;
 mod delegate;
 mod driver;
+mod echo;
 mod end_of_file;
 mod excerpt;
 mod heard;
@@ -33,6 +34,7 @@ mod stop;
 mod tree;
 mod tree_lock;
 mod whole_file;
+mod why;
 
 pub use audience::Audience;
 pub use clock::{now, stored_ms};
