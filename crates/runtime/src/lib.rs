@@ -38,7 +38,7 @@ mod why;
 
 pub use audience::Audience;
 pub use clock::{now, stored_ms};
-pub use delegate::{DelegateEnd, DelegateSetup, Delegated, Onlooker, delegate};
+pub use delegate::{DelegateEnd, DelegateSetup, Delegated, Onlooker, delegate, is_at_work};
 pub use journal::{JournalError, folded};
 pub use log_file::LogError;
 pub use masks::workspace_masks;

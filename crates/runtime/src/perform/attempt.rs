@@ -310,7 +310,7 @@ fn occasion<'a>(
     match (kind, previous) {
         (PromptKind::Reminder, _) => Occasion::Reminder,
         (PromptKind::NoOp, _) => Occasion::NoOp,
-        (PromptKind::Split, _) => Occasion::Split,
+        (PromptKind::Split, previous) => Occasion::Split(previous.unwrap_or_default()),
         (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted {
             known,
             completed: completed(order.cut_off.as_deref()),
