@@ -6,7 +6,7 @@ use crate::acp::{self, AcpDecoder};
 use crate::command::{CommandDecoder, CommandLine};
 use crate::known::is_session_id;
 use crate::shell::{self, Interpreter, ShellDecoder};
-use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions};
+use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions, Prints};
 
 /// Who works on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,10 +68,14 @@ impl Agent {
         matches!(self, Self::Known(..) | Self::Acp(..))
     }
 
-    /// Whether what it prints is what commands print, and no words of its own.
+    /// What its output is, for whoever reads it for why something failed.
     #[must_use]
-    pub fn prints_what_commands_print(&self) -> bool {
-        matches!(self, Self::Shell(_))
+    pub fn prints(&self) -> Prints {
+        match self {
+            Self::Shell(_) => Prints::WhatCommandsPrint,
+            Self::Command(_) => Prints::Anything,
+            Self::Known(..) | Self::Acp(..) => Prints::Messages,
+        }
     }
 
     /// The conversation to take up again, if it can be one of this agent.

@@ -47,7 +47,7 @@ pub enum Occasion<'a> {
     /// The attempt before this one changed nothing.
     NoOp,
     /// The task gets nowhere in its time: it has to be split.
-    Split,
+    Split(PreviousAttempt<'a>),
 }
 
 impl Occasion<'_> {
@@ -60,7 +60,7 @@ impl Occasion<'_> {
             Self::Interrupted { .. } => PromptKind::Interrupted,
             Self::Enriched(..) => PromptKind::Enriched,
             Self::NoOp => PromptKind::NoOp,
-            Self::Split => PromptKind::Split,
+            Self::Split(_) => PromptKind::Split,
         }
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{DelegateBrief, Occasion, Prompts};
+    use crate::{DelegateBrief, Occasion, PreviousAttempt, Prompts};
 
     #[test]
     fn a_list_is_its_items_whatever_stands_around_it() {
@@ -90,7 +90,11 @@ mod tests {
             attempt: 2,
             max_attempts: 3,
         };
-        let asked = Prompts::default().delegated(&brief, &Occasion::Split, false);
+        let occasion = Occasion::Split(PreviousAttempt {
+            error: "it had not finished after 2s",
+            ..PreviousAttempt::default()
+        });
+        let asked = Prompts::default().delegated(&brief, &occasion, false);
         assert!(asked.starts_with("Do it all.\n\n## This has to be divided\n"));
         assert_eq!(parts(&asked), Vec::<String>::new());
     }

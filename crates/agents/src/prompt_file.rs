@@ -98,7 +98,8 @@ impl PromptFile {
                 "root_block",
                 "suggestions",
             ],
-            Self::VerifyRow | Self::Reminder | Self::NoOp | Self::Split => &["task_id"],
+            Self::VerifyRow | Self::Reminder | Self::NoOp => &["task_id"],
+            Self::Split => &["task_id", "error", "completed"],
             Self::Retry => &[
                 "task_id",
                 "previous_attempt",
@@ -140,7 +141,7 @@ impl PromptFile {
                 "surroundings",
                 "found",
             ],
-            Self::DelegateSplit => &[],
+            Self::DelegateSplit => &["attempt", "max_attempts", "error", "completed"],
             Self::DelegatePart => &["number", "total", "part", "whole", "done"],
         }
     }

@@ -92,7 +92,10 @@ impl Prompts {
                 )
             }
             Occasion::NoOp => (PromptFile::NoOp, vec![id]),
-            Occasion::Split => (PromptFile::Split, vec![id]),
+            Occasion::Split(previous) => {
+                let known = self.split_values(previous);
+                (PromptFile::Split, [id].into_iter().chain(known).collect())
+            }
         };
         Some(self.fill(file, &values))
     }
@@ -162,6 +165,13 @@ impl Prompts {
             ("details", untrusted(previous.details, DETAILS_BUDGET)),
             ("completed", self.completed(&previous.completed)),
             ("suggestions", suggestions(previous.suggestions)),
+        ]
+    }
+
+    fn split_values(&self, previous: &PreviousAttempt<'_>) -> [(&'static str, String); 2] {
+        [
+            ("error", untrusted(previous.error, ERROR_BUDGET)),
+            ("completed", self.completed(&previous.completed)),
         ]
     }
 

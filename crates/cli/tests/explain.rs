@@ -38,7 +38,7 @@ Blocked on: ModuleNotFoundError: No module named 'requests'
 Suggested recovery actions:
   • Install missing dependencies
   • Run: pip install requests
-  • Verify installation: requests --version
+  • Verify installation: python3 -c 'import requests'
 
 <task_metadata>
   <session_id></session_id>

@@ -6,10 +6,11 @@ use crate::names::{PYTHON, PYTHON_LOCAL, look_up};
 
 type Derive = fn(&str) -> Option<String>;
 
-/// The captures, and with them `package` for an import, `folder` for a path.
+/// The captures, and with them `package` and `check` for an import, `folder` for a path.
 pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let derivations: [(&str, &str, Derive); 3] = [
+    let derivations: [(&str, &str, Derive); 4] = [
         ("module", "package", python_package),
+        ("module", "check", python_check),
         ("specifier", "package", node_package),
         ("path", "folder", parent_folder),
     ];
@@ -36,6 +37,20 @@ fn python_package(module: &str) -> Option<String> {
     }
     let is_own = module.contains('.') || module.starts_with('_') || PYTHON_LOCAL.contains(&module);
     (!is_own).then(|| module.to_owned())
+}
+
+/// Modules that are programs of the same name, too.
+const PYTHON_PROGRAMS: [&str; 12] = [
+    "black", "coverage", "flake8", "isort", "mypy", "pip", "poetry", "pylint", "pytest", "ruff",
+    "tox", "uvicorn",
+];
+
+/// What shows that it is there now.
+fn python_check(module: &str) -> Option<String> {
+    Some(match PYTHON_PROGRAMS.contains(&module) {
+        true => format!("{module} --version"),
+        false => format!("python3 -c 'import {module}'"),
+    })
 }
 
 /// `lodash/fp` is in `lodash`, `@a/b/c` in `@a/b`; paths and aliases are in none.

@@ -5,7 +5,11 @@ use regreen_model::{FailureCategory, FailureKind, RepairAction};
 /// The repair first, if there is one, then what helps with the kind.
 pub(crate) fn suggestions_for(kind: FailureKind, repair: Option<&RepairAction>) -> Vec<String> {
     let mut said = repair.map(of_repair).unwrap_or_default();
-    let of_kind = of_kind(kind);
+    let of_kind = match repair {
+        // That is all of it.
+        Some(RepairAction::ChmodX { .. }) => return said,
+        _ => of_kind(kind),
+    };
     let general = if of_kind.is_empty() {
         of_category(kind.category())
     } else {
@@ -184,6 +188,16 @@ mod tests {
         for kind in FailureKind::ALL {
             assert!(!suggestions_for(kind, None).is_empty(), "{kind}");
         }
+    }
+
+    #[test]
+    fn nobody_is_told_twice_to_make_a_script_executable() {
+        let path = "run.sh".to_owned();
+        let said = suggestions_for(
+            FailureKind::NotExecutable,
+            Some(&RepairAction::ChmodX { path }),
+        );
+        assert_eq!(said, ["Run: chmod +x run.sh"]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use regreen_model::StopSignal;
 use regreen_store::Delegation;
 
 use self::child::Child;
+pub use self::place::is_at_work;
 use self::pursuit::Work;
 use crate::audience::Audience;
 use crate::perform_error::PerformError;

@@ -3,13 +3,14 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_agents::{Decoder, Lines, Patience, Reply, Stream as AgentStream};
+use regreen_agents::{Decoder, Lines, Patience, Prints, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
 use regreen_engine::Input;
 use regreen_model::{AgentEvent, ApiTrouble, CommandSeq, Ending, Output, Source, ToolUse, Usage};
 use regreen_supervisor::{EndReason, Handle, Stream};
 
 use crate::chronicle::Chronicle;
+use crate::echo::Echo;
 use crate::log_file::LogFile;
 use crate::process::Sink;
 use crate::whole_file::replace_whole;
@@ -24,6 +25,8 @@ const EXIT_GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) final_message: String,
+    /// The same without what it was told, which explains nothing.
+    pub(crate) words: String,
     pub(crate) session: Option<String>,
     pub(crate) tools: ToolUse,
     /// What keeps it from its own service, if it has not got over it.
@@ -33,8 +36,10 @@ pub(crate) struct Heard {
     pub(crate) is_at_work: bool,
     /// The command that ended last, and how.
     pub(crate) last_tool: Option<(String, Option<i32>)>,
-    /// What commands printed, where that is what an agent prints.
+    /// What was printed, where that may be what commands print.
     pub(crate) output: Option<Output>,
+    /// What its output is.
+    pub(crate) prints: Prints,
     pub(crate) question: Option<Question>,
     /// It has come to its end by itself, and whether it takes that for a success.
     pub(crate) finished: Option<bool>,
@@ -130,8 +135,11 @@ pub(crate) struct Listener<'a> {
     lines: [Lines; 2],
     handle: Option<Handle>,
     heard: Heard,
-    /// Reads along, where what is printed is what commands print.
+    /// Reads along, where what is printed may be what commands print.
     scanner: Option<Scanner>,
+    /// What it was told, and what it has not yet printed again of that.
+    prompt: Echo,
+    echo: Echo,
     told: &'a mut dyn Told,
     shown: Option<Instant>,
     /// Where what it has used up is kept, for whoever comes after a crash.
@@ -156,6 +164,8 @@ impl<'a> Listener<'a> {
             handle: None,
             heard: Heard::default(),
             scanner: None,
+            prompt: Echo::default(),
+            echo: Echo::default(),
             told,
             shown: None,
             usage_file,
@@ -164,9 +174,17 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// What the agent prints is what commands print: it is read for why they fail.
-    pub(crate) fn scanning(mut self) -> Self {
-        self.scanner = Some(Scanner::new(Source::Command));
+    /// What may be what commands print is read for why they fail; what the agent was told and
+    /// says again is not.
+    pub(crate) fn reading(mut self, prints: Prints, prompt: &str) -> Self {
+        self.heard.prints = prints;
+        if prints != Prints::Messages {
+            self.scanner = Some(Scanner::new(Source::Command));
+        }
+        if prints == Prints::Anything {
+            self.echo = Echo::of(prompt);
+            self.prompt = self.echo.clone();
+        }
         self
     }
 
@@ -203,6 +221,7 @@ impl<'a> Listener<'a> {
         for event in self.decoder.on_end(&ending) {
             self.heard.note(event);
         }
+        self.heard.words = self.prompt.without(&self.heard.final_message);
         self.heard.output = self.scanner.map(Scanner::finish);
         (self.heard, self.log)
     }
@@ -283,7 +302,7 @@ impl<'a> Listener<'a> {
         };
         if is_news && !has_failed {
             *scanner = Scanner::new(Source::Command);
-        } else if !is_news && !has_failed {
+        } else if !is_news && !has_failed && !self.echo.goes_on_with(line) {
             scanner.feed(line);
             scanner.feed(b"\n");
         }

@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use regreen_agents::{Agent, reset_moment};
 use regreen_diagnosis::{
-    contradiction, has_failure_block, modification_request, parse_failure, rank, signal,
+    contradiction, has_failure_block, modification_request, parse_failure, signal,
 };
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, Output, PlanChanges,
-    Source, Timestamp, TroubleClass,
+    ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, PlanChanges, Timestamp,
+    TroubleClass,
 };
 use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
 
 use crate::heard::{Heard, Question};
+use crate::why;
 
 /// Of an attempt that ended with a request for other rows in the plan.
 const ASKED_FOR_ROWS: &str =
@@ -133,42 +134,25 @@ pub(crate) fn delegated(
 /// of an attempt that says it has not failed.
 pub(crate) fn diagnosed(
     report: &AttemptReport,
-    heard: Heard,
+    heard: &Heard,
     files_changed: Vec<String>,
 ) -> Option<Failure> {
     let ending = report.ending;
     if report.signalled && !report.reports_failure && !ending.timed_out {
         return None;
     }
-    let (command, exit_code) = heard.last_tool.unzip();
     let evidence = Evidence {
-        final_message: Some(heard.final_message),
-        tools: heard.tools,
-        files_changed,
         ending,
         // Whoever decides what to do about a time limit goes by this alone.
         progressed: Some(report.progressed),
-        ..Evidence::default()
+        files_changed: files_changed.clone(),
+        ..why::evidence(heard)
     };
-    rank(&match heard.output {
-        None => Evidence {
-            source: Source::Agent,
-            output: Output {
-                head: evidence.final_message.clone().unwrap_or_default(),
-                ..Output::default()
-            },
-            ..evidence
-        },
-        Some(output) => Evidence {
-            source: Source::Command,
-            command,
-            ending: Ending {
-                exit_code: exit_code.flatten().or(ending.exit_code),
-                ..ending
-            },
-            output,
-            ..evidence
-        },
+    let found = why::why(&evidence, heard, true)?;
+    // What the agent says that it did is not what is there.
+    Some(Failure {
+        files_modified: files_changed,
+        ..found
     })
 }
 
@@ -412,7 +396,7 @@ mod tests {
                 unfinished: true,
                 ..AttemptReport::default()
             };
-            let found = diagnosed(&report, Heard::default(), Vec::new()).unwrap();
+            let found = diagnosed(&report, &Heard::default(), Vec::new()).unwrap();
             assert_eq!(found.kind, kind);
         }
     }

@@ -34,7 +34,10 @@ impl Prompts {
             ("max_attempts", brief.max_attempts.to_string()),
         ];
         let (file, values) = match occasion {
-            Occasion::Split => (PromptFile::DelegateSplit, Vec::new()),
+            Occasion::Split(previous) => (
+                PromptFile::DelegateSplit,
+                self.split_values(previous).into(),
+            ),
             Occasion::Enriched(previous, around) => (
                 PromptFile::DelegateEnriched,
                 self.enriched_values(previous, around).into(),

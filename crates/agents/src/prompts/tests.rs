@@ -56,7 +56,7 @@ fn occasions(text: &Hostile) -> [Occasion<'_>; 7] {
             completed,
         },
         Occasion::Enriched(previous, Surroundings { root: text, survey }),
-        Occasion::Split,
+        Occasion::Split(previous),
         Occasion::NoOp,
     ]
 }
@@ -148,7 +148,7 @@ fn every_place_of_a_text_is_filled() {
         Occasion::Enriched(previous, around),
         Occasion::NoOp,
         Occasion::Reminder,
-        Occasion::Split,
+        Occasion::Split(previous),
     ] {
         let text = prompts.full(&brief, &occasion);
         assert!(!text.contains("=<>"), "{text}");

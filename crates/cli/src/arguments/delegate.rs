@@ -6,10 +6,13 @@ use clap::Args;
 
 use super::SettingFlags;
 use super::agent_flags::AgentFlags;
-use crate::config::{Count, OrOff, TimeLimit, TimeSpan};
+use crate::config::{AskedRepairs, Count, OrOff, TimeLimit, TimeSpan};
 
 /// As long as a delegation may take if nobody says anything.
 const TIMEOUT_MS: u64 = 300_000;
+
+/// The shell agent cannot be told anything.
+const AGENTS: &str = "Who is delegated to: auto, claude, codex, gemini, opencode, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]";
 
 #[derive(Debug, Args)]
 pub struct Delegate {
@@ -44,6 +47,7 @@ pub struct Delegate {
 /// Those of a run's settings that mean something here.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
+#[command(mut_arg("agent", |agent| agent.help(AGENTS)))]
 pub struct DelegateFlags {
     #[command(flatten)]
     pub agent: AgentFlags,
@@ -56,6 +60,9 @@ pub struct DelegateFlags {
     /// How long to wait altogether for an agent's service [default: 6h]
     #[arg(long, value_name = "TIME")]
     pub max_wait: Option<TimeSpan>,
+    /// What regreen may repair by itself between attempts: safe, ask or off [default: safe]
+    #[arg(long, value_name = "safe|ask|off")]
+    pub repairs: Option<AskedRepairs>,
 }
 
 impl Delegate {
@@ -80,6 +87,7 @@ impl DelegateFlags {
             verify_timeout: flags.verify_timeout,
             idle_timeout: flags.idle_timeout,
             max_wait: flags.max_wait,
+            repairs: flags.repairs,
             ..SettingFlags::default()
         }
     }

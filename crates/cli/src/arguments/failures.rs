@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use regreen_model::{FailureKind, Timestamp};
 
-use crate::config::TimeSpan;
+use crate::config::{Count, TimeSpan};
 
 #[derive(Debug, Args)]
 pub struct Failures {
@@ -17,7 +17,7 @@ pub struct Failures {
     pub kind: Option<FailureKind>,
     /// Only the last so many
     #[arg(long, value_name = "N")]
-    pub limit: Option<usize>,
+    pub limit: Option<Count>,
     /// As JSON, for scripts
     #[arg(long)]
     pub json: bool,

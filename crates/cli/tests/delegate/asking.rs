@@ -206,3 +206,22 @@ fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
     );
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
 }
+
+#[test]
+fn the_help_offers_nobody_who_cannot_be_told_anything() {
+    let told = Scene::new("").regreen(&["delegate", "--help"]);
+    assert!(told.stdout.contains("command:PROGRAM"), "{}", told.stdout);
+    assert!(!told.stdout.contains("shell,"), "{}", told.stdout);
+}
+
+#[test]
+fn nothing_is_repaired_where_nothing_may_be() {
+    let scene = Scene::new("1) sh -c ./run.sh || exit 126 ;; *) echo ok ;;")
+        .file("run.sh", "#!/bin/sh\necho hello\n");
+    let flags = ["--prompt", "Run it.", "--retries", "2", "--repairs"];
+    for (repairs, is_repaired) in [("off", false), ("safe", true)] {
+        let told = scene.delegate(&[&flags[..], &[repairs]].concat());
+        let repairs = told.stderr.contains("repair: ");
+        assert_eq!(repairs, is_repaired, "{}{}", told.stdout, told.stderr);
+    }
+}

@@ -87,7 +87,11 @@ fn what_was_done_about_a_delegation_is_in_the_log() {
 #[test]
 fn what_cannot_be_asked_for_is_told_with_what_can() {
     let scene = Scene::new("");
-    for (flag, value) in [("--since", "yesterday"), ("--kind", "bad_mood")] {
+    for (flag, value) in [
+        ("--since", "yesterday"),
+        ("--kind", "bad_mood"),
+        ("--limit", "0"),
+    ] {
         let told = scene.regreen(&["failures", flag, value]);
         assert_eq!(told.code, Some(2));
         assert!(told.stderr.contains(value), "{}", told.stderr);

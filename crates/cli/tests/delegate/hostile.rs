@@ -82,4 +82,7 @@ fn secrets_are_neither_kept_nor_told() {
     assert_eq!(String::from_utf8(found.stdout).unwrap(), "");
     // The agent itself was told all of it.
     assert!(scene.note("1.prompt").contains("supersecret-value-9"));
+    let told = scene.delegate(&["--prompt", "x", "--verify", "test supersecret-value-9 = x"]);
+    assert_eq!(told.code, Some(1), "{}", told.stdout);
+    assert!(!told.stdout.contains("supersecret"), "{}", told.stdout);
 }

@@ -9,6 +9,7 @@ mod scene;
 
 mod asking;
 mod claude;
+mod diagnosis;
 mod failure_log;
 mod good_practice;
 mod hostile;

@@ -41,3 +41,25 @@ fn the_child_ends_and_the_exit_code_says_why() {
         wait_until(|| !signal("0", &pid));
     }
 }
+
+#[test]
+fn an_attempt_that_nobody_saw_the_end_of_was_interrupted() {
+    let scene = Scene::new("*) echo >\"$notes/begun\"; sleep 300 ;;");
+    let mut child = scene
+        .command(&["--prompt", "Do it."])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until(|| scene.has_note("begun"));
+    let told = scene.regreen(&["failures"]);
+    assert_eq!(told.stdout, "nothing has failed\n");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told = scene.regreen(&["failures"]);
+    assert!(
+        told.stdout.contains("attempt 1  interrupted\n"),
+        "{}",
+        told.stdout
+    );
+}

@@ -7,7 +7,7 @@ use regreen_model::{
 use super::happened::{Attempted, Happened, Past};
 use super::step::{End, Order, Step, Terms};
 use crate::decide::backoff_ms;
-use crate::recovery::{self, Class, History, Plan, Policy, Situation};
+use crate::recovery::{self, Class, History, LACKS_CONTEXT, Plan, Policy, Situation};
 
 /// Time is doubled up to so many times the first.
 const MOST_TIME: u64 = 8;
@@ -85,6 +85,8 @@ fn by_plan(
             repeats: true,
         },
         Plan::Split if terms.divides => Step::Attempt(order(PromptKind::Split, terms.timeout_ms)),
+        // That no attempt is left changes nothing: another one would lack the same.
+        Plan::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
         Plan::Split | Plan::GiveUp => Step::End(End::Failed),
         Plan::Enrich => again(terms, last, PromptKind::Enriched),
         Plan::Inspect => Step::Inspect,
@@ -127,6 +129,11 @@ fn plan(
         },
         inspection,
     })
+}
+
+fn lacks_context(failure: &FailureNote) -> bool {
+    let told = failure.told();
+    told.is_some_and(|found| Class::of_failure(found) == Class::MissingContext)
 }
 
 fn kind_after(last: &Attempted) -> PromptKind {

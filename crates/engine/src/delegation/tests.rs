@@ -203,7 +203,6 @@ fn one_attempt_is_one_whatever_could_be_done() {
         timed_out(true),
         timed_out(false),
         failed(FailureKind::MissingPythonModule),
-        failed(FailureKind::MissingReference),
         failed(FailureKind::ConnectionRefused),
         failed(FailureKind::IncompleteWork),
     ] {
@@ -255,6 +254,18 @@ fn what_is_missing_is_looked_up_once_and_then_a_persons() {
         .attempt(First, 300, lost())
         .attempt(Enriched, 300, lost());
     assert!(matches!(play.next(), Step::End(End::NeedsPerson { .. })));
+}
+
+#[test]
+fn what_is_missing_is_a_persons_when_nobody_may_look_it_up() {
+    let terms = Terms {
+        attempts: 1,
+        ..TERMS
+    };
+    let why = "it lacks something that only a person knows".to_owned();
+    let lost = failed(FailureKind::MissingReference);
+    let play = Play::on(terms).attempt(First, 300, lost);
+    play.ends(End::NeedsPerson { why });
 }
 
 #[test]

@@ -16,7 +16,7 @@ const LONGEST_REPEAT_DELAY_MS: u64 = 60_000;
 /// Why a task is a person's.
 const STUCK: &str = "it gets nowhere in its time, and was not split";
 const NOT_SPLIT: &str = "it could not be split";
-const LACKS_CONTEXT: &str = "it lacks something that only a person knows";
+pub(crate) const LACKS_CONTEXT: &str = "it lacks something that only a person knows";
 const INVALID: &str = "as it is written it cannot be done";
 const COMMANDS_REPAIR_NOTHING: &str = "the shell agent runs commands and cannot repair them";
 

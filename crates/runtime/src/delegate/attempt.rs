@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regreen_agents::{Agent, Assignment, IdenticalPrompt, parts};
+use regreen_agents::{Assignment, IdenticalPrompt, parts};
 use regreen_engine::delegation::{Attempted, Order};
 use regreen_model::{AttemptClass, AttemptReport, FailureNote, PromptKind};
 
@@ -131,7 +131,6 @@ impl Child<'_> {
             environment: &self.environment,
             usage_file: self.place.folder.join(format!("{number}.usage")),
             purpose: number.to_string(),
-            scans: matches!(performer.agent, Agent::Command(_)),
         };
         let mut told = Watched(self.onlooker);
         let (ended, heard) = run.run(performer, &mut told)?;

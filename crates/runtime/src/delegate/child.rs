@@ -136,12 +136,12 @@ impl<'o> Child<'o> {
             Some(found) => found.clone(),
             None => of_kind(FailureKind::IncompleteWork, failure.error.clone()),
         };
-        for path in &self.files {
-            if !found.files_modified.contains(path) {
-                found.files_modified.push(path.clone());
-            }
-        }
+        found.files_modified = self.files.iter().cloned().collect();
         found.tool_usage.clone_from(&self.tools);
+        // A check may be called with a secret.
+        found.message = self.diary.masks.mask(&found.message);
+        let blocker = found.blocked_on.as_deref();
+        found.blocked_on = blocker.map(|line| self.diary.masks.mask(line));
         ChildFailure::of(&found, &self.place.id, self.duration_ms())
     }
 

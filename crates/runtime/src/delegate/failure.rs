@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use regreen_diagnosis::rank;
 use regreen_model::{
-    AttemptClass, AttemptReport, Confidence, Evidence, Failure, FailureKind, FailureNote, Output,
-    Source, VerifyResult,
+    AttemptClass, AttemptReport, Confidence, Evidence, Failure, FailureKind, FailureNote, RetryMode,
 };
 
 use super::changes::Changes;
+use super::checking::RedCheck;
 use crate::heard::Heard;
+use crate::why;
 
 /// All that is known of an attempt.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Known<'a> {
     pub(super) heard: &'a Heard,
     pub(super) changes: &'a Changes,
     /// What the check showed that is red.
-    pub(super) red: Option<(String, Evidence)>,
+    pub(super) red: Option<RedCheck>,
 }
 
 impl Known<'_> {
@@ -26,15 +26,16 @@ impl Known<'_> {
     pub(super) fn failure(&self) -> Option<FailureNote> {
         let mut found = match self.of_the_agents_own() {
             Some(trouble) => trouble,
-            None => rank(&self.evidence()).or_else(|| self.unexplained())?,
+            None => why::why(&self.evidence(), self.heard, self.has_failed())
+                .or_else(|| self.unexplained())?,
         };
         if found.completed_steps.is_empty() {
             found.completed_steps = self.changes.steps();
         }
-        for path in self.changes.files() {
-            if !found.files_modified.contains(&path) {
-                found.files_modified.push(path);
-            }
+        // What the agent says that it did is not what is there.
+        found.files_modified = self.changes.files();
+        if let Some(red) = &self.red {
+            red.name_in(&mut found);
         }
         Some(FailureNote {
             error: self.error(&found),
@@ -45,36 +46,12 @@ impl Known<'_> {
 
     fn evidence(&self) -> Evidence {
         let Self { report, heard, .. } = self;
-        let message = heard.final_message.clone();
-        let evidence = Evidence {
-            source: Source::Agent,
+        Evidence {
             ending: report.ending,
-            tools: heard.tools.clone(),
             files_changed: self.changes.files(),
             progressed: Some(report.progressed),
-            verify: self.red.as_ref().map(|(_, evidence)| {
-                Box::new(VerifyResult {
-                    passed: false,
-                    evidence: evidence.clone(),
-                })
-            }),
-            ..Evidence::default()
-        };
-        // A program that failed without a word to us may have told the reason elsewhere.
-        match &heard.output {
-            Some(output) if self.has_failed() && message.trim().is_empty() => Evidence {
-                source: Source::Command,
-                output: output.clone(),
-                ..evidence
-            },
-            _ => Evidence {
-                output: Output {
-                    head: message.clone(),
-                    ..Output::default()
-                },
-                final_message: Some(message),
-                ..evidence
-            },
+            verify: self.red.as_ref().map(RedCheck::result),
+            ..why::evidence(heard)
         }
     }
 
@@ -91,8 +68,17 @@ impl Known<'_> {
             | AttemptClass::Transient { why, .. } => why.clone(),
         };
         let trouble = self.heard.trouble.as_ref();
-        let kind = trouble.map_or(FailureKind::MissingCommand, |trouble| trouble.kind);
-        Some(of_kind(kind, why))
+        let kind = trouble.map_or(FailureKind::AgentMissing, |trouble| trouble.kind);
+        let found = of_kind(kind, why);
+        Some(match &self.report.class {
+            // It would fail the same way again.
+            AttemptClass::Fatal { .. } => Failure {
+                retryable: false,
+                retry_mode: RetryMode::AfterHuman,
+                ..found
+            },
+            _ => found,
+        })
     }
 
     /// It failed, and no rule says why.
@@ -106,7 +92,7 @@ impl Known<'_> {
     fn error(&self, found: &Failure) -> String {
         match (&self.red, self.heard.final_message.trim()) {
             _ if self.report.ending.timed_out => self.report.error.clone(),
-            (Some((why, _)), _) => why.clone(),
+            (Some(red), _) => red.error.clone(),
             (None, "") => found.message.clone(),
             (None, said) => said.to_owned(),
         }
@@ -137,7 +123,7 @@ pub(super) fn of_kind(kind: FailureKind, message: String) -> Failure {
 
 fn advice(kind: FailureKind) -> &'static str {
     match kind {
-        FailureKind::MissingCommand => "Install the agent, or choose another with --agent",
+        FailureKind::AgentMissing => "Install the agent, or choose another with --agent",
         FailureKind::RateLimited | FailureKind::ServiceUnavailable => "Wait, then retry",
         FailureKind::AuthFailed => "Log in again",
         _ => "Complete remaining work",

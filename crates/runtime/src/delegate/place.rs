@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,24 @@ use regreen_model::Timestamp;
 
 use crate::places::own_folder;
 
+/// Locked as long as the delegation is at work.
+const AT_WORK: &str = "at-work";
+
 /// Where a delegation keeps its files, and its name.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Place {
     pub(super) id: String,
     pub(super) folder: PathBuf,
+    /// However regreen ends, the lock ends with it.
+    _at_work: File,
+}
+
+/// Whether the delegation with this folder is still at work. Nobody knows of one whose folder
+/// is gone: it counts as over.
+#[must_use]
+pub fn is_at_work(folder: &Path) -> bool {
+    let lock = File::open(folder.join(AT_WORK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 impl Place {
@@ -28,7 +41,15 @@ impl Place {
             };
             let folder = all.join(&id);
             match fs::create_dir(&folder) {
-                Ok(()) => return Ok(Self { id, folder }),
+                Ok(()) => {
+                    let lock = File::create(folder.join(AT_WORK))?;
+                    lock.lock()?;
+                    return Ok(Self {
+                        id,
+                        folder,
+                        _at_work: lock,
+                    });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
                 Err(error) => return Err(error),
             }
@@ -48,5 +69,15 @@ mod tests {
         assert_eq!(made[0].id, "child-20261116-044500");
         assert_eq!(made[1].id, "child-20261116-044500-02");
         assert!(made.iter().all(|place| place.folder.is_dir()));
+    }
+
+    #[test]
+    fn a_delegation_is_at_work_until_it_is_over() {
+        let root = tempfile::tempdir().unwrap();
+        let made = Place::make(root.path(), Timestamp::default()).unwrap();
+        let folder = made.folder.clone();
+        assert!(is_at_work(&folder));
+        drop(made);
+        assert!(!is_at_work(&folder));
     }
 }

@@ -35,7 +35,7 @@ impl Child<'_> {
         };
         let occasion = match (order.prompt, previous) {
             (PromptKind::First, _) | (_, None) => Occasion::First,
-            (PromptKind::Split, _) => Occasion::Split,
+            (PromptKind::Split, Some(previous)) => Occasion::Split(previous),
             (PromptKind::Enriched, Some(previous)) => {
                 Occasion::Enriched(previous, around.surroundings())
             }

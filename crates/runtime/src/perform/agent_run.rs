@@ -11,6 +11,7 @@ use crate::perform_error::PerformError;
 use crate::performer::Performer;
 use crate::process::{Job, set};
 use crate::report;
+use crate::why;
 
 /// One run of the agent, whatever it is for.
 #[derive(Debug)]
@@ -27,8 +28,6 @@ pub(crate) struct AgentRun<'a> {
     pub(crate) usage_file: PathBuf,
     /// Says in the marker what it is.
     pub(crate) purpose: String,
-    /// What it prints is read for why commands fail.
-    pub(crate) scans: bool,
 }
 
 impl AgentRun<'_> {
@@ -40,18 +39,18 @@ impl AgentRun<'_> {
     ) -> Result<(Ended, Heard), PerformError> {
         let log = LogFile::create(self.folder, &self.stem)?;
         let decoder = performer.agent.decoder(&self.assignment);
-        let mut listener = Listener::new(log, decoder, told, self.usage_file.clone());
-        if self.scans {
-            listener = listener.scanning();
-        }
+        let listener = Listener::new(log, decoder, told, self.usage_file.clone());
+        let mut listener = listener.reading(performer.agent.prints(), self.assignment.prompt);
         let timeout = Duration::from_millis(self.timeout_ms);
         let invocation = performer.agent.invocation(&self.assignment);
         let job = self.job(invocation);
         let mut ended = performer.processes.run(job, &mut listener)?;
         ended.reason = listener.judged(ended.reason);
         let ending = report::ending(&ended, timeout);
-        let (heard, log) = listener.finish(&ending, ended.reason);
+        let (mut heard, log) = listener.finish(&ending, ended.reason);
         log.finish()?;
+        let trouble = || why::own_trouble(&heard, ending);
+        heard.trouble = heard.trouble.clone().or_else(trouble);
         Ok((ended, heard))
     }
 

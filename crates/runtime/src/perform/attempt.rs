@@ -88,7 +88,7 @@ pub(crate) fn attempt(
         ..report
     };
     let (report, files) = look_around(performer, &name, key, &before, &order.put_back, report)?;
-    let diagnosis = report::diagnosed(&report, heard, files);
+    let diagnosis = report::diagnosed(&report, &heard, files);
     Ok(Attempted::Ended(Box::new(AttemptReport {
         diagnosis: diagnosis.map(Box::new),
         ..report
@@ -310,7 +310,7 @@ fn occasion<'a>(
     match (kind, previous) {
         (PromptKind::Reminder, _) => Occasion::Reminder,
         (PromptKind::NoOp, _) => Occasion::NoOp,
-        (PromptKind::Split, _) => Occasion::Split,
+        (PromptKind::Split, previous) => Occasion::Split(previous.unwrap_or_default()),
         (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted {
             known,
             completed: completed(order.cut_off.as_deref()),
@@ -405,7 +405,6 @@ fn run_agent(
         environment: &order.environment,
         purpose: format!("{}:{}", task.id, order.attempt),
         usage_file: kept_file(performer, task, order.attempt, USAGE),
-        scans: performer.agent.prints_what_commands_print(),
     };
     run.run(performer, told)
 }

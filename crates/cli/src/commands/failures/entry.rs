@@ -1,5 +1,7 @@
-use regreen_model::{Event, Failure, FailureNote, Timestamp};
-use regreen_runtime::JournalError;
+use std::path::Path;
+
+use regreen_model::{Event, Failure, FailureKind, FailureNote, Timestamp};
+use regreen_runtime::{JournalError, is_at_work};
 use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
 use serde::Serialize;
 
@@ -45,13 +47,14 @@ pub(super) enum Place {
 
 impl Entry {
     /// All since then, the newest last.
-    pub(super) fn all(store: &Store, since: Timestamp) -> Result<Vec<Self>, Problem> {
+    pub(super) fn all(store: &Store, root: &Path, since: Timestamp) -> Result<Vec<Self>, Problem> {
         let since_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
         let mut entries = of_runs(store, since_ms)?;
         let delegations = store
             .delegations_since(since_ms)
             .map_err(Problem::journal)?;
-        let failed = delegations.into_iter().filter(|row| row.kind.is_some());
+        let ended = delegations.into_iter().map(|row| as_it_ended(row, root));
+        let failed = ended.filter(|row| row.kind.is_some());
         entries.extend(failed.map(of_delegation));
         entries.sort_by(|a, b| a.time.cmp(&b.time));
         Ok(entries)
@@ -104,6 +107,21 @@ fn of_row(row: FailureRow, done: Tried) -> Entry {
         files_modified: found.map(|found| found.files_modified).unwrap_or_default(),
         tried: done.what,
         helped: done.helped,
+    }
+}
+
+/// An attempt without an end that nobody is at work on any more was interrupted.
+fn as_it_ended(row: Delegation, root: &Path) -> Delegation {
+    let log = root.join(&row.log);
+    if row.outcome.is_some() || log.parent().is_some_and(is_at_work) {
+        return row;
+    }
+    let kind = FailureKind::Interrupted;
+    Delegation {
+        category: Some(kind.category().name().to_owned()),
+        kind: Some(kind.name().to_owned()),
+        message: Some("regreen or the machine ended while the agent was at work".to_owned()),
+        ..row
     }
 }
 

@@ -10,6 +10,7 @@ use regreen_workspace::{RealDisk, workspace_root};
 use self::entry::Entry;
 use super::here;
 use crate::arguments::{Failures, Since};
+use crate::config::Count;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -19,7 +20,7 @@ pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &here()?);
     let since = arguments.since.map(|since: Since| since.moment(now()));
     let entries = match open_store_to_read_in(&root)? {
-        Some(store) => Entry::all(&store, since.unwrap_or_default())?,
+        Some(store) => Entry::all(&store, &root, since.unwrap_or_default())?,
         None => Vec::new(),
     };
     let entries = wanted(entries, arguments);
@@ -35,6 +36,8 @@ fn wanted(mut entries: Vec<Entry>, arguments: &Failures) -> Vec<Entry> {
     if let Some(kind) = arguments.kind {
         entries.retain(|entry| entry.kind == kind.name());
     }
-    let most = arguments.limit.unwrap_or(usize::MAX);
+    let most = arguments.limit.map(Count::get);
+    let most = most.and_then(|most| usize::try_from(most).ok());
+    let most = most.unwrap_or(usize::MAX);
     entries.split_off(entries.len().saturating_sub(most))
 }

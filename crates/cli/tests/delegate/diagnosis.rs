@@ -1,0 +1,141 @@
+//! What is made of what an agent prints, does and leaves behind.
+
+use snapbox::str;
+
+use crate::scene::Scene;
+
+#[test]
+fn what_a_command_prints_elsewhere_explains_a_failure_without_words() {
+    let scene = Scene::new(
+        "*) echo start; echo \"ModuleNotFoundError: No module named 'yaml'\" >&2; exit 1 ;;",
+    );
+    let told = scene.delegate(&["--prompt", "Do it."]);
+    assert_eq!(told.code, Some(1), "{}", told.stdout);
+    let blocked = "Blocked on: ModuleNotFoundError: No module named 'yaml'\n";
+    assert!(told.stdout.contains(blocked), "{}", told.stdout);
+}
+
+#[test]
+fn a_red_check_is_named() {
+    let scene = Scene::new("*) echo 'All done.' ;;");
+    let flags = ["--prompt", "Do it.", "--verify", "false"];
+    scene.delegate(&flags).shows(str![[r#"
+Child agent failed: Verify failed: false ended with exit code 1
+
+Category: tool_error
+Duration: [TIME]
+Retryable: Yes
+
+Work completed before failure:
+  None
+
+Files modified: none
+
+Blocked on: false
+
+Suggested recovery actions:
+  • Run the check and fix what it shows
+
+<task_metadata>
+  <session_id>[CHILD]</session_id>
+  <status>failed</status>
+  <failure_category>tool_error</failure_category>
+  <retryable>true</retryable>
+</task_metadata>
+--- exit code Some(1)
+
+"#]]);
+}
+
+#[test]
+fn a_check_that_does_not_end_is_no_timeout_of_the_agent() {
+    let scene = Scene::new("*) echo 'All done.' ;;");
+    let flags = ["--prompt", "Do it.", "--verify", "sleep 60"];
+    let told = scene.delegate(&[&flags[..], &["--verify-timeout", "0.2s"]].concat());
+    told.shows(str![[r#"
+Child agent failed: Verify failed: sleep 60 was ended after 200ms
+
+Category: tool_error
+Duration: [TIME]
+Retryable: No
+
+Work completed before failure:
+  None
+
+Files modified: none
+
+Blocked on: sleep 60
+
+Suggested recovery actions:
+  • Give the check more time: --verify-timeout 0.4s
+  • See whether the check can end at all
+
+<task_metadata>
+  <session_id>[CHILD]</session_id>
+  <status>failed</status>
+  <failure_category>tool_error</failure_category>
+  <retryable>false</retryable>
+</task_metadata>
+--- exit code Some(1)
+
+"#]]);
+}
+
+#[test]
+fn files_are_what_is_there_and_not_what_the_agent_says() {
+    let scene = Scene::new(
+        "*) touch real.py; echo 'I created src/a.py. The design in docs/layout.md does not exist, so I could not finish.'; exit 1 ;;",
+    );
+    let told = scene.delegate(&["--prompt", "Do it."]);
+    assert!(
+        told.stdout.contains("\nFiles modified: real.py\n"),
+        "{}",
+        told.stdout
+    );
+    let scene = Scene::new("*) echo 'I created src/a.py but could not finish.'; exit 1 ;;");
+    let told = scene.delegate(&["--prompt", "Do it."]);
+    assert!(
+        told.stdout.contains("\nFiles modified: none\n"),
+        "{}",
+        told.stdout
+    );
+}
+
+#[test]
+fn a_command_whose_service_is_busy_is_waited_for_and_that_costs_no_attempt() {
+    let scene = Scene::new(
+        "1) echo 'API Error: 429 rate_limit_error: try again in 1 seconds' >&2; exit 1 ;;
+         *) echo 'It is done.' ;;",
+    );
+    let told = scene.delegate(&["--prompt", "Do it."]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(told.stderr.contains("waiting "), "{}", told.stderr);
+}
+
+#[test]
+fn a_command_whose_login_is_refused_ends_it_at_once() {
+    let scene = Scene::new("*) echo 'Invalid API key · Please run /login'; exit 1 ;;");
+    let told = scene.delegate(&["--prompt", "Do it.", "--retries", "3"]);
+    assert_eq!(told.code, Some(78), "{}", told.stdout);
+    assert_eq!(told.tag("retryable"), Some("false"));
+    assert!(!scene.has_note("2.prompt"));
+}
+
+#[test]
+fn what_lacks_context_is_a_persons_also_after_the_only_attempt() {
+    let scene = Scene::new("*) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;");
+    let told = scene.delegate(&["--prompt", "Extend the auth file."]);
+    assert_eq!(told.code, Some(3), "{}", told.stdout);
+    let words = "Cannot both preserve all code and delete it: contradictory requirements";
+    let scene = Scene::new(&format!("*) echo '{words}' ;;"));
+    let told = scene.delegate(&["--prompt", "Do both."]);
+    assert_eq!(told.code, Some(3), "{}", told.stdout);
+}
+
+#[test]
+fn who_says_the_prompt_again_has_not_failed_by_it() {
+    let scene = Scene::new("*) printf '%s\\n' \"$prompt\" ;;");
+    let prompt = "If you cannot complete the task because a file is missing, say:\nI could not complete the task: the file config.yaml is missing.";
+    let told = scene.delegate(&["--prompt", prompt]);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
+}
