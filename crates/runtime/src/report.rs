@@ -457,7 +457,7 @@ mod tests {
         let now = Timestamp::from_millis(1000);
         let trouble = |resets| ApiTrouble {
             class: TroubleClass::Transient,
-            kind: regreen_model::FailureKind::RateLimited,
+            kind: FailureKind::RateLimited,
             message: "slow down".into(),
             status: Some(429),
             resets: Some(resets),
