@@ -67,7 +67,10 @@ mod tests {
             "Added a test that fails when the cache is cold, and made it pass.",
             ", and made it pass.",
         );
-        check("I escaped it so that nobody can inject a tag.", "I escaped it .");
+        check(
+            "I escaped it so that nobody can inject a tag.",
+            "I escaped it .",
+        );
         check("Added validation: the amount can't be negative.", ".");
         check("登录失败时显示提示", "显示提示");
     }

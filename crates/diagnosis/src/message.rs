@@ -53,7 +53,8 @@ static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:(?:[✓✔✅☑]\u{fe0f}?|\[[xX✓✔]\])\s*(?P<step>\S.*)|(?i:step|schritt|étape|paso|passo|stap) \d+(?: ?(?:/|of) ?\d+)?\s*[:.)–—-]\s*(?P<named>\S.*?)\s*(?:[-–—:(\[]\s*)?(?:(?i:done|completed?|finished)\b[)\]]?|[✓✔✅☑]\u{fe0f}?)[.!]?)\s*$").ok()
 });
 static OPEN_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:[✗✘✖❌☐]\u{fe0f}?|\[ \])\s*(?P<step>\S.*)$").ok()
+    Regex::new(r"^\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:[✗✘✖❌☐]\u{fe0f}?|\[ \])\s*(?P<step>\S.*)$")
+        .ok()
 });
 static FILES_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:[-*]\s+)?\**files?(?: (?:modified|changed|created|touched))?\**:\**\s*(?P<files>\S.*)$").ok()
@@ -147,7 +148,9 @@ fn named_files(text: &str) -> Vec<String> {
     };
     let mut files: Vec<String> = Vec::new();
     let sentences = sentences(text);
-    let present = sentences.lines().filter(|sentence| !is_about_absence(sentence));
+    let present = sentences
+        .lines()
+        .filter(|sentence| !is_about_absence(sentence));
     for found in present.flat_map(|line| regex.captures_iter(line)) {
         let Some(file) = found.name("span").or_else(|| found.name("bare")) else {
             continue;
@@ -162,7 +165,9 @@ fn named_files(text: &str) -> Vec<String> {
 
 /// Whether a sentence speaks of what is not there: it names no file that was changed.
 fn is_about_absence(sentence: &str) -> bool {
-    ABSENT.as_ref().is_some_and(|absent| absent.is_match(sentence))
+    ABSENT
+        .as_ref()
+        .is_some_and(|absent| absent.is_match(sentence))
 }
 
 /// Line number and text of the error in a failure block.
@@ -198,7 +203,10 @@ mod tests {
         let message = Message::read(
             "1. ✅ Schema\n2. [x] Views\nStep 3: Wire the form - DONE\nStep 4: Deploy\n5) [ ] Docs\n",
         );
-        assert_eq!(message.completed_steps, ["Schema", "Views", "Wire the form"]);
+        assert_eq!(
+            message.completed_steps,
+            ["Schema", "Views", "Wire the form"]
+        );
         assert_eq!(message.open_steps, ["Docs"]);
     }
 

@@ -340,11 +340,10 @@ impl Reading<'_> {
     /// Neither success nor work is claimed and the text says no to something: then nothing was
     /// done, for want of something.
     fn of_tone(&self) -> Option<Diagnosis> {
-        let line = self
-            .message
-            .doubt
-            .as_ref()
-            .filter(|_| !self.has_done_work() && (!self.says_work || self.signs.nothing_done))?;
+        let line =
+            self.message.doubt.as_ref().filter(|_| {
+                !self.has_done_work() && (!self.says_work || self.signs.nothing_done)
+            })?;
         Some(Diagnosis {
             blocker: Some(shortened(&line.text)),
             line: Some(line.number),
