@@ -61,6 +61,13 @@ impl Agent {
         }
     }
 
+    /// Whether it says in words of its protocol how its run ended. Of a command there is only
+    /// the exit code, which means nothing for the task.
+    #[must_use]
+    pub fn tells_its_end(&self) -> bool {
+        matches!(self, Self::Known(..) | Self::Acp(..))
+    }
+
     /// Whether what it prints is what commands print, and no words of its own.
     #[must_use]
     pub fn prints_what_commands_print(&self) -> bool {

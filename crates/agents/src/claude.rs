@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::abilities::Abilities;
 use crate::json::{list, micro_usd, number, object, status, text};
 use crate::known::{Adapter, Credentials};
+use crate::message_usage::MessageUsage;
 use crate::said::bounded;
 use crate::tools_at_work::ToolsAtWork;
 use crate::trouble::{ApiError, passing, trouble};
@@ -56,6 +57,7 @@ fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
 #[derive(Debug, Default)]
 struct ClaudeDecoder {
     tools: ToolsAtWork,
+    spent: MessageUsage,
     done: bool,
 }
 
@@ -81,11 +83,12 @@ impl ClaudeDecoder {
                 id: text(line, "/session_id").to_owned(),
             }],
             ("system", "api_retry") => vec![AgentEvent::Trouble(passing(&retry(line)))],
-            ("system", "permission_denied") => vec![denied(line)],
+            ("system", "permission_denied") => denied(line).into_iter().collect(),
             ("rate_limit_event", _) => rejected(line),
             ("assistant", _) if text(line, "/message/model") != "<synthetic>" => {
                 let parts = list(line, "/message/content").iter();
-                parts.flat_map(|part| self.said(part)).collect()
+                let said: Vec<AgentEvent> = parts.flat_map(|part| self.said(part)).collect();
+                self.spent(line).into_iter().chain(said).collect()
             }
             ("user", _) => {
                 let parts = list(line, "/message/content").iter();
@@ -93,7 +96,7 @@ impl ClaudeDecoder {
             }
             ("result", _) => {
                 self.done = true;
-                ended(line)
+                ended(line, self.spent.total())
             }
             _ => Vec::new(),
         }
@@ -111,6 +114,13 @@ impl ClaudeDecoder {
             "tool_use" => vec![self.tools.started(text(part, "/id"), text(part, "/name"))],
             _ => Vec::new(),
         }
+    }
+
+    /// Told with each message: who does not come to its end has spent it all the same.
+    fn spent(&mut self, line: &Value) -> Option<AgentEvent> {
+        let usage = tokens(line.pointer("/message/usage")?);
+        let is_news = self.spent.told(text(line, "/message/id"), usage);
+        is_news.then(|| AgentEvent::Usage(self.spent.total()))
     }
 
     fn tool_ended(&mut self, line: &Value, part: &Value) -> Vec<AgentEvent> {
@@ -147,12 +157,19 @@ fn retry(line: &Value) -> ApiError<'_> {
     }
 }
 
-fn denied(line: &Value) -> AgentEvent {
+/// What a person would have to allow. What a rule or a hook of the user forbids is a tool that
+/// fails: the agent is told so and goes on.
+fn denied(line: &Value) -> Option<AgentEvent> {
     let (tool, why) = (text(line, "/tool_name"), text(line, "/message"));
-    AgentEvent::Question {
+    let is_forbidden = matches!(text(line, "/decision_reason_type"), "rule" | "hook");
+    // Rules may also say that a person is to be asked.
+    let asks = ["approval", "granted"]
+        .iter()
+        .any(|word| why.contains(word));
+    (asks || !is_forbidden).then(|| AgentEvent::Question {
         text: format!("{tool}: {why}"),
         permission: true,
-    }
+    })
 }
 
 /// The limit of a subscription, with the time at which it is over.
@@ -174,7 +191,7 @@ fn rejected(line: &Value) -> Vec<AgentEvent> {
     vec![AgentEvent::Trouble(passing(&error))]
 }
 
-fn ended(line: &Value) -> Vec<AgentEvent> {
+fn ended(line: &Value, so_far: Usage) -> Vec<AgentEvent> {
     let failed = line.pointer("/is_error").and_then(Value::as_bool) != Some(false);
     let said = match text(line, "/result") {
         "" => text(line, "/errors/0"),
@@ -196,20 +213,31 @@ fn ended(line: &Value) -> Vec<AgentEvent> {
         },
     };
     vec![
-        AgentEvent::Usage(usage(line)),
+        AgentEvent::Usage(usage(line, so_far)),
         told,
         AgentEvent::Terminal { ok: !failed },
     ]
 }
 
-fn usage(line: &Value) -> Usage {
-    let cached = number(line, "/usage/cache_read_input_tokens");
-    let written = number(line, "/usage/cache_creation_input_tokens");
+/// All that it has used up; what its messages told, where its end does not say.
+fn usage(line: &Value, so_far: Usage) -> Usage {
+    let told = line.pointer("/usage").map(tokens).unwrap_or_default();
+    let is_told = told.input_tokens > 0 || told.output_tokens > 0;
     Usage {
-        input_tokens: number(line, "/usage/input_tokens") + cached + written,
-        output_tokens: number(line, "/usage/output_tokens"),
-        cached_tokens: cached,
         cost_micro_usd: micro_usd(line, "/total_cost_usd"),
+        ..if is_told { told } else { so_far }
+    }
+}
+
+fn tokens(usage: &Value) -> Usage {
+    let cached = number(usage, "/cache_read_input_tokens");
+    let written = number(usage, "/cache_creation_input_tokens");
+    let input = number(usage, "/input_tokens");
+    Usage {
+        input_tokens: input.saturating_add(cached).saturating_add(written),
+        output_tokens: number(usage, "/output_tokens"),
+        cached_tokens: cached,
+        cost_micro_usd: None,
         cumulative: false,
     }
 }

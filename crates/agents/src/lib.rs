@@ -22,6 +22,7 @@ mod invocation;
 mod json;
 mod known;
 mod lines;
+mod message_usage;
 mod missing;
 mod opencode;
 mod options;

@@ -136,7 +136,8 @@ const WORDS: [(&[&str], Meaning); 8] = [
 pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
     let status = error.status.or_else(|| status_in(error.message));
     let resets = error.resets.clone().or_else(|| reset_in(error.message));
-    let (class, kind) = match by_words(error).or_else(|| by_status(status?))? {
+    let words = by_words(error).filter(|meaning| !is_overruled(*meaning, status));
+    let (class, kind) = match words.or_else(|| by_status(status?))? {
         // A quota that comes back is a limit, whatever is said about billing.
         NO_CREDIT if resets.is_some() => LIMITED,
         meaning => meaning,
@@ -181,6 +182,16 @@ fn by_words(error: &ApiError<'_>) -> Option<Meaning> {
     let found = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let row = WORDS.iter().find(|(words, _)| found(words))?;
     Some(row.1)
+}
+
+/// A service that is down or refuses for a while may name whom it waits for, its login or its
+/// billing: that says nothing about ours.
+fn is_overruled(meaning: Meaning, status: Option<u16>) -> bool {
+    match status {
+        Some(429) => meaning == LOGIN,
+        Some(500..=599) => meaning == LOGIN || meaning == NO_CREDIT,
+        _ => false,
+    }
 }
 
 fn by_status(status: u16) -> Option<Meaning> {
@@ -287,6 +298,14 @@ mod tests {
         );
         check(None, "No conversation found with session ID: x", Some(LOST));
         check(Some(400), "tools.0: bad schema", None);
+        let down = "upstream authentication service unavailable";
+        check(Some(503), down, Some(DOWN));
+        check(Some(429), down, Some(LIMITED));
+        check(None, &format!("API Error: 503 {down}"), Some(DOWN));
+        check(Some(502), "billing service: bad gateway", Some(DOWN));
+        check(Some(401), down, Some(LOGIN));
+        check(None, down, Some(LOGIN));
+        check(Some(429), "insufficient_quota", Some(NO_CREDIT));
         check(None, "something else", None);
     }
 

@@ -5,7 +5,7 @@
 use regreen_agents::{
     Agent, AgentChoice, Assignment, Decoder, Options, Permissions, Reply, Stream,
 };
-use regreen_model::{AgentEvent, PromptKind, TaskId, TroubleClass};
+use regreen_model::{AgentEvent, PromptKind, TaskId, TroubleClass, Usage};
 use serde_json::{Value, json};
 
 fn decoder(permissions: Permissions, session: Option<&str>) -> Box<dyn Decoder> {
@@ -116,6 +116,14 @@ fn a_task_is_done_and_all_of_it_is_seen() {
     let cost = update(
         &json!({"sessionUpdate": "usage_update", "used": 120, "size": 1000, "cost": {"amount": 0.003, "currency": "USD"}}),
     );
+    let told = |input_tokens, cost| {
+        AgentEvent::Usage(Usage {
+            input_tokens,
+            cost_micro_usd: Some(cost),
+            ..Usage::default()
+        })
+    };
+    assert_eq!(hear(&mut decoder, &cost).events, [told(120, 3000)]);
     assert_eq!(hear(&mut decoder, &cost), Reply::default());
     let _ = hear(&mut decoder, &said("All done.\n"));
     let _ = hear(&mut decoder, &said("TASK_COMPLETE"));

@@ -130,7 +130,8 @@ pub struct Explain {
     /// The input is a failure report: print it as JSON
     #[arg(long, conflicts_with = "plan")]
     pub report: bool,
-    /// Also say what a run with --recovery-mode would do about it; without FILE: about everything
+    /// Also say what a run with --recovery-mode would do about it; on a terminal, without FILE:
+    /// about everything
     #[arg(long)]
     pub plan: bool,
 }

@@ -120,3 +120,25 @@ fn bad_input_is_told() {
     test.run(&["explain", "x.log", "--report"]).exits(2);
     assert_eq!(test.text("x.log"), "nothing like a report\n");
 }
+
+#[test]
+fn secrets_in_a_log_are_not_shown() {
+    let key = format!("sk-ant-api03-{}", "a1B2".repeat(12));
+    let log = format!(
+        "Traceback (most recent call last):\n  File \"app.py\", line 3, in <module>\n    connect('postgres://app:hunter2secret@db.example/x', key='{key}')\nConnectionError: cannot reach https://me:hunter2secret@example.com/?key={key}\n"
+    );
+    for more in [&["--exit-code", "1"][..], &["--exit-code", "1", "--json"]] {
+        let test = Test::new().file("out.log", &log);
+        let output = test
+            .command(&[&["explain", "out.log"], more].concat())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains("ConnectionError"), "{printed}");
+        assert!(!printed.contains("hunter2secret"), "{printed}");
+        assert!(!printed.contains(&key[..20]), "{printed}");
+        if more.contains(&"--json") {
+            serde_json::from_str::<serde_json::Value>(&printed).unwrap();
+        }
+    }
+}

@@ -24,7 +24,8 @@ pub struct AttemptReport {
     /// Whether the agent used a tool; `None` if it does not say.
     pub used_tools: Option<bool>,
     pub session: Option<String>,
-    /// The agent ended, and never said that it had come to its end.
+    /// The agent ended, and never said that it had come to its end, or said that it was no
+    /// good one.
     #[serde(default)]
     pub unfinished: bool,
     #[serde(default)]

@@ -29,6 +29,8 @@ pub struct Evidence {
     pub output: Output,
     /// Paths that differ from before the attempt.
     pub files_changed: Vec<String>,
+    /// Whether it was seen to get on, where somebody watched; else what else is here tells.
+    pub progressed: Option<bool>,
     /// What the independent check said, if it ran.
     pub verify: Option<Box<VerifyResult>>,
 }

@@ -125,6 +125,31 @@ impl RepairAction {
         })
     }
 
+    /// Whether it is done as a whole or not at all, and runs no program.
+    #[must_use]
+    pub fn is_one_step(&self) -> bool {
+        match self {
+            Self::ChmodX { .. }
+            | Self::CleanCache { .. }
+            | Self::CopyFile { .. }
+            | Self::CrlfToLf { .. }
+            | Self::EndProcess { .. }
+            | Self::Mkdir { .. }
+            | Self::RemoveStaleLock { .. }
+            | Self::SetEnv { .. } => true,
+            Self::AptInstall { .. }
+            | Self::Ask { .. }
+            | Self::CargoAdd { .. }
+            | Self::CargoInstall { .. }
+            | Self::GoGet { .. }
+            | Self::NpmInstall { .. }
+            | Self::PipInstall { .. }
+            | Self::Run { .. }
+            | Self::RunFormatter { .. }
+            | Self::VenvCreate { .. } => false,
+        }
+    }
+
     /// What it is done with or to.
     #[must_use]
     pub fn arguments(&self) -> Vec<&str> {

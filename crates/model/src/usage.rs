@@ -23,6 +23,14 @@ impl Usage {
             Some(now) => Some(now.checked_sub(cost(earlier))?),
             None => None,
         };
+        let is_untold = self.input_tokens == 0 && self.output_tokens == 0;
+        if is_untold {
+            // Some tell what it costs before they tell the tokens.
+            return Some(Self {
+                cost_micro_usd: more_cost,
+                ..Self::default()
+            });
+        }
         Some(Self {
             input_tokens: self.input_tokens.checked_sub(earlier.input_tokens)?,
             output_tokens: self.output_tokens.checked_sub(earlier.output_tokens)?,
@@ -32,8 +40,9 @@ impl Usage {
         })
     }
 
+    /// Both together.
     #[must_use]
-    pub(crate) fn plus(&self, more: &Self) -> Self {
+    pub fn plus(&self, more: &Self) -> Self {
         let cost = [self.cost_micro_usd, more.cost_micro_usd];
         let cost = cost.into_iter().flatten().reduce(u64::saturating_add);
         Self {

@@ -67,6 +67,19 @@ mod tests {
     }
 
     #[test]
+    fn a_cost_that_is_told_before_the_tokens_is_counted_once() {
+        let mut ledger = UsageLedger::default();
+        ledger.count(Some("s"), &usage(100, false));
+        let cost_alone = Usage {
+            cost_micro_usd: Some(310),
+            cumulative: true,
+            ..Usage::default()
+        };
+        let new = ledger.count(Some("s"), &cost_alone);
+        assert_eq!((new.cost_micro_usd, new.input_tokens), (Some(10), 0));
+    }
+
+    #[test]
     fn a_total_that_has_become_smaller_counts_from_the_beginning() {
         let mut ledger = UsageLedger::default();
         let mut count = |usage: Usage| ledger.count(Some("s"), &usage).input_tokens;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use regreen_workspace::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
@@ -93,11 +94,11 @@ impl Folder {
     }
 
     /// Writes a file anew beside itself and puts it in its place: a crash leaves one or the
-    /// other.
+    /// other. The draft has a name of its own, and nothing but it is ever taken away.
     pub(crate) fn replace(&self, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
-        let mut draft = OsString::from(".regreen-");
-        draft.push(name);
-        let written = self.write_draft(&draft, bytes, mode);
+        let draft = draft_name(name);
+        let file = self.new_file(&draft, 0o600)?;
+        let written = write_draft(file, bytes, mode);
         let placed = written.and_then(|()| self.rename(&draft, self, name));
         if placed.is_err() {
             let _ = self.remove_file(&draft);
@@ -105,16 +106,54 @@ impl Folder {
         placed
     }
 
-    fn write_draft(&self, draft: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
-        let mut file = self.new_file(draft, 0o600)?;
-        file.write_all(bytes)?;
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
-        file.sync_all()
-    }
-
     pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, name, &to.0, new)?)
     }
+}
+
+fn write_draft(mut file: File, bytes: &[u8], mode: u32) -> io::Result<()> {
+    file.write_all(bytes)?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+    file.sync_all()
+}
+
+const DRAFT: &str = ".regreen-repair-";
+
+/// A name that no other draft has.
+fn draft_name(name: &OsStr) -> OsString {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut draft = OsString::from(format!("{DRAFT}{}-{count}-", std::process::id()));
+    draft.push(name);
+    draft
+}
+
+/// Whether a file was a draft of another.
+pub(crate) fn is_draft_of(draft: &OsStr, name: &OsStr) -> bool {
+    let (Some(draft), Some(name)) = (draft.to_str(), name.to_str()) else {
+        return false;
+    };
+    let middle = draft
+        .strip_prefix(DRAFT)
+        .and_then(|rest| rest.strip_suffix(name))
+        .and_then(|rest| rest.strip_suffix('-'));
+    middle.is_some_and(|middle| middle.chars().all(|c| c.is_ascii_digit() || c == '-'))
+}
+
+/// Whether a place, as far as it is there, is made of folders of the workspace: nothing on the
+/// way is a link.
+pub(crate) fn is_in_place(root: &Path, folder: &Path) -> io::Result<()> {
+    let mut at = Folder::open(root)?;
+    for part in folder.components() {
+        let Component::Normal(name) = part else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        at = match at.enter(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            inner => inner?,
+        };
+    }
+    Ok(())
 }
 
 /// Longer texts are no paths.
@@ -193,6 +232,26 @@ mod tests {
         ] {
             assert_eq!(at(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn writing_anew_takes_nothing_away_that_is_somebody_elses() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::open(root.path()).unwrap();
+        fs::write(root.path().join(".regreen-a"), "mine").unwrap();
+        fs::create_dir(root.path().join("a")).unwrap();
+        fs::write(root.path().join("a/x"), "mine").unwrap();
+        assert!(folder.replace(OsStr::new("a"), b"new", 0o644).is_err());
+        let left = fs::read_to_string(root.path().join(".regreen-a")).unwrap();
+        assert_eq!(
+            (left.as_str(), root.path().read_dir().unwrap().count()),
+            ("mine", 2)
+        );
+        assert!(is_draft_of(&draft_name(OsStr::new("a")), OsStr::new("a")));
+        assert!(!is_draft_of(
+            OsStr::new(".regreen-repair-x-a"),
+            OsStr::new("a")
+        ));
     }
 
     #[test]

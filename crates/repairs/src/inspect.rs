@@ -5,8 +5,8 @@ use crate::scene::Scene;
 use crate::text;
 use crate::verdict::Verdict;
 
-/// What may be done about a failure, as the workspace is now. Changes nothing and runs
-/// nothing.
+/// What may be done about a failure, as the workspace is now. Changes nothing, and runs nothing
+/// but git, to ask what it tracks and ignores.
 #[must_use]
 pub fn inspect(scene: &Scene<'_>, failure: &Failure) -> Inspection {
     verdict(scene, failure).into_inspection()

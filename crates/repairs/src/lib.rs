@@ -10,6 +10,7 @@ mod carry_out;
 mod declared;
 mod deeds;
 mod folder;
+mod half_done;
 mod inspect;
 mod looks;
 mod names;
@@ -21,6 +22,7 @@ mod verdict;
 
 pub use carry_out::carry_out;
 pub use declared::Declared;
+pub use half_done::put_away_half_done;
 pub use inspect::inspect;
 pub use runner::{Ran, Runner, ToolCall};
 pub use scene::Scene;

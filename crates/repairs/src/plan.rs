@@ -48,6 +48,8 @@ pub(crate) struct ToolRun {
     pub(crate) keeps: Vec<RelPath>,
     /// A folder that is made, and set aside again if it does not help.
     pub(crate) makes: Option<RelPath>,
+    /// Folders that are written to, whether they are there or not.
+    pub(crate) into: Vec<RelPath>,
     pub(crate) check: Check,
 }
 

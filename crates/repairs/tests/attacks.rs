@@ -224,6 +224,141 @@ fn a_manifest_that_fetches_from_elsewhere() {
     }
 }
 
+fn with_tools(stage: &mut Stage, names: &[&str]) {
+    for name in names {
+        stage.write_outside(name, "#!/bin/sh\n");
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(stage.outside().join(name), mode).unwrap();
+    }
+    stage.path = stage.outside().as_os_str().to_owned();
+}
+
+#[test]
+fn a_lock_or_setting_of_a_manager_that_the_agent_wrote() {
+    for (call, lock) in [
+        ("poetry run x", "poetry.lock"),
+        ("pipenv run x", "Pipfile.lock"),
+        ("pdm run x", "pdm.lock"),
+        ("uv run x", "uv.lock"),
+    ] {
+        for changed in [
+            lock,
+            "pyproject.toml",
+            "uv.toml",
+            "setup.py",
+            "libs/a/pyproject.toml",
+        ] {
+            let stage = Stage::new();
+            stage.write(
+                "pyproject.toml",
+                "[project]\nname='a'\ndependencies=['requests']\n",
+            );
+            stage.write(lock, "");
+            let mut stage = stage.begin();
+            with_tools(&mut stage, &["poetry", "pipenv", "pdm", "uv", "python3"]);
+            stage.commands = vec![call.to_owned()];
+            let missing = failure(
+                FailureKind::MissingPythonModule,
+                "ModuleNotFoundError: No module named 'requests'",
+                pip("requests"),
+            );
+            assert!(
+                matches!(stage.inspect(&missing), Inspection::Allowed(_)),
+                "{call}"
+            );
+            stage.write(changed, "# changed\n");
+            let said = stage.attack(&missing);
+            assert!(
+                matches!(said, Inspection::Refused { .. }),
+                "{changed}: {said:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_project_that_the_agent_changed_is_not_installed() {
+    for changed in ["pyproject.toml", "setup.py", "setup.cfg"] {
+        let stage = with_venv();
+        stage.write("pyproject.toml", "[project]\nname='zqapp'\nversion='1'\n");
+        stage.write("src/zqapp/__init__.py", "");
+        let stage = stage.begin();
+        stage.write(changed, "# changed\n");
+        let said = missing_module(&stage, "zqapp");
+        assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+    }
+}
+
+#[test]
+fn requirements_are_used_whole_only_if_all_that_belongs_to_them_is_as_it_was() {
+    for changed in ["pins.txt", "base.txt", "libs/x/setup.py", "setup.cfg"] {
+        let stage = with_venv();
+        stage.write(
+            "requirements.txt",
+            "-r base.txt\n-e .\n./libs/x[y]\nrequests\n",
+        );
+        stage.write("base.txt", "-c pins.txt\nsix\n");
+        stage.write("pins.txt", "six==1\n");
+        stage.write("libs/x/pyproject.toml", "");
+        stage.write("pyproject.toml", "");
+        let stage = stage.begin();
+        let missing = failure(
+            FailureKind::MissingPythonModule,
+            "ModuleNotFoundError: No module named 'requests'",
+            pip("requests"),
+        );
+        let arguments = || match stage.inspect(&missing) {
+            Inspection::Allowed(planned) => planned.action.arguments().join(" "),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(arguments(), "-r requirements.txt");
+        stage.write(changed, "# changed\n");
+        assert_eq!(arguments(), "requests", "{changed}");
+    }
+}
+
+#[test]
+fn what_an_included_file_fetches_from_elsewhere() {
+    let stage = with_venv();
+    stage.write("requirements.txt", "-r base.txt\nrequests\n");
+    stage.write("base.txt", "-c pins.txt\n");
+    stage.write("pins.txt", "--index-url http://127.0.0.1:9/simple\n");
+    missing_module(&stage.begin(), "requests");
+}
+
+#[test]
+fn what_steers_npm_in_a_manifest_or_in_a_member() {
+    let manifest = |more: &str| format!(r#"{{"dependencies":{{"ms":"2.1.3"}}{more}}}"#);
+    let members = r#","workspaces":["packages/*"]"#;
+    let missing = failure(
+        FailureKind::MissingNodeModule,
+        "Error: Cannot find module 'ms'",
+        npm("ms"),
+    );
+    for (before, path, after) in [
+        (
+            "",
+            "package.json",
+            manifest(r#","overrides":{"ms":"npm:zqevil@1"}"#),
+        ),
+        ("", "package.json", manifest(r#","resolutions":{"ms":"1"}"#)),
+        ("", "package.json", manifest(members)),
+        (members, "packages/a/package.json", manifest("")),
+        (members, "packages/b/package.json", manifest("")),
+        ("", ".npmrc", "registry=x".to_owned()),
+        ("", "pnpm-workspace.yaml", "packages: [x]".to_owned()),
+    ] {
+        let stage = Stage::new();
+        stage.write("package.json", &manifest(before));
+        stage.write("packages/a/package.json", r#"{"name":"a"}"#);
+        let mut stage = stage.begin();
+        with_tools(&mut stage, &["npm"]);
+        assert!(matches!(stage.inspect(&missing), Inspection::Allowed(_)));
+        stage.write(path, &after);
+        stage.attack(&missing);
+    }
+}
+
 #[test]
 fn one_letter_off_a_known_package() {
     let stage = with_venv();
@@ -506,6 +641,97 @@ fn a_lock_file_that_locks_nothing() {
     ));
 }
 
+/// A pid that no process has: of a child that was waited for.
+fn dead_pid() -> u32 {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+fn git(stage: &Stage, args: &[&str]) {
+    let status = Command::new("git")
+        .args(args)
+        .current_dir(stage.root())
+        .status();
+    assert!(status.unwrap().success(), "{args:?}");
+}
+
+#[test]
+fn a_file_that_is_no_lock_but_has_a_number_in_it() {
+    let dead = dead_pid();
+    let stage = Stage::new();
+    stage.write("notes.md", &format!("the process {dead} was slow\n"));
+    stage.write("data.json", &format!("{{\"pid\": {dead}}}"));
+    stage.write("rapid", &dead.to_string());
+    stage.write("work.lock", &format!("{dead}\nand a day of work\n"));
+    stage.write("other.pid", &format!("pid {dead} on another host\n"));
+    stage.write("db/postmaster.pid", &dead.to_string());
+    stage.write("far.pid", "2000000000");
+    let stage = stage.begin();
+    for path in [
+        "notes.md",
+        "data.json",
+        "rapid",
+        "work.lock",
+        "other.pid",
+        "db/postmaster.pid",
+        "far.pid",
+    ] {
+        stage.attack(&failure(FailureKind::StaleLock, "", remove_lock(path)));
+        let line = format!("could not lock {path}: process {dead} has it");
+        stage.attack(&failure(FailureKind::StaleLock, &line, None));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_that_git_tracks() {
+    let stage = Stage::new();
+    stage.write("app.pid", &dead_pid().to_string());
+    git(&stage, &["init", "-q"]);
+    let stage = stage.begin();
+    let removal = failure(FailureKind::StaleLock, "", remove_lock("app.pid"));
+    assert!(matches!(stage.inspect(&removal), Inspection::Allowed(_)));
+    git(&stage, &["add", "app.pid"]);
+    let said = stage.attack(&removal);
+    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+}
+
+#[test]
+fn settings_that_git_would_commit() {
+    let stage = Stage::new();
+    stage.write(".env.example", "SECRET_KEY=x\n");
+    git(&stage, &["init", "-q"]);
+    let stage = stage.begin();
+    let unset = failure(
+        FailureKind::MissingEnvVar,
+        "RuntimeError: SECRET_KEY is not set",
+        None,
+    );
+    let said = stage.attack(&unset);
+    assert!(matches!(said, Inspection::Ask { .. }), "{said:?}");
+    stage.write(".gitignore", ".env\n");
+    assert!(matches!(stage.inspect(&unset), Inspection::Allowed(_)));
+}
+
+#[test]
+fn a_git_of_the_workspace_fetches_no_submodule() {
+    let stage = Stage::new();
+    stage.write(
+        ".gitmodules",
+        "[submodule \"x\"]\n\tpath = libs/x\n\turl = ./x\n",
+    );
+    stage.write_program("bin/git", "#!/bin/sh\ntouch pwned\n");
+    let mut stage = stage.begin();
+    stage.path = stage.root().join("bin").into_os_string();
+    let said = stage.attack(&failure(
+        FailureKind::MissingFile,
+        "cat: libs/x/a.txt: No such file or directory",
+        None,
+    ));
+    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pid_that_is_another_process_by_now() {
@@ -650,6 +876,70 @@ fn a_target_that_the_agent_wrote_or_that_does_more() {
 }
 
 #[test]
+fn a_script_with_hooks_or_that_calls_others() {
+    let package = |scripts: &str| {
+        let stage = Stage::new();
+        stage.write("package.json", &format!(r#"{{"scripts":{{{scripts}}}}}"#));
+        stage.write("gen.js", "");
+        stage.begin()
+    };
+    let missing = failure(
+        FailureKind::MissingFile,
+        "Error: ENOENT: no such file or directory, open 'src/v.js'",
+        None,
+    );
+    let harmless = r#""gen":"node gen.js > src/v.js""#;
+    for more in [
+        r#""pregen":"rm -rf data""#,
+        r#""postgen":"find . -delete""#,
+        r#""gen":"npm run clean && node gen.js > src/v.js""#,
+    ] {
+        package(&format!("{harmless},{more}")).attack(&missing);
+    }
+    let stage = package(harmless);
+    stage.write("gen.js", "require('fs').rmSync('data')");
+    stage.attack(&missing);
+    let stage = package(harmless);
+    stage.write(".npmrc", "script-shell=./evil\n");
+    stage.attack(&missing);
+    let stage = package(harmless);
+    stage.write_program("node_modules/.bin/node", "#!/bin/sh\n");
+    stage.attack(&missing);
+}
+
+#[test]
+fn a_makefile_that_goes_before_the_declared_one() {
+    let stage = Stage::new();
+    stage.write("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n");
+    let stage = stage.begin();
+    stage.write("GNUmakefile", "gen/v.py:\n\ttouch pwned\n");
+    stage.write("Makefile.sh", "gen/v.py:\n\ttouch pwned\n");
+    let line = "No module named 'v'";
+    let missing = failure(FailureKind::MissingPythonModule, line, pip("v"));
+    let Inspection::Allowed(planned) = stage.inspect(&missing) else {
+        panic!("the Makefile is as it was");
+    };
+    let result = stage.carry_out(&missing, &planned, &mut InPlace(&stage));
+    assert!(matches!(result, RepairResult::Done { .. }), "{result:?}");
+    assert!(!stage.root().join("pwned").exists());
+}
+
+/// Runs what it is asked to run, in the workspace.
+struct InPlace<'s>(&'s Stage);
+
+impl Runner for InPlace<'_> {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        let folder = self.0.root().join(&call.folder);
+        let mut command = Command::new(&call.argv[0]);
+        let output = command.args(&call.argv[1..]).current_dir(folder).output();
+        Ran {
+            exit: output.unwrap().status.code(),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
 fn a_cache_that_does_not_say_so_itself() {
     let cases: [(&str, &str); 4] = [
         ("", "untagged"),
@@ -753,6 +1043,137 @@ fn secrets_of_manifests_are_neither_kept_nor_shown() {
     let shown = serde_json::to_string(&said).unwrap();
     assert!(!kept.contains("hunter2"), "{kept}");
     assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+/// Puts a link in the place of a folder once the first call is done.
+struct Swapping<'s>(&'s Stage, usize);
+
+impl Runner for Swapping<'_> {
+    fn run(&mut self, call: &ToolCall) -> Ran {
+        assert_eq!(self.1, 0, "{:?} was started", call.argv);
+        self.1 += 1;
+        fs::remove_dir_all(self.0.root().join(".venv")).unwrap();
+        symlink(self.0.outside(), self.0.root().join(".venv")).unwrap();
+        Ran {
+            exit: Some(0),
+            output: String::new(),
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_between_two_calls() {
+    let stage = Stage::new();
+    stage.write("requirements.txt", "inflection\n");
+    let mut stage = stage.begin();
+    with_tools(&mut stage, &["python3"]);
+    let missing = failure(
+        FailureKind::MissingPythonModule,
+        "No module named 'inflection'",
+        pip("inflection"),
+    );
+    let Inspection::Allowed(planned) = stage.inspect(&missing) else {
+        panic!("the manifest names it");
+    };
+    let result = stage.carry_out(&missing, &planned, &mut Swapping(&stage, 0));
+    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+}
+
+#[test]
+fn a_folder_on_the_way_that_is_a_link() {
+    let stage = Stage::new();
+    stage.write("Gemfile", "gem 'rake'\n");
+    stage.write("Gemfile.lock", "");
+    stage.write("web/Makefile", "gen/v.js:\n\tmkdir -p gen; echo 1 > $@\n");
+    let mut stage = stage.begin();
+    with_tools(&mut stage, &["bundle", "make"]);
+    let args = vec!["bundle".to_owned(), "install".to_owned()];
+    let gems = failure(
+        FailureKind::MissingFile,
+        "",
+        Some(RepairAction::Run { args }),
+    );
+    assert!(matches!(stage.inspect(&gems), Inspection::Allowed(_)));
+    symlink(stage.outside(), stage.root().join("vendor")).unwrap();
+    stage.attack(&gems);
+
+    let line = "ENOENT: no such file or directory, open 'web/gen/v.js'";
+    let missing = failure(FailureKind::MissingFile, line, None);
+    let Inspection::Allowed(planned) = stage.inspect(&missing) else {
+        panic!("the Makefile is as it was");
+    };
+    fs::rename(stage.root().join("web"), stage.outside().join("web")).unwrap();
+    symlink(stage.outside().join("web"), stage.root().join("web")).unwrap();
+    let result = stage.carry_out(&missing, &planned, &mut Swapping(&stage, 1));
+    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+}
+
+#[test]
+fn a_generated_file_in_a_folder_that_leads_out() {
+    let stage = Stage::new();
+    stage.write("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n");
+    let stage = stage.begin();
+    symlink(stage.outside(), stage.root().join("gen")).unwrap();
+    let line = "No module named 'v'";
+    let missing = failure(FailureKind::MissingPythonModule, line, pip("v"));
+    if let Inspection::Allowed(planned) = stage.inspect(&missing) {
+        let result = stage.carry_out(&missing, &planned, &mut InPlace(&stage));
+        assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+    }
+    assert_eq!(fs::read_dir(stage.outside()).unwrap().count(), 0);
+}
+
+#[test]
+fn settings_of_cargo_that_the_agent_wrote() {
+    let stage = Stage::new();
+    stage.write(
+        "Cargo.toml",
+        "[package]\nname='a'\n[dependencies]\nserde='1'\n",
+    );
+    stage.write("Cargo.lock", "");
+    let mut stage = stage.begin();
+    with_tools(&mut stage, &["cargo"]);
+    let args = vec!["serde".to_owned()];
+    let missing = failure(
+        FailureKind::CompileError,
+        "error[E0432]: unresolved import `serde`",
+        Some(RepairAction::CargoAdd { args }),
+    );
+    assert!(matches!(stage.inspect(&missing), Inspection::Allowed(_)));
+    stage.write(
+        ".cargo/config.toml",
+        "[source.crates-io]\nreplace-with='x'\n",
+    );
+    let said = stage.attack(&missing);
+    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+}
+
+#[test]
+fn a_forged_mark_of_a_repair_that_was_cut_off() {
+    let stage = Stage::new();
+    stage.write("src/main.py", "gold");
+    stage.write(".venv/x", "tracked");
+    git(&stage, &["init", "-q"]);
+    git(&stage, &["add", "-f", ".venv/x"]);
+    let stage = stage.begin();
+    let planned = |action: RepairAction| PlannedRepair {
+        action,
+        does: "make".to_owned(),
+    };
+    let mark = r#"{"does":"make","makes":["src","src/main.py",".venv","../outside",".git"]}"#;
+    let path = ".venv".to_owned();
+    let args = vec!["npm".to_owned()];
+    for action in [
+        RepairAction::VenvCreate { path },
+        RepairAction::Run { args },
+    ] {
+        stage.write(".regreen/repair-begun", mark);
+        stage.put_away_half_done(&planned(action)).unwrap();
+        for kept in ["src/main.py", ".venv/x", ".git/index"] {
+            assert!(stage.root().join(kept).exists(), "{kept}");
+        }
+    }
+    assert!(stage.outside().exists());
 }
 
 #[test]

@@ -240,6 +240,66 @@ fn without_an_environment_one_is_made() {
     );
 }
 
+/// A tool that begins, and never comes back.
+struct CutOff<'s>(&'s Stage, &'s str);
+
+impl Runner for CutOff<'_> {
+    fn run(&mut self, _call: &ToolCall) -> Ran {
+        self.0.write(self.1, "half");
+        panic!("cut off");
+    }
+}
+
+/// Carries it out as far as a crash lets it.
+fn crash(stage: &Stage, failure: &Failure, planned: &PlannedRepair, half: &str) {
+    let mut runner = CutOff(stage, half);
+    let carried = std::panic::AssertUnwindSafe(|| stage.carry_out(failure, planned, &mut runner));
+    assert!(std::panic::catch_unwind(carried).is_err());
+    assert!(stage.root().join(half).exists());
+}
+
+#[test]
+fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
+    let stage = Stage::new();
+    stage.write("requirements.txt", "inflection\n");
+    stage.write(
+        "Makefile",
+        "gen/version.py:\n\tmkdir -p gen; echo V=1 > $@\n",
+    );
+    stage.write_outside("bin/python3", "#!/bin/sh\n");
+    let python = stage.outside().join("bin/python3");
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut stage = stage.begin();
+    let path = [
+        stage.outside().join("bin"),
+        "/usr/bin".into(),
+        "/bin".into(),
+    ];
+    stage.path = std::env::join_paths(path).unwrap();
+    for (module, half) in [
+        ("inflection", ".venv/lib/half"),
+        ("version", "gen/version.py"),
+    ] {
+        let failure = missing_module(module, module);
+        let planned = allowed(&stage, &failure);
+        crash(&stage, &failure, &planned, half);
+        assert_ne!(
+            stage.inspect(&failure),
+            Inspection::Allowed(planned.clone())
+        );
+        stage.put_away_half_done(&planned).unwrap();
+        assert!(!stage.root().join(half).exists());
+        assert_eq!(allowed(&stage, &failure), planned);
+        // Once is enough: what is made later stays.
+        stage.write(half, "whole");
+        stage.put_away_half_done(&planned).unwrap();
+        assert!(stage.root().join(half).exists());
+    }
+    // Ignored before anything was in it.
+    let ignored = stage.root().join(".regreen/removed/1/.venv/.gitignore");
+    assert_eq!(fs::read_to_string(ignored).unwrap(), "*\n");
+}
+
 #[test]
 fn an_environment_that_did_not_help_is_set_aside_again() {
     let stage = Stage::new();
@@ -462,8 +522,9 @@ fn a_generated_file_is_made_by_its_target() {
     let stage = Stage::new();
     stage.write(
         "Makefile",
-        "gen: gen/version.py\ngen/version.py:\n\tmkdir -p gen; echo V=1 > $@\n",
+        "gen: gen/version.py\ngen/version.py: version.txt\n\tmkdir -p gen; echo \"V=`cat version.txt`\" > $@\n",
     );
+    stage.write("version.txt", "1\n");
     let stage = stage.begin();
     let failure = missing_module("version", "version");
     let planned = allowed(&stage, &failure);

@@ -113,6 +113,13 @@ impl Narrator {
                     reason(why)
                 ),
             )),
+            Event::RepairInspected {
+                task,
+                inspection: Inspection::Refused { why },
+            } => Some(Line::happened(
+                Tone::Plain,
+                format!("{}: not repaired by regreen: {}", task.id, reason(why)),
+            )),
             Event::RepairStarted { task, repair, .. } => Some(Line::begins(
                 Tone::Plain,
                 format!("{}: regreen does it: {}", named(task), reason(&repair.does)),

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
@@ -13,6 +12,7 @@ use regreen_supervisor::{EndReason, Handle, Stream};
 use crate::chronicle::Chronicle;
 use crate::log_file::LogFile;
 use crate::process::Sink;
+use crate::whole_file::replace_whole;
 
 /// What people are shown of an agent's work, at most so often.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
@@ -48,7 +48,7 @@ pub(crate) struct Question {
 }
 
 impl Heard {
-    fn note(&mut self, event: AgentEvent) {
+    pub(crate) fn note(&mut self, event: AgentEvent) {
         self.is_at_work |= matches!(
             event,
             AgentEvent::Text { .. }
@@ -68,7 +68,8 @@ impl Heard {
             AgentEvent::Question { text, permission } => {
                 self.question = Some(Question { text, permission });
             }
-            AgentEvent::Terminal { ok } => self.finished = Some(ok),
+            // Who has called its run a failure does not make it a success by another word.
+            AgentEvent::Terminal { ok } => self.finished = Some(ok && self.finished != Some(false)),
             // Who works has got over it.
             AgentEvent::ToolEnded { name, ok, exit, .. } => {
                 if ok {
@@ -169,6 +170,16 @@ impl<'a> Listener<'a> {
         self
     }
 
+    /// What ended it. A limit that falls into the time it has to exit, after it has said all,
+    /// cut nothing off.
+    pub(crate) fn judged(&self, reason: EndReason) -> EndReason {
+        let is_limit = matches!(reason, EndReason::HardLimit | EndReason::IdleLimit);
+        match is_limit && self.decoder.is_done() && !self.is_hopeless {
+            true => EndReason::Enough,
+            false => reason,
+        }
+    }
+
     /// The program has ended. One that had said all and was ended then counts as one that
     /// exited.
     pub(crate) fn finish(mut self, ending: &Ending, reason: EndReason) -> (Heard, LogFile) {
@@ -231,8 +242,11 @@ impl<'a> Listener<'a> {
 
     /// Without it an attempt that nobody saw the end of costs nothing; no reason to end it.
     fn keep_usage(&self, usage: &Usage) {
+        if self.heard.usage.as_ref() == Some(usage) {
+            return;
+        }
         if let Ok(usage) = serde_json::to_vec(usage) {
-            let _ = fs::write(&self.usage_file, usage);
+            let _ = replace_whole(&self.usage_file, &usage);
         }
     }
 

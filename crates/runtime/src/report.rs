@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regreen_agents::reset_moment;
+use regreen_agents::{Agent, reset_moment};
 use regreen_diagnosis::{
     contradiction, has_failure_block, modification_request, parse_failure, rank, signal,
 };
@@ -18,6 +18,10 @@ use crate::heard::{Heard, Question};
 /// Of an attempt that ended with a request for other rows in the plan.
 const ASKED_FOR_ROWS: &str =
     "Task did not complete: the agent asked for other rows in the plan instead";
+
+/// Of an attempt that signals completion, by an agent that calls its own run a failure.
+const NOT_A_GOOD_END: &str =
+    "The agent signalled completion, but says of itself that its run did not end well";
 
 pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
     let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
@@ -44,7 +48,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 /// All but what the attempt did to the files and to the plan.
 pub(crate) fn report(
     order: &AttemptOrder,
-    program: &str,
+    agent: &Agent,
     ended: &Ended,
     ending: Ending,
     heard: &Heard,
@@ -66,26 +70,28 @@ pub(crate) fn report(
     let signalled = signal(message, id, task.is_verify).is_some();
     let reports_failure = has_failure_block(message, id);
     let asked_for_rows = request.is_some() || bad_request.is_some();
-    let class = class(program, ended, heard, now);
+    let class = class(agent.program(), ended, heard, now);
     let unfinished = heard.finished.is_none();
+    let is_bad_end = agent.tells_its_end() && heard.finished == Some(false);
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
             (AttemptClass::Ordinary, Some(why)) => why,
             (AttemptClass::Ordinary, None) if unfinished => why_unfinished(ending, heard),
             (AttemptClass::Interrupted, _) => why_cut_off(ended).to_owned(),
+            _ if signalled && is_bad_end => NOT_A_GOOD_END.to_owned(),
             _ if signalled => String::new(),
             _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
             _ => said.error,
         },
         class,
         ending,
-        signalled: signalled && !unfinished,
+        signalled: signalled && !unfinished && !is_bad_end,
         reports_failure,
         contradiction: contradiction(message).map(|found| found.phrase),
         attempted_fix: said.attempted_fix,
         session: heard.session.clone(),
         usage: heard.usage,
-        unfinished,
+        unfinished: unfinished || is_bad_end,
         progressed: ended.stdout_bytes + ended.stderr_bytes > 0,
         modification: request.map(Box::new),
         plan: PlanChanges {
@@ -140,6 +146,8 @@ pub(crate) fn diagnosed(
         tools: heard.tools,
         files_changed,
         ending,
+        // Whoever decides what to do about a time limit goes by this alone.
+        progressed: Some(report.progressed),
         ..Evidence::default()
     };
     rank(&match heard.output {
@@ -259,7 +267,11 @@ fn of_trouble(trouble: &ApiTrouble, now: Timestamp) -> AttemptClass {
 mod tests {
     use std::collections::BTreeSet;
 
-    use regreen_model::{PickedTask, PromptKind, ResetTime, TaskId, TaskKey};
+    use proptest::prelude::*;
+    use regreen_agents::{AgentChoice, Known, Options};
+    use regreen_model::{
+        AgentEvent, FailureKind, PickedTask, PromptKind, ResetTime, TaskId, TaskKey,
+    };
 
     use super::*;
 
@@ -312,7 +324,8 @@ mod tests {
                 ..Heard::default()
             };
             let ending = ending(&ended, Duration::from_secs(2));
-            report(&order(), "sh", &ended, ending, &heard, Timestamp::default()).error
+            let now = Timestamp::default();
+            report(&order(), &agent("command:sh"), &ended, ending, &heard, now).error
         };
         assert_eq!(error("TASK_COMPLETE", EndReason::Normal), "");
         assert_eq!(error("hm", EndReason::Normal), "Task did not complete: hm");
@@ -322,6 +335,86 @@ mod tests {
         );
         // Whoever asked to stop knows why it was cut off.
         assert_eq!(error("hm", EndReason::Cancelled), "");
+    }
+
+    fn agent(name: &str) -> Agent {
+        if let Some(known) = Known::named(name) {
+            return Agent::Known(known, Options::default());
+        }
+        match name.parse() {
+            Ok(AgentChoice::Acp(line)) => Agent::Acp(line, Options::default()),
+            Ok(AgentChoice::Command(line)) => Agent::Command(line),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    fn some_event() -> impl Strategy<Value = AgentEvent> {
+        let text = || prop_oneof![Just("TASK_COMPLETE".to_owned()), Just("Done.".to_owned())];
+        prop_oneof![
+            text().prop_map(|text| AgentEvent::Text { text }),
+            text().prop_map(|text| AgentEvent::FinalMessage { text }),
+            any::<bool>().prop_map(|ok| AgentEvent::Terminal { ok }),
+            Just(AgentEvent::ToolStarted {
+                call: "c".into(),
+                name: "t".into()
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_agent_that_calls_its_run_a_failure_has_passed(
+            mut events in prop::collection::vec(some_event(), 0..8),
+            at in any::<prop::sample::Index>(),
+            name in prop::sample::select(vec!["claude", "codex", "gemini", "opencode", "acp:a"]),
+            reason in prop::sample::select(vec![EndReason::Normal, EndReason::Enough]),
+        ) {
+            events.insert(at.index(events.len() + 1), AgentEvent::Terminal { ok: false });
+            let mut heard = Heard::default();
+            events.into_iter().for_each(|event| heard.note(event));
+            let ended = ended(Exit::Exited(0), reason);
+            let ending = ending(&ended, Duration::from_secs(2));
+            let now = Timestamp::default();
+            let report = report(&order(), &agent(name), &ended, ending, &heard, now);
+            prop_assert!(report.unfinished && !report.signalled);
+            prop_assert!(!report.error.is_empty());
+            let delegated = delegated(name, &ended, ending, &heard, now);
+            prop_assert!(delegated.unfinished);
+        }
+    }
+
+    #[test]
+    fn the_exit_code_of_a_command_means_nothing_for_the_task() {
+        let ended = ended(Exit::Exited(3), EndReason::Normal);
+        let heard = Heard {
+            final_message: "TASK_COMPLETE".into(),
+            finished: Some(false),
+            ..Heard::default()
+        };
+        let ending = ending(&ended, Duration::from_secs(2));
+        let now = Timestamp::default();
+        let report = report(&order(), &agent("command:sh"), &ended, ending, &heard, now);
+        assert!(report.signalled && !report.unfinished);
+    }
+
+    #[test]
+    fn a_time_limit_is_called_what_was_seen_of_the_attempt() {
+        for (progressed, kind) in [
+            (true, FailureKind::TimeoutWithProgress),
+            (false, FailureKind::TimeoutNoProgress),
+        ] {
+            let report = AttemptReport {
+                ending: Ending {
+                    timed_out: true,
+                    ..Ending::default()
+                },
+                progressed,
+                unfinished: true,
+                ..AttemptReport::default()
+            };
+            let found = diagnosed(&report, Heard::default(), Vec::new()).unwrap();
+            assert_eq!(found.kind, kind);
+        }
     }
 
     fn order() -> AttemptOrder {
@@ -364,7 +457,7 @@ mod tests {
         let now = Timestamp::from_millis(1000);
         let trouble = |resets| ApiTrouble {
             class: TroubleClass::Transient,
-            kind: regreen_model::FailureKind::RateLimited,
+            kind: FailureKind::RateLimited,
             message: "slow down".into(),
             status: Some(429),
             resets: Some(resets),

@@ -332,10 +332,7 @@ fn performer(
     let own: BTreeSet<RelPath> = places.spec_files().into_iter().flatten().collect();
     tree.begin(&places.run_folder(run.as_str()), &own)?;
     let shell = programs.find(&RealDisk, "bash");
-    let declared = match config.recovery {
-        true => declared(&places, run, is_new)?,
-        false => Declared::default(),
-    };
+    let declared = declared(&places, run, is_new)?;
     Ok(Performer {
         run: run.as_str().to_owned(),
         verify_timeout_ms: config.verify_timeout_ms,

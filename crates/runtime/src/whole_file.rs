@@ -20,6 +20,14 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteWholeErr
     })
 }
 
+/// Writes a small file that changes often. Who is killed meanwhile leaves the old content or
+/// the new; only if the machine itself ends may the last of it be lost.
+pub(crate) fn replace_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = draft_of(path);
+    fs::write(&draft, bytes)?;
+    fs::rename(&draft, path)
+}
+
 fn try_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -29,8 +29,8 @@ pub use git::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitRequest, Committed, Diff, Git,
     GitCall, GitError, GitReply, GitRunner, Identity, InProgress, KeptSnapshot, LeftAlone,
     LineCount, NewCommit, NotExact, Oid, PlainRunner, Side, Snapshot, SnapshotError,
-    SnapshotLimits, SnapshotWarning, Snapshots, TaskChange, UndoConflict, UndoError, Undone,
-    WhyKept, WhyLeft,
+    SnapshotLimits, SnapshotWarning, Snapshots, Standing, TaskChange, UndoConflict, UndoError,
+    Undone, WhyKept, WhyLeft, standing,
 };
 pub use hashes::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;

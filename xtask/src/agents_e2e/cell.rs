@@ -77,7 +77,7 @@ fn try_cell(
     }
     let code = wait(&mut run.start()?)?;
     let output = fs::read_to_string(run.output)?;
-    Ok(faults(cell, &place, code, &output))
+    Ok(faults(candidate, cell, &place, code, &output))
 }
 
 /// All that is needed to start regreen, once or again.

@@ -5,14 +5,25 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::candidate::Candidate;
 use super::cells::Cell;
+use super::install::Cli;
 use super::leftovers;
 use super::set_up::Place;
 
 const MAX_WAIT_MS: u64 = 10_000;
+/// What the model's server says that each of its replies took.
+const INPUT_TOKENS: u64 = 100;
+const OUTPUT_TOKENS: u64 = 20;
 
 /// All that is not as the cell wants it.
-pub(crate) fn faults(cell: &Cell, place: &Place, code: Option<i32>, output: &str) -> Vec<String> {
+pub(crate) fn faults(
+    candidate: Candidate,
+    cell: &Cell,
+    place: &Place,
+    code: Option<i32>,
+    output: &str,
+) -> Vec<String> {
     let lines = output.lines();
     let events: Vec<Value> = lines
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -28,6 +39,7 @@ pub(crate) fn faults(cell: &Cell, place: &Place, code: Option<i32>, output: &str
     let spec = place.work.join("specs/demo");
     faults.extend(budgets(cell, &events, &spec));
     faults.extend(rows(cell, &spec));
+    faults.extend(tokens(candidate, cell, &events));
     let left = leftovers::wait_for_none(&place.home);
     if !left.is_empty() {
         faults.push(format!("still running: {}", left.join(", ")));
@@ -97,6 +109,20 @@ fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
     // An iteration is numbered while it is made, charged or not: there is no 0th.
     let expected = [of_run, of_run.max(1), of_task.max(1)].map(Some);
     (used != expected).then(|| format!("{used:?} is used, not {expected:?}"))
+}
+
+/// What the model's server told of each reply is what the run has used up, where all goes well.
+fn tokens(candidate: Candidate, cell: &Cell, events: &[Value]) -> Option<String> {
+    // Over the protocol it tells the last of its requests only.
+    let is_last_only = candidate.over_acp && candidate.cli == Cli::Opencode;
+    if cell.name != "success" || is_last_only {
+        return None;
+    }
+    let replies = (cell.replies)(candidate.cli).len() as u64;
+    let summary = &named(events, "run_ended").last()?["summary"];
+    let used = ["input", "output"].map(|name| summary["tokens"][name].as_u64());
+    let told = [INPUT_TOKENS, OUTPUT_TOKENS].map(|tokens| Some(tokens * replies));
+    (used != told).then(|| format!("{used:?} tokens are counted, not {told:?}"))
 }
 
 /// Which rows are ticked in the end.

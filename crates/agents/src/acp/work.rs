@@ -53,10 +53,7 @@ impl Work {
         match update {
             SessionUpdate::ToolCall(call) => self.tool(&call.into()),
             SessionUpdate::ToolCallUpdate(update) => self.tool(&update),
-            SessionUpdate::UsageUpdate(update) => {
-                self.spend(update);
-                Vec::new()
-            }
+            SessionUpdate::UsageUpdate(update) => self.spend(update).into_iter().collect(),
             _ => Vec::new(),
         }
     }
@@ -89,11 +86,19 @@ impl Work {
         found.map(AgentEvent::Trouble)
     }
 
-    fn spend(&mut self, update: UsageUpdate) {
+    /// Told as it comes: who does not come to its end has spent it all the same. What is in the
+    /// context was sent at least once; more is not known before the end. Of a session that
+    /// was loaded it was paid for before.
+    fn spend(&mut self, update: UsageUpdate) -> Option<AgentEvent> {
+        let before = self.usage;
+        if !self.usage.cumulative {
+            self.usage.input_tokens = self.usage.input_tokens.max(update.used);
+        }
         let cost = update.cost.and_then(|cost| serde_json::to_value(cost).ok());
         let dollars = cost.filter(|cost| text(cost, "/currency") == "USD");
         let cost = dollars.and_then(|cost| micro_usd(&cost, "/amount"));
         self.usage.cost_micro_usd = cost.or(self.usage.cost_micro_usd);
+        (self.usage != before).then_some(AgentEvent::Usage(self.usage))
     }
 
     pub(super) fn tool(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
@@ -117,9 +122,16 @@ impl Work {
 
     /// The last words, and what it all cost.
     pub(super) fn finished(&mut self, answer: &Value) -> (String, Usage) {
-        self.usage.input_tokens = number(answer, "/result/usage/inputTokens");
-        self.usage.output_tokens = number(answer, "/result/usage/outputTokens");
-        self.usage.cached_tokens = number(answer, "/result/usage/cachedReadTokens");
+        // Gemini has a place of its own for it.
+        const QUOTA: &str = "/result/_meta/quota/token_count";
+        if let Some(usage) = answer.pointer("/result/usage") {
+            self.usage.input_tokens = number(usage, "/inputTokens");
+            self.usage.output_tokens = number(usage, "/outputTokens");
+            self.usage.cached_tokens = number(usage, "/cachedReadTokens");
+        } else if let Some(quota) = answer.pointer(QUOTA) {
+            self.usage.input_tokens = number(quota, "/input_tokens");
+            self.usage.output_tokens = number(quota, "/output_tokens");
+        }
         (self.said.text(), self.usage)
     }
 }

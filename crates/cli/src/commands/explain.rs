@@ -1,12 +1,13 @@
 //! `regreen explain`: why something failed, from what it printed.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
 use regreen_engine::recovery::{Class, Row, TABLE, table_text};
 use regreen_model::{Ending, Failure, Source};
+use regreen_redaction::Masks;
 use regreen_workspace::ReadError;
 use serde_json::{Value, json};
 
@@ -17,16 +18,18 @@ use crate::problem::Problem;
 
 pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let ending = ending(&arguments)?;
-    if arguments.plan && arguments.file.is_none() {
+    if arguments.plan && arguments.file.is_none() && io::stdin().is_terminal() {
         output::print(&whole_table(arguments.json))?;
         return Ok(Exit::AllGreen);
     }
     let file = arguments.file.clone().unwrap_or_else(|| "-".into());
     let input = open(&file).map_err(|error| unreadable(&file, error))?;
+    // What failed may have printed secrets; only what is shown of it is looked at.
+    let masks = Masks::built_in();
     let text = if arguments.report {
-        report(input, &file)?
+        report(input, &file, &masks)?
     } else {
-        explained(input, &file, arguments, ending)?
+        explained(input, &file, arguments, ending, &masks)?
     };
     output::print(&text)?;
     Ok(Exit::AllGreen)
@@ -64,6 +67,7 @@ fn explained(
     file: &Path,
     arguments: Explain,
     ending: Ending,
+    masks: &Masks,
 ) -> Result<String, Problem> {
     let source = match arguments.source {
         ExplainSource::Agent => Source::Agent,
@@ -82,26 +86,55 @@ fn explained(
     let evidence = evidence_of(scanner.finish(), source, arguments.command, ending);
     let explanation = Explanation::of(&evidence);
     let failure = explanation.failure.as_ref();
-    let plan = failure.filter(|_| arguments.plan).map(row_for);
+    let plan = failure.filter(|_| arguments.plan);
+    let plan = plan.map(|failure| rows_for(failure, source));
     Ok(if arguments.json {
         let mut answer = explanation.to_json();
         if arguments.plan {
-            answer["plan"] = plan.map_or(Value::Null, |row| row_json(&row));
+            answer["plan"] = plan.map_or(Value::Null, |rows| rows_json(&rows));
         }
-        format!("{answer:#}\n")
+        format!("{:#}\n", masked(answer, masks))
     } else {
-        let plan = plan.map(|row| format!("\nPlan: {}", row.text()));
-        output::printable(&(explanation.to_text() + &plan.unwrap_or_default()))
+        let plan = plan.map(|rows| rows_text(&rows));
+        let text = explanation.to_text() + &plan.unwrap_or_default();
+        output::printable(&masks.mask(&text))
     })
 }
 
-/// What a run would do. Whether a repair is allowed only a look at its workspace can tell.
-fn row_for(failure: &Failure) -> Row {
-    let class = match Class::of_kind(failure.kind) {
-        Class::Other if failure.repair.is_some() => Class::Repairable,
-        class => class,
+/// JSON in which every text is masked by itself, so that it stays JSON.
+fn masked(value: Value, masks: &Masks) -> Value {
+    match value {
+        Value::String(text) => Value::String(masks.mask(&text)),
+        Value::Array(values) => values
+            .into_iter()
+            .map(|value| masked(value, masks))
+            .collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (masks.mask(&name), masked(value, masks)))
+            .collect(),
+        value => value,
+    }
+}
+
+/// What a run would do. Whether a repair is allowed only a look at its workspace can tell: then
+/// there are two rows.
+fn rows_for(failure: &Failure, source: Source) -> Vec<Row> {
+    let classes = match Class::of_kind(failure.kind) {
+        Class::PassingTrouble if source == Source::Agent => vec![Class::Transient],
+        Class::Other if failure.repair.is_some() => vec![Class::Repairable, Class::Other],
+        class => vec![class],
     };
-    Row::of(class)
+    classes.into_iter().map(Row::of).collect()
+}
+
+fn rows_text(rows: &[Row]) -> String {
+    let rows: Vec<String> = rows.iter().map(Row::text).collect();
+    format!("\nPlan: {}", rows.join("if it may not be repaired: "))
+}
+
+fn rows_json(rows: &[Row]) -> Value {
+    Value::from_iter(rows.iter().map(row_json))
 }
 
 fn row_json(row: &Row) -> Value {
@@ -120,7 +153,7 @@ fn whole_table(as_json: bool) -> String {
 }
 
 /// A report's text as the object it stands for.
-fn report(mut input: impl Read, path: &Path) -> Result<String, Problem> {
+fn report(mut input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     let read = input.read_to_end(&mut bytes);
     read.map_err(|error| unreadable(path, error))?;
@@ -129,7 +162,7 @@ fn report(mut input: impl Read, path: &Path) -> Result<String, Problem> {
         why: error.to_string(),
     })?;
     let failure = serde_json::to_value(report.into_failure()).unwrap_or_default();
-    Ok(format!("{failure:#}\n"))
+    Ok(format!("{:#}\n", masked(failure, masks)))
 }
 
 fn unreadable(path: &Path, source: io::Error) -> Problem {

@@ -129,10 +129,12 @@ fn refused(name: &str, span: Range<usize>, users_file: &str) -> Fault {
     Fault {
         message: format!("a repository may not set `{name}`"),
         span,
-        label: match name.starts_with("agent_") {
-            true => "it says what the agent may do on your machine".to_owned(),
-            false => "it says which program is run on your machine".to_owned(),
-        },
+        label: match name {
+            "repairs" => "it says what is repaired on your machine",
+            name if name.starts_with("agent_") => "it says what the agent may do on your machine",
+            _ => "it says which program is run on your machine",
+        }
+        .to_owned(),
         way_out,
     }
 }

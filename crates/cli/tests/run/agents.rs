@@ -158,6 +158,101 @@ fn an_exit_without_an_end_is_no_end() {
     );
 }
 
+#[track_caller]
+fn has_not_passed(scene: &Scene, flags: &[&str]) {
+    let once = ["--max-task-iterations", "1"];
+    let (code, printed) = run(scene, &[flags, &once].concat());
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(
+        printed.contains("says of itself that its run did not end well"),
+        "{printed}"
+    );
+    let plan = scene.text("specs/demo/tasks.md");
+    assert!(plan.contains("- [ ] 1.1"), "{plan}");
+}
+
+#[test]
+fn a_signal_before_an_end_that_is_an_error_is_no_success() {
+    let done = DONE.replace("\"is_error\":false", "\"is_error\":true");
+    let scene = scene(&format!("touch out\n{}", says(&[INIT, &done])));
+    has_not_passed(&scene, &[]);
+}
+
+/// An agent of the protocol that signals, and then stops for this reason.
+fn stops_for(reason: &str) -> Scene {
+    let answer = |id: u32, result: &str| {
+        says(&[&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
+        )])
+    };
+    let said = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"TASK_COMPLETE"}}}}"#;
+    let script = format!(
+        "while read -r line; do case $line in\n*'\"initialize\"'*) {} ;;\n*'\"session/new\"'*) {} ;;\n*'\"session/prompt\"'*) touch out\n{}{} ;;\nesac; done",
+        answer(1, r#"{"protocolVersion":1}"#),
+        answer(2, r#"{"sessionId":"s-1"}"#),
+        says(&[said]),
+        answer(3, &format!(r#"{{"stopReason":"{reason}"}}"#)),
+    );
+    let scene = Scene::new(TASK).agent("");
+    let program = scene.outside().join("speaker");
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    scene
+}
+
+fn speaker(scene: &Scene) -> String {
+    format!("acp:{}", scene.outside().join("speaker").display())
+}
+
+#[test]
+fn a_signal_before_a_refusal_is_no_success() {
+    let scene = stops_for("refusal");
+    has_not_passed(&scene, &["--agent", &speaker(&scene)]);
+}
+
+#[test]
+fn a_signal_of_who_was_cancelled_is_no_success() {
+    let scene = stops_for("cancelled");
+    has_not_passed(&scene, &["--agent", &speaker(&scene)]);
+    let scene = stops_for("end_turn");
+    let (code, printed) = run(&scene, &["--agent", &speaker(&scene)]);
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn a_limit_that_falls_into_the_time_to_exit_cuts_nothing_off() {
+    let scene = scene(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
+    let (code, printed) = run(&scene, &["--timeout", "4s"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert_eq!(scene.note("calls").lines().count(), 1);
+}
+
+#[test]
+fn who_spoke_before_its_time_was_over_has_made_progress() {
+    let text = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"I look at it."}]}}"#;
+    for (said, kind) in [
+        (vec![INIT, text], "timeout_with_progress"),
+        (vec![INIT], "timeout_no_progress"),
+    ] {
+        let scene = scene(&format!("{}sleep 300", says(&said)));
+        let flags = ["--timeout", "3s", "--max-task-iterations", "1", "--json"];
+        let (code, printed) = run(&scene, &flags);
+        assert_eq!(code, Some(1), "{printed}");
+        assert!(printed.contains(&format!("\"{kind}\"")), "{printed}");
+    }
+}
+
+#[test]
+fn what_a_rule_forbids_is_a_tool_that_fails_and_ends_nothing() {
+    let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","decision_reason_type":"rule","message":"Permission to use Bash with command curl has been denied."}"#;
+    let scene = scene(&format!("touch out\n{}", says(&[INIT, denied, DONE])));
+    for flags in [&["--agent-permissions", "own"][..], &[]] {
+        let (code, printed) = run(&scene, flags);
+        assert_eq!(code, Some(0), "{printed}");
+        assert_eq!(scene.note("calls").lines().count(), 1);
+    }
+}
+
 #[test]
 fn a_permission_that_nobody_can_give_ends_the_run() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"This command requires approval"}"#;

@@ -72,6 +72,33 @@ fn a_task_and_its_fixes_have_one_budget() {
     assert_eq!(calls(&scene), 3, "{printed}");
 }
 
+/// A message of Claude Code that has used up so many tokens so far.
+fn message(id: &str, input: u64, output: u64) -> String {
+    format!(
+        r#"{{"type":"assistant","message":{{"id":"{id}","model":"m","content":[{{"type":"text","text":"on it"}}],"usage":{{"input_tokens":{input},"output_tokens":{output}}}}}}}"#
+    )
+}
+
+#[test]
+fn who_never_comes_to_its_end_has_spent_what_it_told() {
+    let told = [message("m-1", 7, 1), message("m-1", 1_000_000, 20)];
+    let scene = claude(&format!("{}sleep 300", says(&[INIT, &told[0], &told[1]])));
+    let (code, printed) = run(&scene, &["--max-tokens", "10", "--timeout", "3s"]);
+    assert_eq!(code, Some(1), "{printed}");
+    says_once(&printed, "ERROR: Token budget (10) used up: 1000020 spent.");
+    assert_eq!(calls(&scene), 1);
+}
+
+#[test]
+fn what_was_told_on_the_way_is_not_counted_twice() {
+    let told = [message("m-1", 300, 10), message("m-2", 400, 1)];
+    let works = says(&[INIT, &told[0], &told[1], DONE]);
+    let scene = claude(&format!("touch out more\n{works}"));
+    let (code, printed) = run(&scene, &[]);
+    assert_eq!(code, Some(0), "{printed}");
+    says_once(&printed, "Tokens:          1400 in, 60 out\n");
+}
+
 /// Starts a run and kills it when there is a file whose name ends like this.
 fn killed_at(scene: &Scene, flags: &[&str], file: &str) {
     let mut started = command(scene, flags)

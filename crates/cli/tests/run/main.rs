@@ -27,6 +27,7 @@ mod modification_requests;
 mod plan;
 mod plans_of_all_kinds;
 mod prompts;
+mod repairs;
 mod secrets;
 mod signals;
 mod trouble;

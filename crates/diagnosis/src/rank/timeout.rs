@@ -17,7 +17,8 @@ pub(crate) fn by_limit(evidence: &Evidence) -> Option<Diagnosis> {
     if !(ending.timed_out || by_program || is_escalation(evidence)) {
         return None;
     }
-    let kind = kind(has_progress(evidence));
+    let was_seen = evidence.progressed.filter(|_| ending.timed_out);
+    let kind = kind(was_seen.unwrap_or_else(|| has_progress(evidence)));
     let quoting = Diagnosis::quoting_last_line(kind, "time/limit", evidence);
     let says_only_that = quoting.blocker.as_deref() == Some(TERMINATED);
     Some(Diagnosis {

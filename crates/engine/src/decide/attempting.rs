@@ -162,9 +162,14 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
 
 /// What an attempt is charged to: its task, unless the trouble was none of its making.
 fn is_charged(turn: &Turn<'_>, task: &TaskState, report: &AttemptReport) -> bool {
-    // A reminder is part of the attempt before it; to be asked to split a task is no attempt
-    // at it; and whoever says what becomes of a task does not count its attempts.
-    if task.reminded || task.asked_to_split || choosing::has_a_say(task) {
+    // Whoever says what becomes of a task does not count its attempts.
+    if choosing::has_a_say(task) {
+        return false;
+    }
+    // A reminder is part of the attempt before it, and to be asked to split a task is no attempt
+    // at it; but nothing can be cut off for ever.
+    let is_extra = task.reminded || task.asked_to_split;
+    if is_extra && report.class != AttemptClass::Interrupted {
         return false;
     }
     match report.class {
@@ -269,9 +274,10 @@ fn has_lost_too_many_sessions(turn: &Turn<'_>) -> bool {
 
 /// Starts the next attempt if the task may have one more; a reminder costs nothing.
 pub(super) fn start_unless_used_up(turn: &mut Turn<'_>) {
-    let is_free = turn
-        .task()
-        .is_some_and(|task| task.next_prompt() == PromptKind::Reminder);
+    let is_free = turn.task().is_some_and(|task| {
+        let is_reminder = task.next_prompt() == PromptKind::Reminder;
+        is_reminder && task.interruptions <= FREE_INTERRUPTIONS
+    });
     if failing::is_used_up(turn) && !is_free {
         failing::give_up(turn);
     } else {

@@ -39,7 +39,8 @@ pub(super) fn inspected(turn: &mut Turn<'_>, inspection: &Inspection) {
 fn go_by_plan(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     let Some(task) = turn.task() else { return };
     match plan_for(turn, task, inspection) {
-        Plan::TryAgain | Plan::Wait => attempting::start(turn),
+        Plan::TryAgain => attempting::start(turn),
+        Plan::Wait => wait(turn),
         Plan::Repeat { delay_ms } => waiting::repeat(turn, delay_ms),
         Plan::Split => attempting::start_with(turn, PromptKind::Split),
         Plan::Enrich => attempting::start_with(turn, PromptKind::Enriched),
@@ -48,8 +49,22 @@ fn go_by_plan(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
         Plan::Repair(repair) => ask_budget(turn, Some(repair)),
         Plan::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
         Plan::Fix => ask_budget(turn, None),
-        Plan::GiveUp | Plan::StopRun => failing::give_up(turn),
+        Plan::GiveUp => failing::give_up(turn),
+        Plan::StopRun => ending::broken(turn, &cause(turn)),
     }
+}
+
+/// Waits for the agent's service, from which alone this failure can come.
+fn wait(turn: &mut Turn<'_>) {
+    let why = cause(turn);
+    waiting::start(turn, &why, None);
+}
+
+fn cause(turn: &Turn<'_>) -> String {
+    let failure = turn.task().and_then(|task| task.failure.as_ref());
+    failure
+        .map(|failure| failure.cause().to_owned())
+        .unwrap_or_default()
 }
 
 fn plan_for(turn: &Turn<'_>, task: &TaskState, inspection: Option<&Inspection>) -> Plan {

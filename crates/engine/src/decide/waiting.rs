@@ -78,11 +78,12 @@ pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
     ending::stop_if_asked(turn);
 }
 
-/// A clock that was set back meanwhile does not make the wait any shorter.
+/// What it was to take is what it costs, also if the machine was off meanwhile or its clock was
+/// set.
 pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
     let Some(task) = turn.task() else { return };
     let (task, only_red) = (task.key().clone(), task.only_red || task.picked.is_group);
-    let waited_ms = turn.now.max(until).since(since);
+    let waited_ms = until.since(since);
     turn.emit(Event::WaitEnded { task, waited_ms });
     match repeats && only_red {
         true => verifying::start(turn, false),

@@ -174,13 +174,16 @@ fn is_new(situation: &Situation<'_>, repair: &PlannedRepair) -> bool {
     !situation.history.repaired.iter().any(was_done)
 }
 
+/// Somebody is asked who is there, or who comes later where nobody else can do anything.
 fn ask_to_repair(situation: &Situation<'_>, repair: &PlannedRepair, why: &str) -> Plan {
-    match situation.policy.asks {
-        true => Plan::AskToRepair {
+    let why = format!("it may need this: {}; {why}", repair.does);
+    match (&repair.action, situation.policy) {
+        (_, policy) if policy.listens && !policy.asks => Plan::Fix,
+        (RepairAction::Ask { .. }, _) => Plan::AskPerson { why },
+        _ => Plan::AskToRepair {
             repair: repair.clone(),
-            why: why.to_owned(),
+            why,
         },
-        false => fix(situation),
     }
 }
 
@@ -189,11 +192,11 @@ fn ask_to_repair(situation: &Situation<'_>, repair: &PlannedRepair, why: &str) -
 fn fix(situation: &Situation<'_>) -> Plan {
     match (situation.policy.listens, situation.inspection) {
         (true, _) => Plan::Fix,
-        (false, Some(Inspection::Ask { repair, why })) => Plan::AskPerson {
-            why: format!("it may need this: {}; {why}", repair.does),
-        },
         (false, Some(Inspection::Refused { why })) => Plan::AskPerson {
             why: format!("{COMMANDS_REPAIR_NOTHING}; {why}"),
+        },
+        (false, None) if situation.policy.repairs == RepairPolicy::Off => Plan::AskPerson {
+            why: format!("{COMMANDS_REPAIR_NOTHING}, and repairs are off"),
         },
         (false, _) => ask(COMMANDS_REPAIR_NOTHING),
     }

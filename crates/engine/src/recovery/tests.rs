@@ -277,12 +277,13 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
         repair: planned("out"),
         why: why.to_owned(),
     };
-    assert_eq!(after(&asks, on_terminal), ask_to_repair("it is outside"));
+    let outside = "it may need this: make the folder out; it is outside";
+    assert_eq!(after(&asks, on_terminal), ask_to_repair(outside));
     let careful = Policy {
         repairs: RepairPolicy::Ask,
         ..on_terminal
     };
-    let why = "repairs are to be asked about";
+    let why = "it may need this: make the folder out; repairs are to be asked about";
     assert_eq!(after(&allowed, careful), ask_to_repair(why));
     let off = Policy {
         repairs: RepairPolicy::Off,
@@ -293,9 +294,20 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
         listens: false,
         ..RECOVERING
     };
+    // Whoever comes later is asked.
+    assert_eq!(after(&asks, commands), ask_to_repair(outside));
+    let persons = Inspection::Ask {
+        repair: PlannedRepair {
+            action: RepairAction::Ask {
+                what: "a name".to_owned(),
+            },
+            does: "say who commits".to_owned(),
+        },
+        why: "it is yours".to_owned(),
+    };
     assert_eq!(
-        after(&asks, commands),
-        person("it may need this: make the folder out; it is outside")
+        after(&persons, commands),
+        person("it may need this: say who commits; it is yours")
     );
 }
 

@@ -11,7 +11,7 @@ use regreen_model::RunOutcome;
 
 use crate::transitions::differences;
 
-const RUNS: u64 = 10_000;
+const RUNS: u64 = 16_000;
 /// How runs end by the dozen.
 const OFTEN: [&str; 6] = [
     "all_green",

@@ -72,8 +72,15 @@ const BY_NAME: &[(&str, FileKind)] = &[
     ("manage.py", FileKind::Other),
     ("alembic.ini", FileKind::Other),
     ("knexfile.js", FileKind::Other),
+    ("Pipfile.lock", FileKind::Other),
     ("uv.toml", FileKind::Other),
+    ("poetry.toml", FileKind::Other),
+    ("pdm.toml", FileKind::Other),
+    (".pdm.toml", FileKind::Other),
     ("pip.conf", FileKind::Other),
+    (".python-version", FileKind::Other),
+    ("MANIFEST.in", FileKind::Other),
+    (".pnpmfile.mjs", FileKind::NodeSettings),
 ];
 
 /// Folders whose manifests are somebody else's.
@@ -98,8 +105,17 @@ const MAX_ENTRIES: usize = 20_000;
 pub(super) fn find(root: &Path) -> Vec<(String, FileKind)> {
     let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
     visit(root, "", MAX_DEPTH, &mut left, &mut found);
+    let is_file = |path: &&str| {
+        let stat = root.join(path).symlink_metadata();
+        stat.is_ok_and(|stat| stat.is_file())
+    };
+    let hidden = HIDDEN.iter().copied().filter(is_file);
+    found.extend(hidden.map(|path| (path.to_owned(), FileKind::Other)));
     found
 }
+
+/// Settings in folders that are not looked into.
+const HIDDEN: [&str; 3] = [".cargo/config.toml", ".cargo/config", ".bundle/config"];
 
 fn visit(
     folder: &Path,

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::targets::{grave_word, written_by};
-use super::{Says, Target};
+use super::recipe::Recipe;
+use super::targets::written_by;
+use super::{Says, Target, digest};
 use crate::names::{is_node_package, is_target};
 
 const LISTS: [(&str, &str); 4] = [
@@ -34,6 +35,8 @@ pub(super) fn package_json(text: &str) -> Says {
             }
         }
     }
+    says.steering = steering(&json);
+    says.has_members = json.get("workspaces").is_some();
     for (name, recipe) in json
         .get("scripts")
         .and_then(Value::as_object)
@@ -45,14 +48,42 @@ pub(super) fn package_json(text: &str) -> Says {
     says
 }
 
+/// What changes which packages are installed, and from where, besides the lists.
+const STEERING: [&str; 14] = [
+    "overrides",
+    "resolutions",
+    "workspaces",
+    "pnpm",
+    "packageManager",
+    "devEngines",
+    "bundleDependencies",
+    "bundledDependencies",
+    "dependenciesMeta",
+    "peerDependenciesMeta",
+    "optionalDependencies",
+    "installConfig",
+    "trustedDependencies",
+    "patchedDependencies",
+];
+
+fn steering(json: &Value) -> Option<String> {
+    let said: Vec<String> = STEERING
+        .iter()
+        .filter_map(|key| Some(format!("{key}:{}", json.get(key)?)))
+        .collect();
+    (!said.is_empty()).then(|| digest(said.join("\n").as_bytes()))
+}
+
 fn script(name: &str, recipe: &Value) -> Option<Target> {
     let recipe = recipe.as_str()?;
-    is_target(name).then(|| Target {
-        name: name.to_owned(),
+    let mut target = Target {
         makes: written_by(recipe),
-        needs: Vec::new(),
-        grave: grave_word(recipe),
-    })
+        // Run before and after it, without being asked for.
+        needs: ["pre", "post"].map(|when| format!("{when}{name}")).into(),
+        ..Target::called(name)
+    };
+    target.add(&Recipe::of(recipe));
+    is_target(name).then_some(target)
 }
 
 /// Versions that name a place: a URL, a repository, a folder outside.

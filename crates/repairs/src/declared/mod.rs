@@ -4,6 +4,8 @@ mod files;
 mod javascript;
 mod others;
 mod python;
+mod recipe;
+mod shell_reader;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -44,6 +46,15 @@ pub(crate) struct Says {
     /// Other files that belong to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) includes: Vec<String>,
+    /// Folders of the workspace that are installed with it; the root is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) projects: Vec<String>,
+    /// Whatever else in it steers an installer, as one digest: it may have secrets in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) steering: Option<String>,
+    /// Packages in other folders are installed with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_members: bool,
     /// What fetches from anywhere but the usual index, in one word: addresses may have
     /// passwords in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -74,6 +85,31 @@ pub(crate) struct Target {
     /// may have secrets in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grave: Option<String>,
+    /// Programs that its recipe starts, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) programs: Vec<String>,
+    /// Files that its recipe runs, from where it is declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scripts: Vec<String>,
+}
+
+impl Target {
+    fn called(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            makes: Vec::new(),
+            needs: Vec::new(),
+            grave: None,
+            programs: Vec::new(),
+            scripts: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, recipe: &recipe::Recipe) {
+        self.programs.extend_from_slice(&recipe.programs);
+        self.scripts.extend_from_slice(&recipe.scripts);
+        self.grave = self.grave.take().or_else(|| recipe.doubt.clone());
+    }
 }
 
 impl Declared {
@@ -83,9 +119,84 @@ impl Declared {
         let found = files::find(root).into_iter();
         let read = found
             .filter_map(|(path, kind)| Some((path.clone(), declared_file(root, &path, kind)?)));
-        Self {
+        let mut declared = Self {
             files: read.collect(),
+        };
+        declared.read_scripts(root);
+        declared.read_includes(root);
+        declared
+    }
+
+    /// The scripts that targets run, as they are now, and what is grave in them.
+    fn read_scripts(&mut self, root: &Path) {
+        let mut scripts = BTreeMap::new();
+        for (path, file) in &mut self.files {
+            for target in &mut file.says.targets {
+                for script in target.scripts.iter().filter_map(|one| beside(path, one)) {
+                    let text = content(root, &script).unwrap_or_default();
+                    let word = recipe::grave_word(&String::from_utf8_lossy(&text));
+                    target.grave = target.grave.take().or(word);
+                    let kept = declared_file(root, &script, FileKind::Other);
+                    scripts.extend(kept.map(|kept| (script, kept)));
+                }
+            }
         }
+        for (path, script) in scripts {
+            self.files.entry(path).or_insert(script);
+        }
+    }
+
+    /// Requirements that others include, whatever they are called.
+    fn read_includes(&mut self, root: &Path) {
+        loop {
+            let included = self.of_kind(FileKind::Requirements);
+            let included = included.flat_map(|(_, file)| &file.says.includes);
+            let fresh = included.filter(|path| !self.has(path) && beside("", path).is_some());
+            let read = fresh.filter_map(|path| {
+                let file = declared_file(root, path, FileKind::Requirements)?;
+                Some((path.clone(), file))
+            });
+            let read: Vec<(String, DeclaredFile)> = read.collect();
+            if read.is_empty() {
+                return;
+            }
+            self.files.extend(read);
+        }
+    }
+
+    /// A file and everything that it includes, and what that includes.
+    pub(crate) fn with_includes<'d>(&'d self, path: &'d str) -> Vec<&'d str> {
+        let mut all = vec![path];
+        let mut at = 0;
+        while let Some(path) = all.get(at) {
+            let file = self.files.get(*path);
+            let includes = file.into_iter().flat_map(|file| &file.says.includes);
+            let fresh: Vec<&str> = includes
+                .map(String::as_str)
+                .filter(|path| !all.contains(path))
+                .collect();
+            all.extend(fresh);
+            at += 1;
+        }
+        all
+    }
+
+    /// A file of one of these kinds, anywhere, that is not `same` as when the run began, is
+    /// new or is gone.
+    pub(crate) fn changed(
+        &self,
+        root: &Path,
+        kinds: &[FileKind],
+        same: fn(&Self, &Path, &str) -> bool,
+    ) -> Option<String> {
+        let now = files::find(root).into_iter();
+        let now = now.filter(|(_, kind)| kinds.contains(kind));
+        let then = self.files.iter();
+        let then = then.filter(|(_, file)| kinds.contains(&file.kind));
+        let mut all = then
+            .map(|(path, _)| path.clone())
+            .chain(now.map(|(path, _)| path));
+        all.find(|path| !same(self, root, path))
     }
 
     pub(crate) fn of_kind(&self, kind: FileKind) -> impl Iterator<Item = (&str, &DeclaredFile)> {
@@ -99,6 +210,21 @@ impl Declared {
 
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
+    }
+
+    /// Whether a target makes this file.
+    pub(crate) fn is_made(&self, path: &Path) -> bool {
+        let mut all = self.files.iter();
+        all.any(|(file, declared)| {
+            let makes = declared
+                .says
+                .targets
+                .iter()
+                .flat_map(|target| &target.makes);
+            makes
+                .filter_map(|made| beside(file, made))
+                .any(|made| Path::new(&made) == path)
+        })
     }
 
     /// Whether a file is the same as when the run began.
@@ -115,8 +241,8 @@ impl Declared {
         };
         let now = declared_file(root, path, then.kind);
         now.is_some_and(|now| {
-            (now.says.packages, now.says.elsewhere)
-                == (then.says.packages.clone(), then.says.elsewhere.clone())
+            let named = |says: &Says| (says.packages.clone(), says.elsewhere.clone());
+            named(&now.says) == named(&then.says) && now.says.steering == then.says.steering
         })
     }
 
@@ -128,6 +254,15 @@ impl Declared {
             false => root.join(path).symlink_metadata().is_err(),
         }
     }
+}
+
+/// A path as a file in the same folder means it, from the root; `None` if it leads elsewhere.
+pub(crate) fn beside(file: &str, path: &str) -> Option<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let parts = folder.split('/').chain(path.split('/'));
+    let parts: Vec<&str> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
+    let is_inside = !path.starts_with('/') && !parts.contains(&"..") && !parts.is_empty();
+    is_inside.then(|| parts.join("/"))
 }
 
 fn declared_file(root: &Path, path: &str, kind: FileKind) -> Option<DeclaredFile> {
@@ -149,7 +284,7 @@ fn content(root: &Path, path: &str) -> Option<Vec<u8>> {
 /// Longer files are no manifests.
 const MAX_SIZE: u64 = 32 * 1024 * 1024;
 
-fn digest(text: &[u8]) -> String {
+pub(super) fn digest(text: &[u8]) -> String {
     let hash = Sha256::digest(text);
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -35,15 +35,24 @@ fn requirement_line(path: &str, line: &str, says: &mut Says) {
         "-r" | "--requirement" | "-c" | "--constraint" => {
             says.includes.push(beside(path, rest.trim()));
         }
-        "-e" | "--editable" if is_own_path(rest.trim()) => {}
+        "-e" | "--editable" if is_own_path(rest.trim()) => {
+            says.projects.push(project_folder(rest));
+        }
         "--no-index" | "--pre" | "--prefer-binary" | "--require-hashes" | "--no-binary"
         | "--only-binary" | "--use-feature" => {}
-        _ if is_own_path(line) => {}
+        _ if is_own_path(line) => says.projects.push(project_folder(line)),
         _ => match requirement(line) {
             Some((name, requirement)) => says.add(&name, &requirement, ""),
             None => says.add_elsewhere(line),
         },
     }
+}
+
+/// `./libs/x[extra]` means the folder `libs/x`, from where pip is run: the root.
+fn project_folder(text: &str) -> String {
+    let path = text.trim().split('[').next().unwrap_or_default();
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    parts.collect::<Vec<&str>>().join("/")
 }
 
 /// `-r base.txt` means the file beside.
@@ -318,6 +327,7 @@ mod tests {
             ]
         );
         assert_eq!(says.includes, ["requirements/base.txt"]);
+        assert_eq!(says.projects, [""]);
         assert_eq!(says.elsewhere.len(), 4, "{:?}", says.elsewhere);
     }
 

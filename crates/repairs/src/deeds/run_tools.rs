@@ -1,11 +1,11 @@
-use std::fs;
-use std::io::Write;
+use std::io::{self, Read};
 
 use regreen_workspace::RelPath;
 
 use super::own_entries::only_own_entries_differ;
 use super::set_aside::set_aside;
-use crate::folder::Folder;
+use crate::folder::{Folder, is_in_place};
+use crate::half_done::make_ignored;
 use crate::plan::{Check, ToolRun};
 use crate::runner::{Ran, Runner, ToolCall};
 use crate::scene::Scene;
@@ -25,22 +25,47 @@ pub(super) fn carry_out(
     run: &ToolRun,
     runner: &mut dyn Runner,
 ) -> Result<(), String> {
+    prepare(scene, run)?;
     let kept: Vec<Before<'_>> = run
         .keeps
         .iter()
         .chain(lock_of(run))
         .map(|path| before(scene, path))
         .collect();
-    let result = run_all(run, runner).and_then(|()| check(scene, run, &kept, runner));
+    let result = run_all(scene, run, runner).and_then(|()| check(scene, run, &kept, runner));
     let changed = restore(scene, run, &kept, result.is_err());
     let result = result.and(changed);
-    if let Some(made) = &run.makes {
-        match &result {
-            Ok(()) => ignore(scene, made),
-            Err(_) => drop(set_aside(scene, made)),
-        }
+    if let Some(made) = run.makes.as_ref().filter(|_| result.is_ok()) {
+        // Only a convenience by now.
+        drop(ignore(scene, made));
     }
     result
+}
+
+/// A virtual environment is ignored before it is made: whatever happens, nobody commits it.
+/// (Other folders are left to their managers, some of which want to make them themselves.)
+fn prepare(scene: &Scene<'_>, run: &ToolRun) -> Result<(), String> {
+    let venv = run
+        .makes
+        .iter()
+        .find(|made| made.as_path().ends_with(".venv"));
+    venv.map_or(Ok(()), |venv| {
+        ignore(scene, venv).map_err(|error| format!("{venv} cannot be made: {error}"))
+    })
+}
+
+/// Nothing on the way to where a tool works or writes may lead elsewhere, now.
+fn in_place(scene: &Scene<'_>, run: &ToolRun, call: &ToolCall) -> Result<(), String> {
+    let written = run.makes.iter().chain(&run.into).map(RelPath::as_path);
+    let mut places = written.chain([call.folder.as_path()]);
+    places.try_for_each(|place| {
+        is_in_place(scene.root, place).map_err(|error| {
+            format!(
+                "{} is not a folder of this workspace: {error}",
+                place.display()
+            )
+        })
+    })
 }
 
 fn lock_of(run: &ToolRun) -> Option<&RelPath> {
@@ -53,12 +78,21 @@ fn lock_of(run: &ToolRun) -> Option<&RelPath> {
 fn before<'p>(scene: &Scene<'_>, path: &'p RelPath) -> Before<'p> {
     Before {
         path,
-        bytes: fs::read(path.under(scene.root)).ok(),
+        bytes: content(scene, path),
     }
 }
 
-fn run_all(run: &ToolRun, runner: &mut dyn Runner) -> Result<(), String> {
+/// Of a file of the workspace, not of what a link leads to.
+fn content(scene: &Scene<'_>, path: &RelPath) -> Option<Vec<u8>> {
+    let (folder, name) = Folder::of(scene.root, path).ok()?;
+    let mut bytes = Vec::new();
+    folder.file(&name).ok()?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn run_all(scene: &Scene<'_>, run: &ToolRun, runner: &mut dyn Runner) -> Result<(), String> {
     for (at, call) in run.calls.iter().enumerate() {
+        in_place(scene, run, call)?;
         let ran = runner.run(call);
         let is_last = at + 1 == run.calls.len();
         let instead = run.instead.as_ref().filter(|_| is_last);
@@ -114,7 +148,7 @@ fn check(
                 .iter()
                 .find(|before| before.path == lock)
                 .and_then(|before| before.bytes.clone());
-            let now = fs::read(lock.under(scene.root)).unwrap_or_default();
+            let now = content(scene, lock).unwrap_or_default();
             match then {
                 Some(then) if only_own_entries_differ(&then, &now) => Ok(()),
                 _ => Err(format!(
@@ -135,7 +169,7 @@ fn restore(
 ) -> Result<(), String> {
     let mut changed = Vec::new();
     for before in kept {
-        let is_changed = fs::read(before.path.under(scene.root)).ok() != before.bytes;
+        let is_changed = content(scene, before.path) != before.bytes;
         let may_change = lock_of(run) == Some(before.path) && !has_failed;
         if is_changed && !may_change {
             put_back(scene, before)?;
@@ -152,7 +186,7 @@ fn restore(
 }
 
 fn put_back(scene: &Scene<'_>, before: &Before<'_>) -> Result<(), String> {
-    let cannot = |error: std::io::Error| {
+    let cannot = |error: io::Error| {
         format!(
             "{} was changed and cannot be put back: {error}",
             before.path
@@ -167,12 +201,7 @@ fn put_back(scene: &Scene<'_>, before: &Before<'_>) -> Result<(), String> {
 }
 
 /// What a repair has made belongs to nobody's commit.
-fn ignore(scene: &Scene<'_>, made: &RelPath) {
-    let inside = RelPath::new([made.as_bytes(), b"/.gitignore"].concat());
-    let written = inside.map(|path| {
-        let (folder, name) = Folder::of(scene.root, &path)?;
-        folder.new_file(&name, 0o644)?.write_all(b"*\n")
-    });
-    // Only a convenience: it may be there already.
-    drop(written);
+fn ignore(scene: &Scene<'_>, made: &RelPath) -> io::Result<()> {
+    let (folder, name) = Folder::of(scene.root, made)?;
+    make_ignored(&folder, &name)
 }

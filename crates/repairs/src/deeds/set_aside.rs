@@ -17,7 +17,7 @@ pub(super) fn carry_out(scene: &Scene<'_>, path: &RelPath) -> Result<(), String>
     set_aside(scene, path).map_err(|error| format!("{path} cannot be set aside: {error}"))
 }
 
-pub(super) fn set_aside(scene: &Scene<'_>, path: &RelPath) -> io::Result<()> {
+pub(crate) fn set_aside(scene: &Scene<'_>, path: &RelPath) -> io::Result<()> {
     let (folder, name) = Folder::of(scene.root, path)?;
     let before = folder.stat(&name)?;
     let kept = free_place(scene)?;

@@ -3,7 +3,7 @@ use std::io::Read;
 use std::path::Path;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::RelPath;
+use regreen_workspace::{RelPath, Standing, standing};
 
 use crate::plan::{Deed, Plan};
 use crate::scene::Scene;
@@ -194,19 +194,10 @@ fn verdict(scene: &Scene<'_>, folder: &RelPath) -> Verdict {
     }
 }
 
-/// Whether git's index has files in it. Of an index that cannot be read nothing is known.
+/// Whether git has files in it. Where that cannot be said, it may have.
 fn is_tracked(scene: &Scene<'_>, folder: &RelPath) -> bool {
-    let git = scene.root.join(".git");
-    if git.symlink_metadata().is_err() {
-        return false;
-    }
-    let Ok(index) = fs::read(git.join("index")) else {
-        // A repository without an index has no files yet; a worktree keeps its index elsewhere.
-        return !git.is_dir();
-    };
-    let mut prefix = folder.as_bytes().to_vec();
-    prefix.push(b'/');
-    // The fourth version shortens names: they cannot be searched for.
-    let is_short = index.get(4..8) == Some(&[0, 0, 0, 4]);
-    is_short || index.windows(prefix.len()).any(|bytes| bytes == prefix)
+    matches!(
+        standing(scene.root, folder),
+        Standing::Tracked | Standing::Unknown
+    )
 }

@@ -83,6 +83,10 @@ fn missing(scene: &Scene<'_>, name: &str) -> Verdict {
             "{path} was changed during the run, or there is no Cargo.lock"
         ));
     }
+    let mut settings = ["Cargo.lock", ".cargo/config.toml", ".cargo/config"].iter();
+    if let Some(file) = settings.find(|file| !scene.declared.is_as_it_was(scene.root, file)) {
+        return Verdict::refused(format!("{file} was changed during the run"));
+    }
     let argv = [cargo.into_os_string(), "fetch".into(), "--locked".into()];
     let run = ToolRun {
         calls: vec![ToolCall::new(argv)],

@@ -1,7 +1,7 @@
 use std::fs;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::RelPath;
+use regreen_workspace::{RelPath, Standing, standing};
 
 use crate::folder::locate;
 use crate::plan::{Deed, Plan};
@@ -51,7 +51,7 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
         does,
         Deed::CopyFile {
             from: example.clone(),
-            to: wanted,
+            to: wanted.clone(),
         },
     );
     if !is_env {
@@ -60,16 +60,27 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
             format!("{example} may not be meant for this place"),
         ));
     }
-    if failure.kind != FailureKind::MissingEnvVar || variables.is_empty() {
-        return Some(Verdict::Allowed(plan));
+    let missing = variables.iter().find_map(|name| value_of(&text, name));
+    let is_about_a_value = failure.kind == FailureKind::MissingEnvVar && !variables.is_empty();
+    match missing.filter(|_| is_about_a_value) {
+        None if is_about_a_value => None,
+        Some("") => Some(Verdict::ask(
+            plan,
+            format!("{example} has no value for what is missing"),
+        )),
+        _ => Some(unless_committed(scene, plan, &wanted)),
     }
-    Some(
-        match variables.iter().find_map(|name| value_of(&text, name)) {
-            Some("") => Verdict::ask(plan, format!("{example} has no value for what is missing")),
-            Some(_) => Verdict::Allowed(plan),
-            None => return None,
-        },
-    )
+}
+
+/// Settings come to hold secrets: what git would take is not made without asking.
+fn unless_committed(scene: &Scene<'_>, plan: Plan, copy: &RelPath) -> Verdict {
+    match standing(scene.root, copy) {
+        Standing::Ignored | Standing::NoRepository => Verdict::Allowed(plan),
+        Standing::Tracked | Standing::Committable | Standing::Unknown => Verdict::ask(
+            plan,
+            format!("it would be committed: git does not ignore {copy}"),
+        ),
+    }
 }
 
 fn is_env(path: &RelPath) -> bool {

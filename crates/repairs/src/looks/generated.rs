@@ -1,20 +1,30 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_workspace::RelPath;
 
-use crate::declared::{DeclaredFile, FileKind, Target};
+use crate::declared::{DeclaredFile, FileKind, Target, beside};
 use crate::plan::{Check, Deed, Plan, ToolRun};
 use crate::runner::ToolCall;
 use crate::scene::Scene;
 use crate::text;
 use crate::verdict::Verdict;
 
-/// Where targets are declared, and what runs them.
-const TOOLS: [(FileKind, &str, &[&str]); 3] = [
-    (FileKind::Makefile, "make", &["-s", "--"]),
-    (FileKind::Justfile, "just", &["--"]),
-    (FileKind::PackageJson, "npm", &["run", "--silent"]),
+/// Where targets are declared, and what runs them. The file is named where it can be: another
+/// one beside it would go before. No rules of make's own: they could make the Makefile anew.
+const TOOLS: [(FileKind, &str, &[&str], bool); 3] = [
+    (FileKind::Makefile, "make", &["-s", "-r", "-f"], true),
+    (
+        FileKind::Justfile,
+        "just",
+        &["--no-dotenv", "--justfile"],
+        true,
+    ),
+    (FileKind::PackageJson, "npm", &["run", "--silent"], false),
 ];
+
+/// What would have make read other files or take other options.
+const STEERING: [&str; 4] = ["MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS", "MFLAGS"];
 
 /// A target that was declared when the run began, and what is known of it.
 pub(super) struct Declaration<'d> {
@@ -119,16 +129,24 @@ pub(super) fn run(
     check: Check,
     what: &str,
 ) -> Option<Verdict> {
-    let (_, program, args) = TOOLS
+    let (_, program, args, is_named) = TOOLS
         .iter()
         .find(|(kind, ..)| *kind == declaration.file.kind)?;
     let name = declaration.target.name.as_str();
     let tool = scene.tool(program)?;
     let mut argv: Vec<std::ffi::OsString> = vec![tool.into_os_string()];
     argv.extend(args.iter().map(Into::into));
+    if *is_named {
+        argv.push(Path::new(declaration.path).file_name()?.into());
+        argv.push("--".into());
+    }
     argv.push(name.into());
+    let mut call = ToolCall::new(argv).within(folder_of(declaration.path));
+    let steering = STEERING.map(|name| (name.into(), None));
+    call.environment.extend(steering);
     let run = ToolRun {
-        calls: vec![ToolCall::new(argv).within(folder_of(declaration.path))],
+        calls: vec![call],
+        into: written_folders(declaration),
         check,
         ..ToolRun::default()
     };
@@ -138,15 +156,53 @@ pub(super) fn run(
     let shown = words(program, name).join(" ");
     let does = format!("run `{shown}` of {} to {what}", declaration.path);
     let plan = Plan::new(action, does, Deed::RunTools(run));
-    let is_unchanged = scene.declared.is_unchanged(scene.root, declaration.path);
-    Some(match grave_word(declaration.file, name) {
-        _ if !is_unchanged => Verdict::ask(
-            plan,
-            format!("{} was changed during the run", declaration.path),
-        ),
-        Some(word) => Verdict::ask(plan, format!("its recipe has `{}`", word.trim())),
+    Some(match doubt(scene, declaration) {
+        Some(why) => Verdict::ask(plan, why),
         None => Verdict::Allowed(plan),
     })
+}
+
+/// Why a person should see it first: it is not what was declared, or does more than make files.
+fn doubt(scene: &Scene<'_>, declaration: &Declaration<'_>) -> Option<String> {
+    let path = declaration.path;
+    let changed = |path: &str| format!("{path} was changed during the run");
+    if !scene.declared.is_unchanged(scene.root, path) {
+        return Some(changed(path));
+    }
+    let all = with_needs(declaration.file, &declaration.target.name);
+    if let Some(word) = all.iter().find_map(|target| target.grave.as_deref()) {
+        return Some(format!("its recipe has `{}`", word.trim()));
+    }
+    let mut scripts = all.iter().flat_map(|target| &target.scripts);
+    let other = scripts.find(|script| {
+        let script = beside(path, script);
+        !script.is_some_and(|script| scene.declared.is_unchanged(scene.root, &script))
+    });
+    if let Some(script) = other {
+        return Some(changed(script));
+    }
+    (declaration.file.kind == FileKind::PackageJson)
+        .then(|| steered(scene, path, &all))
+        .flatten()
+}
+
+/// npm puts `node_modules/.bin` before everything else, and has settings for how scripts are
+/// run.
+fn steered(scene: &Scene<'_>, path: &str, all: &[&Target]) -> Option<String> {
+    let folder = folder_of(path);
+    let folders = || folder.ancestors();
+    let mut settings = folders().map(|folder| folder.join(".npmrc").display().to_string());
+    let changed = settings.find(|file| !scene.declared.is_as_it_was(scene.root, file));
+    if let Some(file) = changed {
+        return Some(format!("{file} was changed during the run"));
+    }
+    let programs = all.iter().flat_map(|target| &target.programs);
+    let plain = programs.filter(|program| !program.contains('/'));
+    let mut places = plain.flat_map(|program| {
+        folders().map(move |folder| folder.join("node_modules/.bin").join(program))
+    });
+    let shadow = places.find(|place| scene.root.join(place).symlink_metadata().is_ok())?;
+    Some(format!("{} would be run", shadow.display()))
 }
 
 fn words(program: &str, name: &str) -> Vec<String> {
@@ -157,23 +213,30 @@ fn words(program: &str, name: &str) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// In the recipe of the target or of what is made before it.
-fn grave_word<'d>(file: &'d DeclaredFile, name: &str) -> Option<&'d str> {
-    let (mut open, mut seen) = (vec![name.to_owned()], Vec::new());
+/// The folders that the recipes write to.
+fn written_folders(declaration: &Declaration<'_>) -> Vec<RelPath> {
+    let all = with_needs(declaration.file, &declaration.target.name);
+    let made = all.iter().flat_map(|target| &target.makes);
+    let made = made.filter_map(|made| beside(declaration.path, made));
+    let folders = made.filter_map(|made| Some(made.rsplit_once('/')?.0.to_owned()));
+    folders
+        .filter_map(|folder| RelPath::new(folder).ok())
+        .collect()
+}
+
+/// The target, and what is made before it.
+fn with_needs<'d>(file: &'d DeclaredFile, name: &str) -> Vec<&'d Target> {
+    let (mut open, mut seen, mut all) = (vec![name.to_owned()], Vec::new(), Vec::new());
     while let Some(name) = open.pop() {
-        let targets = file
-            .says
-            .targets
-            .iter()
-            .filter(|target| target.name == name);
-        for target in targets {
-            if let Some(word) = &target.grave {
-                return Some(word);
-            }
-            let fresh = target.needs.iter().filter(|need| !seen.contains(*need));
-            open.extend(fresh.cloned());
+        if seen.contains(&name) {
+            continue;
+        }
+        let targets = file.says.targets.iter();
+        for target in targets.filter(|target| target.name == name) {
+            open.extend(target.needs.iter().cloned());
+            all.push(target);
         }
         seen.push(name);
     }
-    None
+    all
 }

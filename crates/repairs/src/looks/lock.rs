@@ -7,7 +7,7 @@ use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_supervisor::{
     Holders, SeenProcess, has_process, holders_of_file, see_process, see_processes,
 };
-use regreen_workspace::RelPath;
+use regreen_workspace::{RelPath, Standing, standing};
 use rustix::process::geteuid;
 
 use super::ours;
@@ -33,6 +33,21 @@ const NO_LOCKS: [&str; 12] = [
     "flake.lock",
     "mix.lock",
     "Podfile.lock",
+];
+
+/// How locks and pid files are called.
+const ENDINGS: [&str; 5] = [".lock", ".lck", ".pid", ".pidfile", ".pid.lock"];
+const NAMES: [&str; 5] = ["lock", "pid", "pidfile", ".pid", ".lck"];
+
+/// Pid files of servers that often run elsewhere, in a container or on another machine: that
+/// their process is not here proves nothing, and two servers on the same data spoil it.
+const OF_SERVERS: [&str; 6] = [
+    "postmaster.pid",
+    "mongod.lock",
+    "mysqld.pid",
+    "mariadb.pid",
+    "redis.pid",
+    "redis-server.pid",
 ];
 
 /// A lock whose owner is dead.
@@ -82,13 +97,8 @@ fn found(scene: &Scene<'_>, path: &str) -> Option<RelPath> {
 /// The file that the line names, or whose pid it names.
 fn named(scene: &Scene<'_>, failure: &Failure) -> Option<RelPath> {
     let line = text::blocker(failure);
-    let is_lock = |place: &RelPath| {
-        let name = place.to_string().to_ascii_lowercase();
-        [".lock", ".pid", ".lck"]
-            .iter()
-            .any(|ending| name.ends_with(ending))
-            && place.under(scene.root).exists()
-    };
+    let is_lock =
+        |place: &RelPath| is_called_like_a_lock(place) && place.under(scene.root).exists();
     // Git names what it wants to lock, and locks `<name>.lock`.
     let words = text::words(line).into_iter();
     let spelled = words.flat_map(|word| [word.to_owned(), format!("{word}.lock")]);
@@ -120,19 +130,47 @@ fn verdict(scene: &Scene<'_>, place: &RelPath) -> Verdict {
     if place.is_within(".git") {
         return of_git(scene, place, &stat);
     }
+    if let Some(why) = tracked(scene, place) {
+        return why;
+    }
     match ours::pid_in(&full) {
+        Some(_) if OF_SERVERS.contains(&name_of(place)) => {
+            ask(place, "the server that it is of may run elsewhere")
+        }
+        Some(pid) if Some(pid) > ours::highest_pid() => {
+            ask(place, "it is of a process of another machine")
+        }
         Some(pid) => of_process(scene, place, &stat, pid),
         None => ask(place, "it does not say whose it is"),
     }
 }
 
+fn name_of(place: &RelPath) -> &str {
+    let name = place.as_path().file_name().and_then(|name| name.to_str());
+    name.unwrap_or_default()
+}
+
+fn is_called_like_a_lock(place: &RelPath) -> bool {
+    let name = name_of(place).to_ascii_lowercase();
+    let has_ending = ENDINGS.iter().any(|ending| name.ends_with(ending));
+    has_ending || NAMES.contains(&name.as_str())
+}
+
+/// What git has is part of the project, whatever it is called.
+fn tracked(scene: &Scene<'_>, place: &RelPath) -> Option<Verdict> {
+    match standing(scene.root, place) {
+        Standing::Tracked => Some(Verdict::refused(format!(
+            "{place} is a file of the project: git tracks it"
+        ))),
+        Standing::Unknown => Some(ask(place, "git does not say whether it tracks it")),
+        Standing::Ignored | Standing::Committable | Standing::NoRepository => None,
+    }
+}
+
 fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
-    let name = place
-        .as_path()
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
+    let name = name_of(place);
     match stat {
+        _ if !is_called_like_a_lock(place) => Some("is not called like a lock"),
         stat if !stat.is_file() => Some("is not a file"),
         stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
         stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),

@@ -6,7 +6,7 @@ use regreen_workspace::RelPath;
 
 use super::requirement_source::look_alike;
 use super::venv::first_in_path;
-use crate::declared::FileKind;
+use crate::declared::{Declared, FileKind};
 use crate::names;
 use crate::plan::{Check, Deed, Plan, ToolRun};
 use crate::runner::ToolCall;
@@ -158,6 +158,9 @@ fn verdict(scene: &Scene<'_>, failure: &Failure, name: &str) -> Verdict {
     if let Some(why) = leads_out(scene, &home) {
         return Verdict::refused(why);
     }
+    if let Some(file) = changed(scene, &home) {
+        return Verdict::refused(format!("{file} was changed during the run"));
+    }
     let modules = home.folder.join("node_modules");
     let made = match text::command(failure).filter(|_| failure.kind == FailureKind::MissingCommand)
     {
@@ -247,6 +250,7 @@ fn plan(scene: &Scene<'_>, home: &Home<'_>, name: &str, made: PathBuf) -> Option
     let run = ToolRun {
         calls: vec![call(scene, program, args)?.within(&home.folder)],
         keeps: keeps.filter_map(in_home).collect(),
+        into: in_home("node_modules").into_iter().collect(),
         makes: in_home("node_modules").filter(|_| !has_modules),
         check: Check::Exists(made),
         ..ToolRun::default()
@@ -281,20 +285,42 @@ fn call(scene: &Scene<'_>, program: &str, args: &[&str]) -> Option<ToolCall> {
 }
 
 /// Settings beside a manifest that steer where packages come from.
-const SETTINGS: [&str; 5] = [
+const SETTINGS: [&str; 7] = [
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
     ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
+    "pnpm-workspace.yaml",
     "bunfig.toml",
 ];
 
+/// Settings beside the manifest, or manifests of a workspace's members, that are not as they
+/// were when the run began.
+fn changed(scene: &Scene<'_>, home: &Home<'_>) -> Option<String> {
+    let beside = |file: &str| home.folder.join(file).display().to_string();
+    let mut settings = SETTINGS.map(beside).into_iter();
+    let changed = settings.find(|file| !scene.declared.is_as_it_was(scene.root, file));
+    let root = scene.declared.file(&beside("package.json"));
+    let has_members = root.is_some_and(|file| file.says.has_members)
+        || scene.declared.has(&beside("pnpm-workspace.yaml"));
+    changed.or_else(|| match has_members {
+        true => scene.declared.changed(
+            scene.root,
+            &[FileKind::PackageJson],
+            Declared::names_the_same,
+        ),
+        false => None,
+    })
+}
+
 fn doubt(scene: &Scene<'_>, home: &Home<'_>, name: &str) -> Option<String> {
     let beside = |file: &str| home.folder.join(file).display().to_string();
-    if !scene.declared.names_the_same(scene.root, home.manifest) {
+    let manifests = [home.manifest.to_owned(), beside("package.json")];
+    let mut read = manifests.iter().filter(|path| scene.declared.has(path));
+    if let Some(path) = read.find(|path| !scene.declared.names_the_same(scene.root, path)) {
         return Some(format!(
-            "{} names other packages than when the run began",
-            home.manifest
+            "{path} names other packages than when the run began"
         ));
     }
     if let Some(lock) = home.manager.map(|manager| beside(manager.lock))
@@ -309,9 +335,6 @@ fn doubt(scene: &Scene<'_>, home: &Home<'_>, name: &str) -> Option<String> {
         ));
     }
     for setting in SETTINGS.map(beside) {
-        if !scene.declared.is_as_it_was(scene.root, &setting) {
-            return Some(format!("{setting} was changed during the run"));
-        }
         let says = scene
             .declared
             .file(&setting)

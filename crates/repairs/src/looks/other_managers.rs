@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use regreen_model::{Failure, RepairAction};
 use regreen_workspace::RelPath;
 
+use crate::folder::is_in_place;
 use crate::plan::{Check, Deed, Plan, ToolRun};
 use crate::runner::ToolCall;
 use crate::scene::Scene;
@@ -69,11 +70,16 @@ fn verdict(scene: &Scene<'_>, manager: &Manager) -> Option<Verdict> {
         )));
     };
     let is_there = scene.root.join(manager.makes).symlink_metadata();
-    if is_there.as_ref().is_ok_and(|stat| !stat.is_dir()) {
+    if is_in_place(scene.root, Path::new(manager.makes)).is_err() {
         return Some(Verdict::refused(format!(
             "{} is not a folder of this workspace",
             manager.makes
         )));
+    }
+    if !scene.declared.is_as_it_was(scene.root, ".bundle/config") {
+        return Some(Verdict::refused(
+            ".bundle/config was changed during the run",
+        ));
     }
     let argv =
         std::iter::once(tool.into_os_string()).chain(manager.args.iter().map(OsString::from));
@@ -83,6 +89,7 @@ fn verdict(scene: &Scene<'_>, manager: &Manager) -> Option<Verdict> {
     }
     let run = ToolRun {
         instead: None,
+        into: RelPath::new(manager.makes).into_iter().collect(),
         calls: vec![call],
         keeps: [manager.manifest, manager.lock]
             .iter()

@@ -76,30 +76,52 @@ fn visit(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>
         let is_skipped = [".git", "node_modules", ".venv", "target"].contains(&name.as_str());
         if kind.is_dir() && depth > 0 && !is_skipped {
             visit(&entry.path(), depth - 1, left, found);
-        } else if kind.is_file() && name.contains("pid") {
+        } else if kind.is_file() && is_pid_name(&name) {
             found.push(entry.path());
         }
     }
 }
 
-/// The pid in a pid file or a lock: the first number of the first line, or the one that is
-/// called `pid`.
+fn is_pid_name(name: &str) -> bool {
+    let name = name.strip_suffix("file").unwrap_or(name);
+    let before = name.strip_suffix("pid");
+    before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '_', '-']))
+}
+
+/// The pid in a pid file or a lock that has nothing else in it.
 pub(super) fn pid_in(path: &Path) -> Option<i32> {
     let is_small = path
         .symlink_metadata()
         .ok()
         .filter(|stat| stat.is_file() && stat.len() <= MAX_SIZE);
     let text = is_small.and_then(|_| fs::read_to_string(path).ok())?;
-    if text.to_ascii_lowercase().contains("host") {
-        // A process of another machine cannot be looked at from here.
-        return None;
-    }
-    let first = text.lines().next().unwrap_or_default().trim();
-    first
-        .parse()
-        .ok()
-        .filter(|pid| *pid > 1)
-        .or_else(|| crate::text::pid(&text))
+    only_pid(text.trim()).filter(|pid| *pid > 1)
+}
+
+/// `4711`, `pid: 4711`, `{"pid": 4711}`. Whatever says more may be of another machine, or no
+/// lock at all.
+fn only_pid(text: &str) -> Option<i32> {
+    let digits = |text: &str| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().ok()).flatten()
+    };
+    let named = || {
+        let (name, rest) = text.split_at_checked(3)?;
+        let rest = rest.trim_start_matches([' ', ':', '=']);
+        name.eq_ignore_ascii_case("pid").then(|| digits(rest))?
+    };
+    let json = || {
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
+        let pid = object.get("pid").filter(|_| object.len() == 1)?;
+        i32::try_from(pid.as_i64()?).ok()
+    };
+    digits(text).or_else(named).or_else(json)
+}
+
+/// No process of this machine has a higher one.
+pub(super) fn highest_pid() -> Option<i32> {
+    let text = fs::read_to_string("/proc/sys/kernel/pid_max").ok()?;
+    text.trim().parse().ok()
 }
 
 /// Whether a command line is one that the task runs: itself, or in a script of the workspace
@@ -196,6 +218,27 @@ mod tests {
         simple_commands(text)
             .iter()
             .any(|command| is_same(command, &argv))
+    }
+
+    #[test]
+    fn a_pid_file_is_nothing_but_a_pid() {
+        for text in ["4711", "pid 4711", "PID=4711", r#"{"pid": 4711}"#] {
+            assert_eq!(only_pid(text), Some(4711), "{text}");
+        }
+        for text in [
+            "",
+            "+4711",
+            "4711\n/var/lib/data",
+            "process 4711",
+            "pid 4711 on host",
+            r#"{"pid": 4711, "host": "b"}"#,
+            "the pid of the server was 4711",
+            "pidé",
+        ] {
+            assert_eq!(only_pid(text), None, "{text}");
+        }
+        assert!(is_pid_name("server.pid") && is_pid_name("pidfile"));
+        assert!(!is_pid_name("rapid") && !is_pid_name("pid.txt"));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
-use super::requirement_source::{self, Source};
+use super::requirement_source::{self, Source, changed_project};
 use super::venv::{self, Found, Venv};
-use crate::declared::FileKind;
+use crate::declared::{Declared, FileKind};
 use crate::names;
 use crate::plan::{Check, Deed, Plan, ToolRun};
 use crate::runner::ToolCall;
@@ -113,24 +113,24 @@ fn own_module(scene: &Scene<'_>, module: &str) -> Option<Verdict> {
             "{module} would be a module of the project itself"
         ))),
         Some((path, folder, file)) => {
+            if let Some(changed) = changed_project(scene, &folder) {
+                return Some(Verdict::refused(format!(
+                    "{changed} was changed during the run"
+                )));
+            }
             let place = if folder.is_empty() {
                 ".".to_owned()
             } else {
                 format!("./{folder}")
             };
-            let is_unchanged = scene.declared.is_unchanged(scene.root, &path);
             let source = Source {
                 package: top.to_owned(),
                 file: path.clone(),
                 args: vec!["-e".to_owned(), place],
                 alone: None,
-                doubt: match file.says.elsewhere.first() {
-                    _ if !is_unchanged => Some(format!("{path} was changed during the run")),
-                    Some(place) => Some(format!(
-                        "{path} fetches from elsewhere than the usual index ({place})"
-                    )),
-                    None => None,
-                },
+                doubt: file.says.elsewhere.first().map(|place| {
+                    format!("{path} fetches from elsewhere than the usual index ({place})")
+                }),
             };
             let wanted = Wanted {
                 package: None,
@@ -159,7 +159,7 @@ fn has_module(scene: &Scene<'_>, folder: &str, part: &str, top: &str) -> bool {
 
 fn from_manifest(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source) -> Verdict {
     let installed = match managed(scene, source) {
-        Some(plan) => Verdict::Allowed(plan),
+        Some(verdict) => verdict,
         None => into_venv(scene, wanted, source),
     };
     match &source.doubt {
@@ -214,6 +214,7 @@ fn install(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source, venv: &Venv)
         calls: vec![pip_call(scene, venv, &source.args)],
         instead: alone(scene, venv, source),
         keeps: kept(&source.file),
+        into: kept(&venv.name),
         makes: None,
         check: check(scene, wanted, venv),
     };
@@ -231,6 +232,7 @@ fn new_venv(scene: &Scene<'_>, wanted: &Wanted<'_>, source: &Source, python: Pat
         keeps: kept(&source.file),
         makes: RelPath::new(".venv").ok(),
         check: check(scene, wanted, &venv),
+        ..ToolRun::default()
     };
     let does = format!("make .venv and install {} into it", what(source));
     let action = RepairAction::VenvCreate {
@@ -338,16 +340,51 @@ const MANAGERS: [(&str, &str, &[&str], &str, &str); 4] = [
     ),
 ];
 
-fn managed(scene: &Scene<'_>, source: &Source) -> Option<Plan> {
+/// What these managers read: all of it must be as it was.
+const READ_BY_MANAGERS: [FileKind; 6] = [
+    FileKind::PyProject,
+    FileKind::SetupCfg,
+    FileKind::SetupPy,
+    FileKind::Pipfile,
+    FileKind::PythonLock,
+    FileKind::Requirements,
+];
+const SETTINGS: [&str; 7] = [
+    "Pipfile.lock",
+    "uv.toml",
+    "poetry.toml",
+    "pdm.toml",
+    ".pdm.toml",
+    "pip.conf",
+    ".python-version",
+];
+
+fn changed_for_managers(scene: &Scene<'_>) -> Option<String> {
+    let changed = scene
+        .declared
+        .changed(scene.root, &READ_BY_MANAGERS, Declared::is_as_it_was);
+    let mut settings = SETTINGS.iter();
+    changed.or_else(|| {
+        let file = settings.find(|file| !scene.declared.is_as_it_was(scene.root, file));
+        file.map(|file| (*file).to_owned())
+    })
+}
+
+fn managed(scene: &Scene<'_>, source: &Source) -> Option<Verdict> {
     let (_, program, args, lock, variable) = MANAGERS.iter().find(|(call, ..)| scene.runs(call))?;
-    let is_locked =
-        scene.root.join(lock).is_file() && scene.declared.is_as_it_was(scene.root, &source.file);
+    let is_locked = scene.root.join(lock).symlink_metadata().is_ok();
     let tool = scene.tool(program).filter(|_| is_locked)?;
+    if let Some(file) = changed_for_managers(scene) {
+        return Some(Verdict::refused(format!(
+            "{file} was changed during the run"
+        )));
+    }
     let argv = std::iter::once(tool.into_os_string()).chain(args.iter().map(OsString::from));
     let value = if *program == "pdm" { "false" } else { "true" };
     let run = ToolRun {
         calls: vec![ToolCall::new(argv).with(variable, value)],
         keeps: kept(lock).into_iter().chain(kept(&source.file)).collect(),
+        into: kept(".venv"),
         ..ToolRun::default()
     };
     let words = std::iter::once(*program).chain(args.iter().copied());
@@ -356,7 +393,8 @@ fn managed(scene: &Scene<'_>, source: &Source) -> Option<Plan> {
     };
     let does = format!("install what {lock} names, with {program}");
     let environment = vec![((*variable).to_owned(), value.to_owned())];
-    Some(Plan::new(action, does, Deed::RunTools(run)).setting(environment))
+    let plan = Plan::new(action, does, Deed::RunTools(run)).setting(environment);
+    Some(Verdict::Allowed(plan))
 }
 
 /// The system's Python takes no packages: the project gets an environment of its own, and

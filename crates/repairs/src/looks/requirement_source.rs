@@ -45,7 +45,7 @@ pub(super) fn find(scene: &Scene<'_>, names: &[String]) -> Option<Source> {
 }
 
 fn source(scene: &Scene<'_>, path: &str, file: &DeclaredFile, package: &Package) -> Source {
-    let is_whole = file.kind == FileKind::Requirements && is_unchanged(scene, path, file);
+    let is_whole = file.kind == FileKind::Requirements && is_unchanged(scene, path);
     let args = match file.kind {
         _ if is_whole => vec!["-r".to_owned(), path.to_owned()],
         FileKind::Requirements | FileKind::PythonLock => vec![package.requirement.clone()],
@@ -56,14 +56,40 @@ fn source(scene: &Scene<'_>, path: &str, file: &DeclaredFile, package: &Package)
         file: path.to_owned(),
         alone: is_whole.then(|| package.requirement.clone()),
         args,
-        doubt: doubt(scene, path, file, &package.name),
+        doubt: doubt(scene, path, &package.name),
     }
 }
 
-fn is_unchanged(scene: &Scene<'_>, path: &str, file: &DeclaredFile) -> bool {
-    let all = std::iter::once(path).chain(file.says.includes.iter().map(String::as_str));
-    let mut all = all;
-    all.all(|path| scene.declared.is_unchanged(scene.root, path))
+/// With all that it includes, and with the manifests of the projects that it installs.
+fn is_unchanged(scene: &Scene<'_>, path: &str) -> bool {
+    let all = scene.declared.with_includes(path);
+    let mut projects = all
+        .iter()
+        .filter_map(|path| scene.declared.file(path))
+        .flat_map(|file| &file.says.projects);
+    let are_same = all
+        .iter()
+        .all(|path| scene.declared.is_unchanged(scene.root, path));
+    are_same && projects.all(|folder| changed_project(scene, folder).is_none())
+}
+
+/// What decides how a project is built and what comes with it.
+const PROJECT: [&str; 6] = [
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+    "MANIFEST.in",
+    "uv.toml",
+    "pip.conf",
+];
+
+/// The file of a project that is not as it was when the run began.
+pub(super) fn changed_project(scene: &Scene<'_>, folder: &str) -> Option<String> {
+    let mut files = PROJECT.iter().map(|name| match folder {
+        "" => (*name).to_owned(),
+        folder => format!("{folder}/{name}"),
+    });
+    files.find(|file| !scene.declared.is_as_it_was(scene.root, file))
 }
 
 /// Everything that stands in the main list and in the package's own, pinned where a lock pins.
@@ -84,21 +110,16 @@ fn pinned(scene: &Scene<'_>, package: &Package) -> String {
     }
 }
 
-fn doubt(scene: &Scene<'_>, path: &str, file: &DeclaredFile, name: &str) -> Option<String> {
-    let included = file
-        .says
-        .includes
-        .iter()
-        .filter_map(|path| scene.declared.file(path));
-    let mut all = std::iter::once(file).chain(included);
-    if let Some(place) = all.find_map(|file| file.says.elsewhere.first()) {
+fn doubt(scene: &Scene<'_>, path: &str, name: &str) -> Option<String> {
+    let all = scene.declared.with_includes(path);
+    if let Some(missing) = all.iter().find(|path| !scene.declared.has(path)) {
+        return Some(format!("{missing} is not in the workspace"));
+    }
+    let mut files = all.iter().filter_map(|path| scene.declared.file(path));
+    if let Some(place) = files.find_map(|file| file.says.elsewhere.first()) {
         return Some(format!(
             "{path} fetches from elsewhere than the usual index ({place})"
         ));
-    }
-    let is_missing = |path: &&String| scene.declared.file(path).is_none();
-    if let Some(path) = file.says.includes.iter().find(is_missing) {
-        return Some(format!("{path} is not in the workspace"));
     }
     look_alike(name)
         .map(|known| format!("{name}, which {path} names, is nearly called like {known}"))

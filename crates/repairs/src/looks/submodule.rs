@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use regreen_model::{Failure, FailureKind, RepairAction};
 
 use crate::declared::FileKind;
@@ -28,10 +30,15 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
                 .flat_map(|(_, file)| &file.says.includes);
             listed.find(|folder| place.is_within(folder) && is_empty(scene, folder))
         })?;
-    let argv = ["git", "submodule", "update", "--init", "--", submodule];
-    let action = RepairAction::Run {
-        args: argv.map(str::to_owned).into(),
+    let Some(git) = scene.tool("git") else {
+        return Some(Verdict::refused("git is not installed"));
     };
+    let args = ["submodule", "update", "--init", "--", submodule];
+    let words = std::iter::once("git").chain(args);
+    let action = RepairAction::Run {
+        args: words.map(str::to_owned).collect(),
+    };
+    let argv = std::iter::once(git.into_os_string()).chain(args.map(OsString::from));
     let run = ToolRun {
         calls: vec![ToolCall::new(argv)],
         ..ToolRun::default()

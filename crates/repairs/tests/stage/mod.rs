@@ -11,7 +11,9 @@ use regreen_model::{
     Confidence, Failure, FailureCategory, FailureKind, Inspection, PlannedRepair, RepairAction,
     RepairResult, RetryMode,
 };
-use regreen_repairs::{Declared, Ran, Runner, Scene, ToolCall, carry_out, inspect};
+use regreen_repairs::{
+    Declared, Ran, Runner, Scene, ToolCall, carry_out, inspect, put_away_half_done,
+};
 
 pub(crate) struct Stage {
     _folder: tempfile::TempDir,
@@ -127,6 +129,10 @@ impl Stage {
             false,
             runner,
         )
+    }
+
+    pub(crate) fn put_away_half_done(&self, planned: &PlannedRepair) -> Result<(), String> {
+        put_away_half_done(&self.scene(""), planned)
     }
 
     /// A person has said yes.

@@ -51,6 +51,7 @@ impl Known<'_> {
             ending: report.ending,
             tools: heard.tools.clone(),
             files_changed: self.changes.files(),
+            progressed: Some(report.progressed),
             verify: self.red.as_ref().map(|(_, evidence)| {
                 Box::new(VerifyResult {
                     passed: false,

@@ -47,7 +47,8 @@ impl AgentRun<'_> {
         let timeout = Duration::from_millis(self.timeout_ms);
         let invocation = performer.agent.invocation(&self.assignment);
         let job = self.job(invocation);
-        let ended = performer.processes.run(job, &mut listener)?;
+        let mut ended = performer.processes.run(job, &mut listener)?;
+        ended.reason = listener.judged(ended.reason);
         let ending = report::ending(&ended, timeout);
         let (heard, log) = listener.finish(&ending, ended.reason);
         log.finish()?;

@@ -80,8 +80,8 @@ pub(crate) fn attempt(
         .agent
         .tells_tools()
         .then_some(!heard.tools.counts.is_empty());
-    let program = performer.agent.program().to_owned();
-    let report = report::report(order, &program, &ended, ending, &heard, clock::now());
+    let now = clock::now();
+    let report = report::report(order, &performer.agent, &ended, ending, &heard, now);
     let report = AttemptReport {
         used_tools,
         progressed: (report.progressed && !performer.agent.has_sessions()) || is_at_work,

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use regreen_documents::shell_steps;
 use regreen_engine::{RepairOrder, RepairScene};
 use regreen_model::{Failure, Inspection, RepairResult};
-use regreen_repairs::{Ran, Runner, Scene, ToolCall, carry_out, inspect};
+use regreen_repairs::{Ran, Runner, Scene, ToolCall, carry_out, inspect, put_away_half_done};
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::AttemptName;
 
@@ -74,7 +74,13 @@ pub(crate) fn repair_at(
         log,
     };
     let result = with_scene(performer, &order.scene, site, |seen, failure| {
-        carry_out(seen, failure, &order.repair, order.agreed, &mut runner)
+        // What was cut off is out of the way before anybody looks again.
+        match order.again.then(|| put_away_half_done(seen, &order.repair)) {
+            Some(Err(why)) => RepairResult::Failed { why },
+            None | Some(Ok(())) => {
+                carry_out(seen, failure, &order.repair, order.agreed, &mut runner)
+            }
+        }
     })?;
     let left = performer.tree.after(&name, clock::now())?;
     performer.notices.add_all(left.warnings);
@@ -87,15 +93,13 @@ pub(crate) fn repair_at(
     }
 }
 
-/// What was cut off may have been done: then there is nothing left to do, and the task that it is
-/// for shows whether it was.
+/// What is done in one step and was cut off was done or not: where there is nothing left to do, it
+/// was.
 fn settled(order: &RepairOrder, result: RepairResult) -> RepairResult {
+    let may_be_done = order.again && order.repair.action.is_one_step();
     match result {
-        RepairResult::Failed { .. } if order.again => RepairResult::Done {
-            did: format!(
-                "{}, as far as it had come when it was cut off",
-                order.repair.does
-            ),
+        RepairResult::Failed { .. } if may_be_done => RepairResult::Done {
+            did: format!("{}, before it was cut off", order.repair.does),
             environment: Vec::new(),
         },
         result => result,

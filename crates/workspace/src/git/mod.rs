@@ -29,6 +29,7 @@ mod scratch_index;
 mod snapshot_warning;
 mod snapshots;
 mod staging;
+mod standing;
 mod undo;
 mod undo_plan;
 
@@ -45,5 +46,6 @@ pub use repository::Git;
 pub use runner::{GitCall, GitReply, GitRunner};
 pub use snapshot_warning::{NotExact, SnapshotWarning};
 pub use snapshots::{KeptSnapshot, Snapshot, SnapshotError, SnapshotLimits, Snapshots};
+pub use standing::{Standing, standing};
 pub use undo::{AttemptSpan, UndoError, Undone};
 pub use undo_plan::{TaskChange, UndoConflict, WhyKept};

@@ -137,7 +137,11 @@ pub(super) fn ask(
     }
 }
 
-fn run(runner: &dyn GitRunner, root: &Path, call: Invocation) -> Result<GitReply, GitError> {
+pub(super) fn run(
+    runner: &dyn GitRunner,
+    root: &Path,
+    call: Invocation,
+) -> Result<GitReply, GitError> {
     let doing = call.subcommand();
     let reply = runner.run(&call.into_call(root));
     reply.map_err(|source| GitError::not_run(doing, source))

@@ -191,10 +191,12 @@ impl Counters {
             }
             AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
         };
+        let is_extra = matches!(prompt, PromptKind::Reminder | PromptKind::Split);
+        let is_cut_off = report.class == AttemptClass::Interrupted;
+        spent.charged += u32::from(is_charged && (is_cut_off || !is_extra));
         if prompt == PromptKind::Reminder {
             return Ok(());
         }
-        spent.charged += u32::from(is_charged && prompt != PromptKind::Split);
         let is_counted = matches!(
             report.class,
             AttemptClass::Ordinary | AttemptClass::Session { .. }
