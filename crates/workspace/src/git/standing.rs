@@ -59,6 +59,3 @@ fn is_ignored(path: &RelPath) -> Invocation {
 fn is_repository(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }
-
-#[cfg(test)]
-mod tests;

@@ -17,5 +17,6 @@ mod own_repository;
 mod repo;
 mod snapshots;
 mod speed;
+mod standing;
 mod states;
 mod undo;

@@ -1,7 +1,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::*;
+use regreen_workspace::{RelPath, Standing, standing};
 
 #[test]
 fn git_says_what_it_tracks_ignores_and_would_take() {
