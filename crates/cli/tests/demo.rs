@@ -108,7 +108,7 @@ fn seen(command: &mut Command) -> Seen {
 /// Whenever it was, whatever the commits are called.
 fn timeless(text: &str) -> String {
     [
-        (r"\b\d{8}-\d{6}\b", "[RUN]"),
+        (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
         (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
         (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
