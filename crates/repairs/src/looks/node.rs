@@ -23,31 +23,28 @@ struct Manager {
     relock: &'static [&'static str],
 }
 
+const NPM_INSTALL: &[&str] = &["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+const NPM_RELOCK: &[&str] = &[
+    "install",
+    "--package-lock-only",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+];
+
 /// No package's own scripts are run: a failure is no reason to run code of strangers.
 const MANAGERS: [Manager; 6] = [
     Manager {
         lock: "package-lock.json",
         program: "npm",
-        install: &["ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-        relock: &[
-            "install",
-            "--package-lock-only",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-        ],
+        install: NPM_INSTALL,
+        relock: NPM_RELOCK,
     },
     Manager {
         lock: "npm-shrinkwrap.json",
         program: "npm",
-        install: &["ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-        relock: &[
-            "install",
-            "--package-lock-only",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-        ],
+        install: NPM_INSTALL,
+        relock: NPM_RELOCK,
     },
     Manager {
         lock: "yarn.lock",
