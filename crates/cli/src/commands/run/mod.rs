@@ -15,7 +15,7 @@ use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
-use self::view::{View, palette};
+use self::view::View;
 use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
@@ -89,7 +89,7 @@ impl Ready {
 
     fn go(self, mut view: View) -> Result<Exit, Problem> {
         let mut person = AtTerminal::new(
-            palette(output::asks_in_colours()),
+            output::question_palette(),
             &self.workplace.here,
             self.config.spec_argument.clone(),
         );

@@ -7,7 +7,7 @@ mod page;
 use std::path::{Path, PathBuf};
 
 use regreen_model::{AnswerKind, PersonAnswer};
-use regreen_reporters::Palette;
+use regreen_reporters::{Palette, Tone};
 use regreen_runtime::{Asked, Person, Stop};
 
 use self::editor::{Edited, Editor};
@@ -43,7 +43,7 @@ impl AtTerminal {
     fn choose(&self, asked: &Asked<'_>, keyboard: &mut Keyboard<'_>) -> Option<PersonAnswer> {
         let choices = &asked.question.choices;
         loop {
-            output::ask(&self.palette.emphasised(&page::prompt(choices)));
+            output::ask(&self.palette.paint(Tone::Strong, &page::prompt(choices)));
             let line = match keyboard.line() {
                 Heard::Line(line) => line,
                 // Whoever has nothing more to say has not decided.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use regreen_model::{AnswerKind, TaskFailure, visible_line};
-use regreen_reporters::Palette;
+use regreen_reporters::{Palette, Tone};
 use regreen_runtime::Asked;
 
 const LINE_CHARS: usize = 160;
@@ -27,7 +27,7 @@ impl Page<'_> {
         let id = &question.task.id;
         let title = visible_line(&question.task.title, TITLE_CHARS);
         let heading = format!("Task {id} needs a decision: {title}");
-        let mut text = format!("\n{}\n", self.palette.emphasised(&heading));
+        let mut text = format!("\n{}\n", self.palette.paint(Tone::Strong, &heading));
         for (label, value) in self.facts() {
             let mut label = label;
             let lines = value.lines().filter(|line| !line.trim().is_empty());
@@ -39,7 +39,7 @@ impl Page<'_> {
         }
         text.push('\n');
         for choice in &question.choices {
-            let key = self.palette.emphasised(&letter(*choice).to_string());
+            let key = self.palette.paint(Tone::Strong, &letter(*choice).to_string());
             let _ = writeln!(text, "  {key}  {}", self.effect(*choice));
         }
         text

@@ -1,14 +1,15 @@
+//! What a run has used and done so far: folds of its events.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PickedTask, PromptKind, RunConfig, Spending, TaskKey,
-    UsageLedger,
+    AttemptReport, ChoiceKind, Event, OutlineRow, PickedTask, PromptKind, RunConfig, Spending,
+    TaskKey, UsageLedger,
 };
 
-/// What a run has used up of what it may use: a fold of its events, by the same rules that
-/// the engine charges by.
+/// What a run has used of its limits, counted by the rules that the engine charges by.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct RunTotals {
     pub(crate) run: String,
     pub(crate) config: RunConfig,
     /// Attempts that are charged to the run.
@@ -20,13 +21,13 @@ pub(crate) struct Tally {
     /// The task that was picked last.
     pub(crate) picked: Option<PickedTask>,
     limit: Option<u32>,
-    /// Only Verify was red when a task failed last.
+    /// The task that failed last failed only because of its Verify.
     only_red: bool,
     charged: BTreeMap<TaskKey, u32>,
     closed: BTreeSet<TaskKey>,
 }
 
-impl Tally {
+impl RunTotals {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::RunStarted { run, config, .. } => {
@@ -78,7 +79,7 @@ impl Tally {
         }
     }
 
-    /// A limit that was changed is settled anew; one that was not stays as it was.
+    /// A limit that was changed is settled again; any other stays as it was.
     fn adopt(&mut self, config: &RunConfig) {
         if config.limits.global_iterations != self.config.limits.global_iterations {
             self.limit = None;
@@ -86,7 +87,7 @@ impl Tally {
         self.config = config.clone();
     }
 
-    /// A closed task that is picked again was reopened by a person and starts afresh.
+    /// A closed task that is picked again was reopened by a person and starts over.
     fn pick(&mut self, task: &PickedTask) {
         if self.closed.remove(&task.task) {
             self.charged.remove(&task.task);
@@ -94,19 +95,19 @@ impl Tally {
         self.picked = Some(task.clone());
     }
 
-    /// Whether a task repairs another one.
-    pub(crate) fn is_fix(&self, task: &TaskKey) -> bool {
-        let picked = self.picked.as_ref();
-        picked.is_some_and(|picked| picked.task == *task && picked.is_fix())
+    /// Returns the original that a task repairs; `None` if it is an original itself.
+    pub(crate) fn original_of(&self, task: &TaskKey) -> Option<&TaskKey> {
+        let picked = self.picked.as_ref()?;
+        (picked.task == *task && picked.is_fix()).then_some(&picked.root)
     }
 
-    /// Attempts that are charged to a task.
+    /// Returns how many attempts are charged to a task.
     pub(crate) fn used_by(&self, task: &TaskKey) -> u32 {
         self.charged.get(task).copied().unwrap_or(0)
     }
 
-    /// Which of the task's attempts this is that has just started, of those that count. A
-    /// reminder is part of the one before it.
+    /// Returns the number of the attempt that has just started, among those that count. A
+    /// reminder is part of the attempt before it.
     pub(crate) fn number_of(&self, task: &TaskKey, prompt: PromptKind) -> u32 {
         let used = self.used_by(task);
         match prompt {
@@ -127,17 +128,69 @@ impl Tally {
     pub(crate) fn limit_of_run(&self) -> u32 {
         self.limit.unwrap_or(self.config.limits.global_iterations)
     }
+}
 
-    /// What a task is verified with, as far as the plan says.
-    pub(crate) fn verified_with(&self, task: &TaskKey) -> Vec<&str> {
-        let picked = self.picked.as_ref().filter(|picked| picked.task == *task);
-        let Some(picked) = picked else {
-            return Vec::new();
-        };
-        if picked.verify.is_empty() && !picked.is_group {
-            return self.config.gate.as_deref().into_iter().collect();
+/// The plan as it was last read, with the tasks that were done since.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outline {
+    rows: Vec<OutlineRow>,
+}
+
+/// How many of how many rows are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) done: usize,
+    pub(crate) total: usize,
+}
+
+impl Share {
+    pub(crate) fn of<'a>(rows: impl IntoIterator<Item = &'a OutlineRow>) -> Self {
+        rows.into_iter().fold(Self::default(), |share, row| Self {
+            done: share.done + usize::from(row.done),
+            total: share.total + 1,
+        })
+    }
+
+    pub(crate) fn open(self) -> usize {
+        self.total - self.done
+    }
+}
+
+impl Outline {
+    pub(crate) fn rows(&self) -> &[OutlineRow] {
+        &self.rows
+    }
+
+    /// Replaces the rows, and returns whether they differ from what was known.
+    pub(crate) fn replace(&mut self, rows: &[OutlineRow]) -> bool {
+        let differs = self.rows != rows;
+        if differs {
+            self.rows = rows.to_vec();
         }
-        let commands = picked.verify.iter();
-        commands.map(|verify| verify.command.as_str()).collect()
+        differs
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) {
+        if let Event::TaskDone { task, .. } = event {
+            let row = self.rows.iter_mut().find(|row| row.key == *task);
+            if let Some(row) = row {
+                row.done = true;
+            }
+        }
+    }
+
+    pub(crate) fn position(&self, task: &TaskKey) -> Option<usize> {
+        self.rows.iter().position(|row| row.key == *task)
+    }
+
+    /// Counts the originals that have to be done.
+    pub(crate) fn originals(&self, include_optional: bool) -> Share {
+        let is_required = |row: &&OutlineRow| include_optional || !row.optional;
+        let originals = self.rows.iter().filter(|row| row.is_original());
+        Share::of(originals.filter(is_required))
+    }
+
+    pub(crate) fn fixes(&self) -> Share {
+        Share::of(self.rows.iter().filter(|row| !row.is_original()))
     }
 }
