@@ -3,8 +3,6 @@
 //! Every operation that could lose a file of the user's goes through [`Disk`], so that a test
 //! can make any single one of them fail, or end the process there.
 
-#![warn(missing_docs)]
-
 mod files;
 mod git;
 mod hash_snapshot;
