@@ -40,7 +40,12 @@ pub fn print(text: &str) -> Result<(), Problem> {
 /// Prints lines as a result.
 pub fn print_lines(lines: &[StatusLine]) -> Result<(), Problem> {
     let style = line_style();
-    print(&lines.iter().map(|line| line.render(style)).collect::<String>())
+    print(
+        &lines
+            .iter()
+            .map(|line| line.render(style))
+            .collect::<String>(),
+    )
 }
 
 /// Returns a value as JSON in which every invisible character is escaped, so that hostile

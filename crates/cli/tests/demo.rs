@@ -110,7 +110,9 @@ fn timeless(text: &str) -> String {
     [
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
         (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
-        (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
+        (r"\[ *\d[\d.]*m?s\]", "[TIME]"),
+        (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
+        (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
     ]
     .into_iter()

@@ -99,7 +99,7 @@ impl EventFormatter {
             Event::VerifyStarted { first, .. } => self.verify_is_first = *first,
             Event::VerifyEnded { task, verdict, .. } if self.totals.original_of(task).is_some() => {
                 self.fix_verify_failure = match verdict {
-                    Verdict::Red { error } => Some(headline_of(error)),
+                    Verdict::Red { error } => Some(verify_cause(error)),
                     Verdict::Green | Verdict::Unverified => None,
                 };
             }
@@ -115,9 +115,9 @@ impl EventFormatter {
                 task,
                 verdict: Verdict::Red { error },
                 ..
-            } if self.verify_is_first => Some(
-                about(Status::Retry, task, "Verify still fails").detail(headline_of(error)),
-            ),
+            } if self.verify_is_first => {
+                Some(about(Status::Retry, task, "Verify still fails").detail(headline_of(error)))
+            }
             Event::TaskFailed { task, failure, .. } => Some(self.failure(now, task, failure)),
             Event::TaskDone { task, marks, hash } => {
                 let marks: Vec<Mark> = marks.iter().copied().collect();
@@ -130,17 +130,15 @@ impl EventFormatter {
             Event::RepairEnded {
                 task,
                 result: RepairResult::Failed { why },
-            } => Some(
-                about(Status::Fail, task, "the repair failed").wrapped_detail(reason(why)),
-            ),
+            } => Some(about(Status::Fail, task, "the repair failed").wrapped_detail(reason(why))),
             Event::PlanModified { task, added } => Some(about(
                 Status::Plan,
                 task,
                 &format!("agent asked for {}", ids(added)),
             )),
-            Event::ModificationRefused { task, why } => Some(
-                about(Status::Warn, task, "plan unchanged").wrapped_detail(reason(why)),
-            ),
+            Event::ModificationRefused { task, why } => {
+                Some(about(Status::Warn, task, "plan unchanged").wrapped_detail(reason(why)))
+            }
             Event::FixesSuperseded { task, fixes, .. } => Some(StatusLine::new(
                 Status::Skip,
                 format!("{} superseded: {} passed", ids(fixes), task.id),
@@ -258,7 +256,10 @@ impl EventFormatter {
         if !marks.is_empty() {
             line = line.toned(Tone::Warning);
         }
-        match (self.fix_verify_failure.take(), self.totals.original_of(task)) {
+        match (
+            self.fix_verify_failure.take(),
+            self.totals.original_of(task),
+        ) {
             (Some(cause), Some(original)) => line
                 .detail(format!(
                     "Verify failed; {} decides whether the fix worked",
@@ -343,14 +344,23 @@ impl EventFormatter {
             0 => String::new(),
             code => format!(" · exit code {code}"),
         };
-        StatusLine::new(Status::End, format!("{text} · run {run}{code}"))
+        StatusLine::new(Status::End, format!("{text}{code}"))
             .toned(tone)
             .timed(self.began.map(|began| now.since(began)))
+            .trailing(run)
     }
 
     fn elapsed(&self, now: Timestamp, task: &TaskKey) -> Option<u64> {
         self.task_began.get(task).map(|began| now.since(*began))
     }
+}
+
+/// Returns why a Verify failed, without saying again that it did.
+fn verify_cause(error: &str) -> String {
+    let cause = headline_of(error);
+    cause
+        .strip_prefix("Verify failed: ")
+        .map_or(cause.clone(), str::to_owned)
 }
 
 /// Returns a line about a task that needs no title: `1.2 the repair failed`.

@@ -77,7 +77,11 @@ fn place_in(line: &str) -> Option<String> {
 }
 
 fn separates(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '(' | ')' | '"' | '\'' | '`' | '[' | ']' | '<' | '>' | ',')
+    c.is_whitespace()
+        || matches!(
+            c,
+            '(' | ')' | '"' | '\'' | '`' | '[' | ']' | '<' | '>' | ','
+        )
 }
 
 /// Reads `File "tests/test_a.py", line 6`.

@@ -13,8 +13,10 @@ const INDENT: usize = STATUS_WIDTH + 2;
 const TIME_WIDTH: usize = 6;
 /// What stands at the end of short lines (a commit, the number of an attempt) begins here.
 const TRAILING_COLUMN: usize = 62;
-/// Narrower than this, text is no longer shortened to fit.
-const MIN_TEXT: usize = 8;
+/// With less room than this for the text, the time and what stands at the end go.
+const MIN_TEXT: usize = 12;
+/// Narrower than this there are no columns.
+const MIN_COLUMNS: usize = 24;
 
 /// Whether text is colored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -271,9 +273,13 @@ impl StatusLine {
     /// Returns the rows that it takes on the screen.
     #[must_use]
     pub fn rows(&self, style: LineStyle) -> Vec<String> {
-        let mut rows = self.main_rows(style);
+        let room = style.columns.map(|columns| columns.saturating_sub(INDENT));
+        if let Some(columns) = style.columns.filter(|columns| *columns < MIN_COLUMNS) {
+            return vec![fit(&format!("{} {}", self.label, self.text), columns)];
+        }
+        let mut rows = self.main_rows(style, room);
         for Detail { text, overflow } in &self.details {
-            let lines = fitted(text, text_columns(style.columns, 0), *overflow);
+            let lines = fitted(text, room, *overflow);
             rows.extend(lines.into_iter().map(|line| {
                 let line = style.palette.paint(Tone::Dim, &line);
                 format!("{:INDENT$}{line}", "")
@@ -289,15 +295,8 @@ impl StatusLine {
         rows.map(|row| format!("{}\n", row.trim_end())).collect()
     }
 
-    fn main_rows(&self, style: LineStyle) -> Vec<String> {
-        let time = self.time.as_ref();
-        let time = time.map_or(String::new(), |time| format!("[{time:>TIME_WIDTH$}] "));
-        let trailing = self.trailing.as_deref().unwrap_or_default();
-        let trailing_room = match trailing {
-            "" => 0,
-            trailing => text_width(trailing) + 2,
-        };
-        let room = text_columns(style.columns, text_width(&time) + trailing_room);
+    fn main_rows(&self, style: LineStyle, room: Option<usize>) -> Vec<String> {
+        let (time, trailing, room) = self.ends(room);
         let mut lines = fitted(&self.text, room, self.overflow).into_iter();
         let text = format!("{time}{}", lines.next().unwrap_or_default());
         let trailing = match trailing {
@@ -316,10 +315,29 @@ impl StatusLine {
         let rest = lines.map(|line| format!("{:INDENT$}{line}", ""));
         std::iter::once(first).chain(rest).collect()
     }
-}
 
-fn text_columns(columns: Option<usize>, taken: usize) -> Option<usize> {
-    columns.map(|columns| columns.saturating_sub(INDENT + taken).max(MIN_TEXT))
+    /// Returns the time and what stands at the end, where there is room for them, and the
+    /// room that they leave for the text.
+    fn ends(&self, room: Option<usize>) -> (String, &str, Option<usize>) {
+        let time = self.time.as_ref();
+        let mut time = time.map_or(String::new(), |time| format!("[{time:>TIME_WIDTH$}] "));
+        let mut trailing = self.trailing.as_deref().unwrap_or_default();
+        let Some(room) = room else {
+            return (time, trailing, None);
+        };
+        let needed = |time: &str, trailing: &str| match trailing {
+            "" => text_width(time),
+            trailing => text_width(time) + text_width(trailing) + 2,
+        };
+        if room < needed(&time, trailing) + MIN_TEXT {
+            trailing = "";
+        }
+        if room < needed(&time, trailing) + MIN_TEXT {
+            time.clear();
+        }
+        let room = room.saturating_sub(needed(&time, trailing));
+        (time, trailing, Some(room))
+    }
 }
 
 fn fitted(text: &str, columns: Option<usize>, overflow: Overflow) -> Vec<String> {
@@ -347,11 +365,14 @@ mod tests {
         let fail = StatusLine::new(Status::Fail, "1.2 Validate input")
             .timed(Some(63_000))
             .detail("test failure · tests/test_form.py:18");
+        let expected = [
+            "    PASS  [   41s] 1.1 Add the form                           abc1234\n",
+            "    FAIL  [ 1m03s] 1.2 Validate input\n",
+            "          test failure · tests/test_form.py:18\n",
+        ];
         assert_eq!(
             rendered(&pass, None) + &rendered(&fail, Some(80)),
-            "    PASS  [   41s] 1.1 Add the form                            abc1234\n    \
-             FAIL  [ 1m03s] 1.2 Validate input\n          \
-             test failure · tests/test_form.py:18\n"
+            expected.concat()
         );
     }
 
@@ -362,9 +383,14 @@ mod tests {
             .trailing("abc1234");
         assert_eq!(
             rendered(&line, Some(40)),
-            "    PASS  [   41s] 1.1 Add…e  abc1234\n".replace("1.1 Add…e", "1.1 Add…age")
+            "    PASS  [   41s] 1.1 Add…age   abc1234\n"
         );
-        assert!(rendered(&line, Some(40)).trim_end().chars().count() <= 40);
+        assert_eq!(
+            rendered(&line, Some(34)),
+            "    PASS  [   41s] 1.1 Add th…page\n"
+        );
+        assert_eq!(rendered(&line, Some(28)), "    PASS  1.1 Add the…page\n");
+        assert_eq!(rendered(&line, Some(20)), "PASS 1.1 Add…he page\n");
     }
 
     #[test]

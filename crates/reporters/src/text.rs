@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(fit("abcdefgh", 8), "abcdefgh");
         assert_eq!(fit("abcdefgh", 7), "abcd…gh");
         assert_eq!(fit("日本語日本語", 12), "日本語日本語");
-        assert_eq!(fit("日本語日本語", 9), "日本…語");
+        assert_eq!(fit("日本語日本語", 9), "日本語…語");
         assert_eq!(fit("日本語", 1), "…");
         assert_eq!(fit("日本語", 0), "");
     }

@@ -200,8 +200,9 @@ impl Scene {
             (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
             (r"\bcommit [0-9a-f]{7,40}\b", "commit [HASH]"),
             (r"(?m) - [0-9a-f]{7,40}$", " - [HASH]"),
-            (r"\bafter (\d+[dhm] )*(0\.)?\d+s\b", "after [TIME]"),
-            (r"(?m)^Time:( +).*$", "Time:$1[TIME]"),
+            (r"\[ *(\d+[dhm])?(0\.)?\d+[smh]\]", "[TIME]"),
+            (r"(?m)^( +PASS .*)(  | · )[0-9a-f]{7,12}$", "$1$2[HASH]"),
+            (r"\bdone in (\d+[dhm] )*(0\.)?\d+[smh]\b", "done in [TIME]"),
             (r"\bprocess \d+\b", "process [PID]"),
             (r"\S*/bash: line", "bash: line"),
         ] {

@@ -146,7 +146,11 @@ impl<T: Terminal> Painter<T> {
             again.push(line);
         }
         self.printed.clear();
-        let again: Vec<String> = again.into_iter().rev().map(|line| self.print(line)).collect();
+        let again: Vec<String> = again
+            .into_iter()
+            .rev()
+            .map(|line| self.print(line))
+            .collect();
         start + &again.concat()
     }
 
@@ -166,6 +170,10 @@ impl<T: Terminal> Painter<T> {
 fn visible_width(row: &str) -> usize {
     let mut pieces = row.split('\u{1b}');
     let first = pieces.next().map_or(0, text_width);
-    let rest = pieces.map(|piece| piece.split_once('m').map_or(0, |(_, text)| text_width(text)));
+    let rest = pieces.map(|piece| {
+        piece
+            .split_once('m')
+            .map_or(0, |(_, text)| text_width(text))
+    });
     first + rest.sum::<usize>()
 }

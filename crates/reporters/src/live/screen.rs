@@ -111,7 +111,9 @@ impl Screen {
         rows.push(self.stage_row(frame));
         rows.push(self.totals_row(frame));
         // A terminal that is too low gets the end, which changes most.
-        let first = rows.len().saturating_sub(frame.lines.saturating_sub(1).max(1));
+        let first = rows
+            .len()
+            .saturating_sub(frame.lines.saturating_sub(1).max(1));
         rows.split_off(first)
     }
 
@@ -195,9 +197,7 @@ impl Screen {
     /// Returns how far the run is, and what it has used; the least important parts go first
     /// where there is no room.
     fn totals_row(&self, frame: Frame) -> String {
-        let tasks = self
-            .outline
-            .originals(self.totals.config.include_optional);
+        let tasks = self.outline.originals(self.totals.config.include_optional);
         let elapsed_ms = frame.now.since(self.run_began);
         let mut parts = vec![format!("{}/{} done", tasks.done, tasks.total)];
         parts.push(Span::whole_seconds(elapsed_ms).to_string());
@@ -284,7 +284,10 @@ fn hidden_row(rows: &[OutlineRow], place: &str, frame: Frame) -> Option<String> 
         (0, open) => format!("{open} open"),
         (done, open) => format!("{done} done, {open} open"),
     };
-    let text = fit(&format!("⋮ {counts} {place}"), frame.columns.saturating_sub(2));
+    let text = fit(
+        &format!("⋮ {counts} {place}"),
+        frame.columns.saturating_sub(2),
+    );
     Some(format!("  {}", frame.palette.paint(Tone::Dim, &text)))
 }
 

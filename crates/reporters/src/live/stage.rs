@@ -113,7 +113,10 @@ impl Stage {
             Self::Saving => "saving".to_owned(),
             Self::Waiting { until, why } => {
                 let left = Span::whole_seconds(until.since(now));
-                format!("waiting until {} UTC · {left} left · {why}", until.utc_time())
+                format!(
+                    "waiting until {} UTC · {left} left · {why}",
+                    until.utc_time()
+                )
             }
             Self::Stopping => format!("stopping · {elapsed}"),
         }

@@ -9,12 +9,10 @@ use regreen_model::{
 };
 use serde::{Serialize, Serializer};
 
-pub use figures::{
-    Attempts, Figures, Fixes, Originals, PlanFigures, PublicTask, Tokens, Waits,
-};
+pub use figures::{Attempts, Figures, Fixes, Originals, PlanFigures, PublicTask, Tokens, Waits};
 
-use crate::totals::{Outline, RunTotals};
 use crate::reporter::Reporter;
+use crate::totals::{Outline, RunTotals};
 
 /// The result of a run: a fold of its events, including those before a pause or a crash.
 #[derive(Clone, Debug, Default)]

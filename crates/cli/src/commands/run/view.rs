@@ -127,14 +127,31 @@ mod tests {
     #[test]
     fn the_command_to_continue_has_the_agent_and_the_flags() {
         check(
-            &["run", "login", "--agent", "command:sh agent.sh", "--recovery-mode"],
+            &[
+                "run",
+                "login",
+                "--agent",
+                "command:sh agent.sh",
+                "--recovery-mode",
+            ],
             Some("regreen run login --agent 'command:sh agent.sh' --recovery-mode"),
         );
         check(
-            &["--color", "always", "run", "--only", "1.2", "--no-input", "--agent=shell"],
+            &[
+                "--color",
+                "always",
+                "run",
+                "--only",
+                "1.2",
+                "--no-input",
+                "--agent=shell",
+            ],
             Some("regreen run --agent=shell"),
         );
-        check(&["run", "--only=1.2", "my list.md"], Some("regreen run 'my list.md'"));
+        check(
+            &["run", "--only=1.2", "my list.md"],
+            Some("regreen run 'my list.md'"),
+        );
         check(&["demo"], None);
     }
 }

@@ -39,7 +39,9 @@ impl Page<'_> {
         }
         text.push('\n');
         for choice in &question.choices {
-            let key = self.palette.paint(Tone::Strong, &letter(*choice).to_string());
+            let key = self
+                .palette
+                .paint(Tone::Strong, &letter(*choice).to_string());
             let _ = writeln!(text, "  {key}  {}", self.effect(*choice));
         }
         text
