@@ -2,14 +2,14 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const FAILED: &str =
     "printf 'Task %s: it FAILED\\n- Error: boom\\n- Attempted fix: none\\n' $REGREEN_TASK_ID";
 
 /// An agent that fails this task once; whoever repairs it makes the file `fixed`.
-fn failing_once(tasks: impl AsRef<str>, id: &str) -> Scene {
-    Scene::new(tasks.as_ref()).agent(&format!(
+fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
+    Workspace::with_tasks(tasks.as_ref()).agent(&format!(
         "{id}:1) {FAILED} ;;
          {id}.*:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
@@ -18,16 +18,16 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Scene {
 
 /// The plan after all of it was healed.
 #[track_caller]
-fn healed(scene: &Scene, flags: &[&str]) -> String {
-    let told = scene.run(&[&["--recovery-mode"], flags].concat());
+fn healed(workspace: &Workspace, flags: &[&str]) -> String {
+    let told = workspace.run(&[&["--recovery-mode"], flags].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(told.stdout.contains("\nALL_TASKS_COMPLETE\n"));
-    scene.text(TASKS)
+    workspace.text(TASKS)
 }
 
 #[test]
 fn smart_ralph() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "---
 spec: demo
 ---
@@ -63,7 +63,7 @@ Focus: the parser.
         "1.1",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 ---
 spec: demo
@@ -113,7 +113,7 @@ Focus: the parser.
 
 #[test]
 fn spec_kit() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "# Tasks: Photo albums
 
 ## Phase 3: User Story 1 - Albums (Priority: P1)
@@ -135,7 +135,7 @@ fn spec_kit() {
         "T012",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r##"
 # Tasks: Photo albums
 
@@ -170,7 +170,7 @@ fn spec_kit() {
 
 #[test]
 fn openspec() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "## 1. Setup
 
 - [x] 1.1 Create the table
@@ -183,7 +183,7 @@ fn openspec() {
         "1.2",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r###"
 ## 1. Setup
 
@@ -224,12 +224,12 @@ const KIRO: &str = "# Implementation Plan
 
 #[test]
 fn a_row_in_a_group() {
-    let scene = Scene::new(KIRO).agent(&format!(
+    let workspace = Workspace::with_tasks(KIRO).agent(&format!(
         "2.1:1) {FAILED} ;;
          *) touch fixed; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r##"
 # Implementation Plan
 
@@ -260,12 +260,12 @@ fn a_row_in_a_group() {
 
 #[test]
 fn a_group_whose_own_verify_is_red() {
-    let scene = Scene::new(KIRO).agent(
+    let workspace = Workspace::with_tasks(KIRO).agent(
         "1.3:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Create the folders: attempt 1 of 5
@@ -365,16 +365,16 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 #[test]
 fn a_group_that_nothing_heals() {
-    let scene = Scene::new(KIRO)
+    let workspace = Workspace::with_tasks(KIRO)
         .agent("*) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
         told.stderr,
         "ERROR: Max fix attempts (3) reached for task 1\nFix attempts: 1.3, 1.4, 1.5\n"
     );
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r##"
 # Implementation Plan
 
@@ -425,9 +425,9 @@ fn a_group_that_nothing_heals() {
 
 #[test]
 fn an_optional_row_that_was_asked_for() {
-    let scene = failing_once(KIRO, "1.2");
+    let workspace = failing_once(KIRO, "1.2");
     snapbox::assert_data_eq!(
-        healed(&scene, &["--include-optional"]),
+        healed(&workspace, &["--include-optional"]),
         str![[r##"
 # Implementation Plan
 
@@ -458,12 +458,12 @@ fn an_optional_row_that_was_asked_for() {
 
 #[test]
 fn an_optional_row_that_nobody_asked_for_stays_open() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "- [ ] 1.1 Needed\n  - **Verify**: `test -f fixed`\n- [ ]* 1.2 Not needed\n",
         "1.1",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 - [x] 1.1 Needed
   - **Verify**: `test -f fixed`
@@ -484,9 +484,9 @@ fn an_optional_row_that_nobody_asked_for_stays_open() {
 
 #[test]
 fn a_plain_list_without_ids() {
-    let scene = failing_once("# To do\n\n- [x] Read\n- [ ] Parse\n- [ ] Print\n", "2");
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace = failing_once("# To do\n\n- [x] Read\n- [ ] Parse\n- [ ] Print\n", "2");
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 2 Parse: attempt 1 of 5
@@ -565,13 +565,13 @@ Next:            `regreen diff 2.1` shows what nothing has verified
 
 #[test]
 fn two_fixes_on_a_plain_list_of_one_task() {
-    let scene = Scene::new("- [ ] Do it\n").agent(&format!(
+    let workspace = Workspace::with_tasks("- [ ] Do it\n").agent(&format!(
         "1:1) {FAILED} ;;
          1:2) {FAILED} ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1 Do it: attempt 1 of 5
@@ -659,13 +659,13 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 #[test]
 fn two_fixes_on_a_list_of_one_task_with_an_id() {
-    let scene = Scene::new("- [ ] 1.3 Do it\n").agent(&format!(
+    let workspace = Workspace::with_tasks("- [ ] 1.3 Do it\n").agent(&format!(
         "1.3:1) {FAILED} ;;
          1.3:2) {FAILED} ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 - [x] 1.3 Do it
 - [x] 1.3.1 [FIX 1.3] Fix: boom
@@ -788,7 +788,7 @@ fn a_byte_order_mark_and_trailing_blanks() {
 
 #[test]
 fn two_tasks_of_one_id_have_their_own_fixes() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "## Phase 1
 
 - [ ] 1.1 Parse
@@ -805,8 +805,8 @@ fn two_tasks_of_one_id_have_their_own_fixes() {
          1.1.2:1) touch two; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Parse: attempt 1 of 5
@@ -910,7 +910,7 @@ Warnings:        1
 
 #[test]
 fn a_task_pays_for_no_fix_of_another_with_its_id() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "## Phase 1
 
 - [ ] 1.1 Parse
@@ -927,12 +927,12 @@ fn a_task_pays_for_no_fix_of_another_with_its_id() {
          1.1.4:1) touch two; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    healed(&scene, &["--max-fix-tasks=2"]);
+    healed(&workspace, &["--max-fix-tasks=2"]);
 }
 
 #[test]
 fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 [P] One\n- [ ] 1.2 [P] Two\n- [ ] 1.3 [P] Three\n- [ ] 1.4 [VERIFY] Check\n  - **Verify**: `true`\n",
     )
     .agent(&format!(
@@ -941,7 +941,7 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
          *) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 - [x] 1.1 [P] One
 - [x] 1.2 [P] Two
@@ -960,12 +960,12 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
 
 "#]]
     );
-    assert_eq!(scene.note("order"), "1.1\n1.2\n1.2.1\n1.2\n1.3\n1.4\n");
+    assert_eq!(workspace.note("order"), "1.1\n1.2\n1.2.1\n1.2\n1.3\n1.4\n");
 }
 
 #[test]
 fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [x] 1.1 Build\n- [ ] V2 [VERIFY] Quality checkpoint\n  - **Do**: Run it\n  - **Verify**: `test -f fixed`\n- [ ] V3 [VERIFY] Last\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -973,8 +973,8 @@ fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
          V2.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo VERIFICATION_PASS ;;",
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 V2 Quality checkpoint: attempt 1 of 5
@@ -1057,18 +1057,18 @@ Warnings:        1
 
 #[test]
 fn a_task_file_of_any_name() {
-    let scene = Scene::new("- [x] 1 x\n- [x] 2 y\n")
+    let workspace = Workspace::with_tasks("- [x] 1 x\n- [x] 2 y\n")
         .file("TODO.md", "* [ ] Parse\n* [ ] Print\n")
         .agent(&format!(
             "1:1) {FAILED} ;;
              *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
         ));
-    let agent = scene.agent_flag();
-    let told = scene.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
+    let agent = workspace.agent_flag();
+    let told = workspace.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(!scene.has(PROGRESS) && !scene.has(STATE));
+    assert!(!workspace.has(PROGRESS) && !workspace.has(STATE));
     snapbox::assert_data_eq!(
-        scene.text("TODO.md"),
+        workspace.text("TODO.md"),
         str![[r#"
 * [x] Parse
 * [x] 1.1 [FIX 1] Fix: boom

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 /// The failed task of the generation example.
 const GENERATION: &str = r#"- [ ] 1.3 Add failure parser
@@ -30,8 +30,8 @@ const KEEP: &str =
 // AC-1.2, AC-1.4, AC-5.1, FR-2, FR-9
 #[test]
 fn a_fix_is_generated_byte_for_byte_as_described() {
-    let scene = Scene::new(GENERATION);
-    let told = scene.regreen(&[
+    let workspace = Workspace::with_tasks(GENERATION);
+    let told = workspace.regreen(&[
         "tasks",
         "insert-fix",
         TASKS,
@@ -61,14 +61,14 @@ fn a_fix_is_generated_byte_for_byte_as_described() {
 // AC-1.1, AC-1.2, AC-1.3, AC-1.4, FR-1, FR-2, FR-3, FR-7
 #[test]
 fn the_generation_example_is_healed() {
-    let scene = Scene::new(GENERATION).agent(&format!(
+    let workspace = Workspace::with_tasks(GENERATION).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) echo 'Parse Failure' >implement.md; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("File not found: src/parser.ts", "Checked alternate paths")
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Add failure parser: attempt 1 of 5
@@ -154,15 +154,15 @@ const INSERTION: &str = "- [ ] 1.3 Add failure parser
 // AC-1.3, AC-3.4, AC-4.3, FR-3, FR-5, FR-8
 #[test]
 fn a_fix_is_inserted_between_its_task_and_the_next() {
-    let scene = Scene::new(INSERTION).agent(&format!(
+    let workspace = Workspace::with_tasks(INSERTION).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {KEEP}; touch implement.md; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >done-$REGREEN_TASK_ID; echo TASK_COMPLETE ;;",
         failed("File not found", "Checked alternate paths")
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        scene.note("tasks.then"),
+        workspace.note("tasks.then"),
         str![[r#"
 - [ ] 1.3 Add failure parser
   - **Do**: Add parsing logic
@@ -185,7 +185,7 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
 "#]]
     );
     snapbox::assert_data_eq!(
-        scene.note("state.then"),
+        workspace.note("state.then"),
         str![[r#"
 {
   "phase": "execution",
@@ -233,14 +233,14 @@ const SEQUENCE: &str = "# Tasks
 // AC-2.1, AC-2.2, AC-5.2, AC-5.3, FR-4, FR-10
 #[test]
 fn after_its_fix_a_task_is_tried_again_and_the_next_one_follows() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {KEEP}; touch parser.ts; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("syntax error in parser.ts", "none")
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Parse: attempt 1 of 5
@@ -325,7 +325,7 @@ Warnings:        1
 
 "#]]);
     snapbox::assert_data_eq!(
-        scene.note("state.then"),
+        workspace.note("state.then"),
         str![[r#"
 {
   "phase": "execution",
@@ -362,7 +362,7 @@ Warnings:        1
 // AC-2.3, AC-5.1, AC-5.2, FR-10
 #[test]
 fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {} ;;
          1.3.1.1:1) {KEEP}; touch library; echo TASK_COMPLETE ;;
@@ -371,8 +371,8 @@ fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
         failed("syntax error in parser.ts", "none"),
         failed("the library is missing", "none"),
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Parse: attempt 1 of 5
@@ -484,7 +484,7 @@ Warnings:        1
 
 "#]]);
     snapbox::assert_data_eq!(
-        scene.note("tasks.then"),
+        workspace.note("tasks.then"),
         str![[r##"
 # Tasks
 
@@ -521,7 +521,7 @@ Warnings:        1
 "##]]
     );
     snapbox::assert_data_eq!(
-        scene.note("state.then"),
+        workspace.note("state.then"),
         str![[r#"
 {
   "phase": "execution",
@@ -566,7 +566,7 @@ Warnings:        1
 // AC-2.3, AC-5.2, FR-10
 #[test]
 fn what_was_tried_is_noted_above_the_learnings() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [x] 1.1 Task A
 - [ ] 1.2 Task B
   - **Verify**: `test -f b`
@@ -589,9 +589,9 @@ fn what_was_tried_is_noted_above_the_learnings() {
         failed("one", "none"),
         failed("two", "none"),
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(
-        scene.text(PROGRESS),
+        workspace.text(PROGRESS),
         "## Completed Tasks
 - [x] 1.1 Task A - abc123
 - [x] 1.2.1 Fix: one
@@ -610,7 +610,7 @@ fn what_was_tried_is_noted_above_the_learnings() {
 // AC-2.4, AC-3.1, AC-3.3, AC-3.4, FR-5, FR-6, NFR-3
 #[test]
 fn at_the_limit_the_progress_file_says_that_it_failed() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.3 Parse
   - **Verify**: `true`
 - [ ] 2.1 Print
@@ -638,8 +638,8 @@ fn at_the_limit_the_progress_file_says_that_it_failed() {
         failed("b", "none"),
         failed("c", "none"),
     ));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Parse: attempt 1 of 5
@@ -887,7 +887,7 @@ const WITH_TWO_FIXES: &str = "- [x] 1.1 Read
 // AC-3.4, AC-4.3, FR-5, FR-8
 #[test]
 fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
-    let scene = Scene::new(WITH_TWO_FIXES)
+    let workspace = Workspace::with_tasks(WITH_TWO_FIXES)
         .file(STATE, STATE_BEFORE)
         .agent(&format!(
             "1.3:1) {} ;;
@@ -895,8 +895,8 @@ fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
              *) echo TASK_COMPLETE ;;",
             failed("Syntax error in parser.ts line 42", "none"),
         ));
-    let told = scene.run(&["--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Parse: attempt 1 of 5
@@ -993,21 +993,21 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
         .filter(|line| !line.contains("[FIX"))
         .map(|line| format!("{line}\n"))
         .collect();
-    let scene = Scene::new(&rows_gone)
+    let workspace = Workspace::with_tasks(&rows_gone)
         .file(STATE, STATE_BEFORE)
         .agent(&format!(
             "1.3:*) {} ;;
              *) echo TASK_COMPLETE ;;",
             failed("boom", "none"),
         ));
-    let told = scene.run(&[]);
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
         told.stderr,
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3\n"
     );
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 - [x] 1.1 Read
 - [x] 1.2 Split
@@ -1032,9 +1032,10 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
 // AC-3.2, AC-3.3, NFR-3
 #[test]
 fn the_limit_of_the_run_ends_healing_too() {
-    let scene = Scene::new(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
-    let told = scene.run(&["--recovery-mode", "--max-global-iterations=3"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace =
+        Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
+    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=3"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Parse: attempt 1 of 5
@@ -1156,21 +1157,24 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 // AC-3.3, NFR-3
 #[test]
 fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:*) {0} ;;
          1.3.[123]:[123]) {0} ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
         told.stderr,
         "ERROR: Max fix attempts (10) reached for task 1.3 and its fixes\n"
     );
-    assert_eq!(scene.text(TASKS).matches("[FIX ").count(), 10);
+    assert_eq!(workspace.text(TASKS).matches("[FIX ").count(), 10);
     assert_eq!(
-        scene.text(PROGRESS).split("## Fix Task History\n").nth(1),
+        workspace
+            .text(PROGRESS)
+            .split("## Fix Task History\n")
+            .nth(1),
         Some(
             "- Task 1.3.1: 3 fixes attempted (1.3.1.1, 1.3.1.2, 1.3.1.3) - Final: PASS
 - Task 1.3.2: 3 fixes attempted (1.3.2.1, 1.3.2.2, 1.3.2.3) - Final: PASS
@@ -1184,19 +1188,19 @@ fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
 // AC-3.3, NFR-3
 #[test]
 fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:*) {} ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
-    let told = scene.run(&["--recovery-mode", "--max-task-iterations=2"]);
+    let told = workspace.run(&["--recovery-mode", "--max-task-iterations=2"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
         told.stderr,
         "ERROR: Max retries reached for task 1.3 after 2 attempts\n"
     );
     assert!(
-        scene
+        workspace
             .text(PROGRESS)
             .ends_with("- Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)\n")
     );
@@ -1205,10 +1209,11 @@ fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
 // AC-4.1, AC-4.2, NFR-1
 #[test]
 fn without_recovery_a_failed_task_is_tried_five_times_and_nothing_is_written() {
-    let scene = Scene::new(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
-    let told = scene.run(&[]);
-    assert_eq!(scene.text(TASKS), SEQUENCE);
-    told.and(&scene, &[PROGRESS, STATE]).shows(str![[r#"
+    let workspace =
+        Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
+    let told = workspace.run(&[]);
+    assert_eq!(workspace.text(TASKS), SEQUENCE);
+    told.and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Parse: attempt 1 of 5
@@ -1266,14 +1271,14 @@ fn in_a_file_of_a_thousand_tasks_a_fix_comes_at_once() {
         )
     };
     let tasks: String = (1..=1000).map(task).collect();
-    let scene = Scene::new(&tasks).agent(&format!(
+    let workspace = Workspace::with_tasks(&tasks).agent(&format!(
         "500.1:1) {} ;;
          500.1.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
     let began = Instant::now();
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert!(began.elapsed() < Duration::from_secs(30));
     let expected = tasks.replace(
         "- [ ] 500.1 Task 500\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n",
@@ -1288,5 +1293,5 @@ fn in_a_file_of_a_thousand_tasks_a_fix_comes_at_once() {
          - **Verify**: `test -f fixed`\n  \
          - **Commit**: `fix(demo): address error from task 500.1`\n\n",
     );
-    assert!(scene.text(TASKS) == expected, "other rows have changed");
+    assert!(workspace.text(TASKS) == expected, "other rows have changed");
 }

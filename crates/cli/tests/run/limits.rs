@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const TASK_1_3: &str = "# Tasks
 
@@ -23,8 +23,8 @@ const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
 
 #[test]
 fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Add a folder: attempt 1 of 5
@@ -91,10 +91,10 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 
 #[test]
 fn the_state_file_counts_along() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    assert_eq!(scene.run(&["--max-task-iterations=3"]).code, Some(1));
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    assert_eq!(workspace.run(&["--max-task-iterations=3"]).code, Some(1));
     let said = |attempt: u32| {
-        let state = scene.note(&format!("state-{attempt}"));
+        let state = workspace.note(&format!("state-{attempt}"));
         let state: serde_json::Value = serde_json::from_str(&state).unwrap();
         let keys = [
             "taskIndex",
@@ -111,11 +111,11 @@ fn the_state_file_counts_along() {
 
 #[test]
 fn a_new_run_tries_again_and_counts_from_the_beginning() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    assert_eq!(scene.run(&["--max-task-iterations=2"]).code, Some(1));
-    scene
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    assert_eq!(workspace.run(&["--max-task-iterations=2"]).code, Some(1));
+    workspace
         .run(&["--max-task-iterations=2"])
-        .and_spec(&scene)
+        .and_spec(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -170,8 +170,9 @@ ERROR: Max retries reached for task 1.3 after 2 attempts
 }
 
 "#]]);
-    let scene = scene.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+    let workspace =
+        workspace.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.3 Add failure parser: attempt 1 of 2
@@ -215,11 +216,11 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 fn what_the_files_of_a_spec_said_before_stays() {
     let state = "{\r\n    \"phase\": \"execution\",\r\n    \"author\": {\"name\": \"me\"},\r\n    \"taskIndex\": 0,\r\n    \"totalTasks\": 4.0,\r\n    \"maxTaskIterations\": 2,\r\n    \"fixTasks\": [\"9.9\"],\r\n    \"awaitingApproval\": false\r\n}";
     let progress = "# Progress\n\nMy words.\n\n## Completed\n- [x] 1.1 Set up - abc1234\n\n## Learnings\n- Mind the gap\n";
-    let scene = Scene::new(TASK_1_3)
+    let workspace = Workspace::with_tasks(TASK_1_3)
         .file(STATE, state)
         .file(PROGRESS, progress)
         .agent(NEVER);
-    scene.run(&[]).and(&scene, &[PROGRESS, STATE]).shows(str![[r#"
+    workspace.run(&[]).and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Add a folder: attempt 1 of 2
@@ -276,14 +277,14 @@ My words.
 
 "#]]);
     assert_eq!(
-        scene.text(STATE).matches("\r\n").count(),
-        scene.text(STATE).matches('\n').count()
+        workspace.text(STATE).matches("\r\n").count(),
+        workspace.text(STATE).matches('\n').count()
     );
 }
 
 #[test]
 fn what_agents_learn_stays_in_the_progress_file() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -291,7 +292,7 @@ fn what_agents_learn_stays_in_the_progress_file() {
              echo TASK_COMPLETE ;;",
     )
     .file(PROGRESS, "## Learnings\n");
-    scene.run(&[]).and(&scene, &[PROGRESS]).shows(str![[r#"
+    workspace.run(&[]).and(&workspace, &[PROGRESS]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -322,10 +323,10 @@ Warnings:        1
 
 #[test]
 fn the_run_as_a_whole_has_a_limit_too() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    scene
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    workspace
         .run(&["--max-global-iterations=3"])
-        .and_spec(&scene)
+        .and_spec(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -388,8 +389,8 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 #[test]
 fn the_default_limit_grows_with_the_plan() {
     let rows: String = (1..=60).map(|n| format!("- [ ] 1.{n} Task\n")).collect();
-    let scene = Scene::new(&rows).agent("*) exit 1 ;;");
-    let told = scene.run(&["--max-task-iterations=1"]);
+    let workspace = Workspace::with_tasks(&rows).agent("*) exit 1 ;;");
+    let told = workspace.run(&["--max-task-iterations=1"]);
     assert!(
         told.stdout.contains("Attempts:        1 (limit 120)"),
         "{}",
@@ -397,20 +398,22 @@ fn the_default_limit_grows_with_the_plan() {
     );
     // What grew with this plan is no wish for the next one.
     assert!(
-        scene.text(STATE).contains("\"maxGlobalIterations\": 100"),
+        workspace
+            .text(STATE)
+            .contains("\"maxGlobalIterations\": 100"),
         "{}",
-        scene.text(STATE)
+        workspace.text(STATE)
     );
 }
 
 #[test]
 fn a_task_that_passes_in_its_last_attempt_has_passed() {
-    let scene = Scene::new(TASK_1_3).agent(
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(
         "1.3:5) echo 'Parse Failure' >implement.md; echo TASK_COMPLETE ;;
          1.4:*) touch out; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Add a folder: attempt 1 of 5
@@ -470,8 +473,8 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 
 #[test]
 fn nothing_is_left_to_do_when_all_is_ticked() {
-    let scene = Scene::new("- [x] 1.1 First\n- [x] 1.2 Second\n").agent("");
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks("- [x] 1.1 First\n- [x] 1.2 Second\n").agent("");
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 run [RUN] ended after [TIME]: all tasks are done (exit code 0)
@@ -505,7 +508,7 @@ Warnings:        1
 }
 
 "#]]);
-    scene.run(&[]).and(&scene, &[TASKS, STATE]).shows(str![[r#"
+    workspace.run(&[]).and(&workspace, &[TASKS, STATE]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 run [RUN] ended after [TIME]: all tasks are done (exit code 0)
@@ -526,14 +529,15 @@ Warnings:        1
 
 #[test]
 fn a_row_that_somebody_unticks_is_open_again() {
-    let scene = Scene::new("- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n")
-        .agent("*) echo TASK_COMPLETE ;;");
-    assert_eq!(scene.run(&[]).code, Some(0));
-    let scene = scene.file(
+    let workspace =
+        Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n")
+            .agent("*) echo TASK_COMPLETE ;;");
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let workspace = workspace.file(
         TASKS,
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS, Told};
+use regreen_test_support::{Output, PROGRESS, STATE, TASKS, Workspace};
 
 /// Nothing makes 1.1 green.
 const RED: &str = "- [x] 0.1 Done before
@@ -18,13 +18,13 @@ const UNVERIFIED: &str = "- [ ] 1.1 Hard to judge
   - **Verify**: `true`
 ";
 
-fn misbehaving(tasks: &str, always: &str) -> Scene {
-    Scene::new(tasks).agent(&format!("*) {always} ;;"))
+fn misbehaving(tasks: &str, always: &str) -> Workspace {
+    Workspace::with_tasks(tasks).agent(&format!("*) {always} ;;"))
 }
 
 /// It ends with this on standard error, and nothing claims that all was done.
 #[track_caller]
-fn ends(told: Told, code: i32, message: &str) -> Told {
+fn ends(told: Output, code: i32, message: &str) -> Output {
     assert_eq!(told.stderr, message, "{}", told.stdout);
     assert_eq!(told.code, Some(code), "{}", told.stdout);
     assert!(
@@ -46,9 +46,9 @@ const TOO_DEEP: &str = "ERROR: Max fix depth (3) reached at task 1.1.1.1.1\n";
 
 #[test]
 fn one_that_always_lies() {
-    let scene = misbehaving(RED, "echo TASK_COMPLETE");
-    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace = misbehaving(RED, "echo TASK_COMPLETE");
+    let told = ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -177,41 +177,41 @@ Fix attempts: 1.1.1, 1.1.2, 1.1.3
 }
 
 "#]]);
-    let scene = misbehaving(RED, "echo TASK_COMPLETE");
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, "echo TASK_COMPLETE");
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_always_contradicts_itself() {
     let always = "echo 'This requires manual work.'; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
     ends(misbehaving(RED, always).run(&[]), 1, FIVE_ATTEMPTS);
 }
 
 #[test]
 fn one_that_never_signals() {
     for tasks in [RED, UNVERIFIED] {
-        let scene = misbehaving(
+        let workspace = misbehaving(
             tasks,
             "echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo I am working on it",
         );
-        ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
-        let scene = misbehaving(
+        ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
+        let workspace = misbehaving(
             tasks,
             "echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo I am working on it",
         );
-        ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-        assert_eq!(scene.text(TASKS), tasks);
+        ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+        assert_eq!(workspace.text(TASKS), tasks);
     }
 }
 
 #[test]
 fn one_that_says_nothing_at_all() {
-    let scene = misbehaving(RED, "exit 0");
-    let told = ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(RED, "exit 0");
+    let told = ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -294,12 +294,12 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 #[test]
 fn one_that_never_does_anything() {
     // With a Verify, that is the judge.
-    let scene = misbehaving(RED, "echo TASK_COMPLETE");
-    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    let workspace = misbehaving(RED, "echo TASK_COMPLETE");
+    ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
     // Without one it is asked once more, and then marked.
-    let scene = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Hard to judge: attempt 1 of 5
@@ -336,10 +336,10 @@ const SPLIT: &str = r#"printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","
 
 #[test]
 fn one_that_always_asks_to_split() {
-    let scene = misbehaving(RED, SPLIT);
+    let workspace = misbehaving(RED, SPLIT);
     let too_deep = "ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1\n";
-    let told = ends(scene.run(&["--recovery-mode"]), 1, too_deep);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = ends(workspace.run(&["--recovery-mode"]), 1, too_deep);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -489,19 +489,19 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 }
 
 "#]]);
-    let scene = misbehaving(RED, SPLIT);
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, SPLIT);
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_always_runs_out_of_time_while_it_gets_on() {
     let always = "echo working; exec sleep 60";
-    let scene = misbehaving(RED, always);
+    let workspace = misbehaving(RED, always);
     let flags = ["--timeout=500ms", "--max-task-iterations=3"];
-    let told = scene.run(&[&flags[..], &["--recovery-mode"]].concat());
+    let told = workspace.run(&[&flags[..], &["--recovery-mode"]].concat());
     let limit = "ERROR: Max retries reached for task 1.1 after 3 attempts\n";
-    ends(told, 1, limit).and_spec(&scene).shows(str![[r#"
+    ends(told, 1, limit).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 3
@@ -548,30 +548,30 @@ ERROR: Max retries reached for task 1.1 after 3 attempts
 }
 
 "#]]);
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&flags), 1, limit);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&flags), 1, limit);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_always_runs_out_of_time_and_gets_nowhere() {
-    let scene = misbehaving(RED, "exec sleep 60");
-    let told = scene.run(&["--recovery-mode", "--timeout=100ms"]);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, "exec sleep 60");
+    let told = workspace.run(&["--recovery-mode", "--timeout=100ms"]);
+    assert_eq!(workspace.text(TASKS), RED);
     assert_eq!(told.code, Some(3));
     let why = "it gets nowhere in its time, and was not split";
     assert!(told.stderr.contains(why), "{}", told.stderr);
-    let scene = misbehaving(RED, "exec sleep 60");
-    ends(scene.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
+    let workspace = misbehaving(RED, "exec sleep 60");
+    ends(workspace.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
 }
 
 #[test]
 fn one_that_ticks_every_row() {
     let always = "sed -i 's/\\[ \\]/[x]/' $tasks; echo TASK_COMPLETE";
     let plan = RED.replace("`true`", "`test -f never-either`");
-    let scene = misbehaving(&plan, always);
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(&plan, always);
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -629,17 +629,17 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    let scene = misbehaving(&plan, always);
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), plan);
+    let workspace = misbehaving(&plan, always);
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), plan);
 }
 
 #[test]
 fn one_that_deletes_rows() {
     // Its own row comes back for ever, others once.
-    let scene = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -706,11 +706,11 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    let scene = misbehaving(RED, ": >$tasks; echo TASK_COMPLETE");
-    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
-    let scene = misbehaving(RED, "rm $tasks; echo TASK_COMPLETE");
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, ": >$tasks; echo TASK_COMPLETE");
+    ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    let workspace = misbehaving(RED, "rm $tasks; echo TASK_COMPLETE");
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
@@ -718,9 +718,9 @@ fn one_that_deletes_the_row_of_another_task_is_not_green() {
     let tasks = "- [ ] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n";
     let always = "grep -v 'Third' $tasks >$notes/less; cp $notes/less $tasks; \
                   echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE";
-    let scene = misbehaving(tasks, always);
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(tasks, always);
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -760,9 +760,9 @@ Not everything was run.
 #[test]
 fn one_that_unticks_done_rows() {
     let always = "sed -i 's/\\[x\\]/[ ]/' $tasks; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(RED, always);
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -824,20 +824,20 @@ Fix attempts: 1.1.1
 
 "#]]);
     // If all is well otherwise, no task is run twice for it.
-    let scene = misbehaving(
+    let workspace = misbehaving(
         "- [x] 0.1 Done before\n- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n",
         &format!("echo $REGREEN_TASK_ID >>$notes/order; {always}"),
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.1\n1.2\n");
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.1\n1.2\n");
 }
 
 #[test]
 fn one_that_weakens_its_verify() {
     let always = "sed -i 's/test -f never/true/' $tasks; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(RED, always);
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -899,24 +899,24 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_weakens_the_verify_of_the_task_it_is_a_part_of() {
-    let scene = Scene::new(RED).agent(&format!(
+    let workspace = Workspace::with_tasks(RED).agent(&format!(
         "1.1:1) {SPLIT} ;;
          *) sed -i 's/test -f never/true/' $tasks; touch work; echo TASK_COMPLETE ;;"
     ));
     let made = "ERROR: Max fix attempts (1) reached for task 1.1\nFix attempts: 1.1.2\n";
-    let told = ends(scene.run(&ONE_FIX), 1, made);
+    let told = ends(workspace.run(&ONE_FIX), 1, made);
     let warning = "task 1.1 is being worked on: what the agent changed in it was taken back\n";
     assert!(told.stdout.contains(warning), "{}", told.stdout);
     // Nor does that help the next run.
-    ends(scene.run(&[]), 1, made);
-    assert!(!scene.text(TASKS).contains("- [x] 1.1 "));
+    ends(workspace.run(&[]), 1, made);
+    assert!(!workspace.text(TASKS).contains("- [x] 1.1 "));
 }
 
 #[test]
@@ -932,9 +932,9 @@ fn one_that_adds_rows_endlessly() {
     ] {
         ends(misbehaving(tasks, always).run(flags), 1, limit);
     }
-    let scene = misbehaving(tasks, always);
-    let told = scene.run(&["--recovery-mode", "--max-global-iterations=4"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace = misbehaving(tasks, always);
+    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=4"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 One: attempt 1 of 5
@@ -1012,9 +1012,9 @@ ERROR: Maximum global iterations (4) reached. Review .progress.md for failure pa
 fn one_that_adds_fixes_to_its_own_task() {
     let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
                   sed -i \"s/^- \\[ \\] 1.2/- [ ] 1.1.$n [FIX 1.1] Fix: more\\n&/\" $tasks; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    let told = scene.run(&["--recovery-mode", "--max-global-iterations=6"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = misbehaving(RED, always);
+    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=6"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Never green: attempt 1 of 5
@@ -1090,7 +1090,7 @@ ERROR: Maximum global iterations (6) reached. Review .progress.md for failure pa
 fn one_that_writes_its_own_state() {
     let always = "printf '{\"recoveryMode\":true,\"maxFixTasksPerOriginal\":99,\"fixTaskMap\":{}}' \
                   >${tasks%/*}/.ralph-state.json; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
-    assert!(scene.has(STATE) && scene.has(PROGRESS));
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    assert!(workspace.has(STATE) && workspace.has(PROGRESS));
 }

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{STATE, Scene, TASKS};
+use regreen_test_support::{STATE, TASKS, Workspace};
 
 const PLAN: &str = "# Tasks
 
@@ -27,18 +27,18 @@ fn request(kind: &str, task: &str, proposed: &str) -> String {
 const DONE: &str = "*) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE ;;";
 
 /// 1.2 asks once, in its first attempt.
-fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Scene {
+fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Workspace {
     let request = request(kind, "1.2", proposed);
-    Scene::new(tasks).agent(&format!("1.2:1) {request} ;;\n{DONE}"))
+    Workspace::with_tasks(tasks).agent(&format!("1.2:1) {request} ;;\n{DONE}"))
 }
 
 #[test]
 fn parts_go_before_the_task_which_runs_after_them() {
     let proposed = r#"{"title":"Split lines","do":"Read lines","files":"a.rs","doneWhen":"It reads","verify":"true","commit":"feat: lines"},{"title":"Join lines"}"#;
-    let scene = asks_once(PLAN, "SPLIT_TASK", proposed);
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(scene.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace = asks_once(PLAN, "SPLIT_TASK", proposed);
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -130,15 +130,15 @@ Next:            `regreen diff 1.2.2` shows what nothing has verified
 
 #[test]
 fn what_is_needed_first_goes_before_the_task() {
-    let scene = asks_once(
+    let workspace = asks_once(
         PLAN,
         "ADD_PREREQUISITE",
         r#""- [ ] 1.2.9 Install it\n  - **Do**: Get it\n  - **Verify**: `true`""#,
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.3\n");
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2\n1.3\n");
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 # Tasks
 
@@ -162,11 +162,11 @@ fn what_is_needed_first_goes_before_the_task() {
 #[test]
 fn what_follows_goes_after_the_task() {
     let proposed = r#"{"title":"Measure it"},{"title":"Tell of it"}"#;
-    let scene = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
+    let workspace = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 # Tasks
 
@@ -190,13 +190,13 @@ fn what_follows_goes_after_the_task() {
 #[test]
 fn what_follows_goes_after_the_fixes_of_the_task() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2:2) {request} ;;\n{DONE}"
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r##"
 # Tasks
 
@@ -230,10 +230,10 @@ fn in_a_group_they_stand_in_the_group() {
     let tasks =
         "- [ ] 1. Build\n  - [ ] 1.1 Read\n  - [ ] 1.2 Parse\n  - [ ] 1.3 Print\n- [ ] 2. Ship\n";
     let proposed = r#"{"title":"One","do":"it"},{"title":"Two"}"#;
-    let scene = asks_once(tasks, "SPLIT_TASK", proposed);
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    let workspace = asks_once(tasks, "SPLIT_TASK", proposed);
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 - [x] 1. Build
   - [x] 1.1 Read
@@ -250,9 +250,9 @@ fn in_a_group_they_stand_in_the_group() {
 
 #[test]
 fn without_recovery_a_request_is_only_reported() {
-    let scene = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
-    let told = scene.run(&[]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
+    let told = workspace.run(&[]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -294,9 +294,10 @@ Warnings:        2
 #[test]
 fn whoever_has_done_a_task_may_ask_for_what_follows() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(PLAN)
+        .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -343,9 +344,10 @@ Next:            `regreen diff 1.2.1` shows what nothing has verified
 #[test]
 fn a_task_that_is_called_done_is_not_divided() {
     let request = request("SPLIT_TASK", "1.2", r#"{"title":"Measure it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(PLAN)
+        .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -385,11 +387,11 @@ Warnings:        2
 /// What is said of a request that is not honoured; the plan stays as it is.
 #[track_caller]
 fn refused(request: &str, why: &str) {
-    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request} ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode"]);
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!("1.2:1) {request} ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode"]);
     assert!(told.stdout.contains(why), "{why}: {}", told.stdout);
     let ticked = PLAN.replace("[ ]", "[x]");
-    assert_eq!(scene.text(TASKS), ticked, "{why}");
+    assert_eq!(workspace.text(TASKS), ticked, "{why}");
 }
 
 #[test]
@@ -426,15 +428,15 @@ fn a_bad_request_is_reported_and_ignored() {
 #[test]
 fn a_task_and_its_parts_have_three_requests_between_them() {
     let split = |task: &str| request("SPLIT_TASK", task, r#"{"title":"Part"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {} ;;\n1.2.1:1) {} ;;\n1.2:2) {} ;;\n1.2:3) {} ;;\n{DONE}",
         split("1.2"),
         split("1.2.1"),
         split("1.2"),
         split("1.2"),
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -542,13 +544,13 @@ Next:            `regreen diff 1.2.1.1` shows what nothing has verified
 #[test]
 fn parts_of_parts_are_not_divided() {
     let split = |task: &str| request("SPLIT_TASK", task, r#"{"title":"Part"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {} ;;\n1.2.1:1) {} ;;\n1.2.1.1:1) {} ;;\n{DONE}",
         split("1.2"),
         split("1.2.1"),
         split("1.2.1.1"),
     ));
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert!(
         told.stdout
             .contains("1.2.1.1: the plan stays as it is: parts of parts are not divided further\n"),
@@ -556,18 +558,18 @@ fn parts_of_parts_are_not_divided() {
         told.stdout
     );
     assert_eq!(told.code, Some(0));
-    assert!(!scene.text(TASKS).contains("1.2.1.1.1"));
+    assert!(!workspace.text(TASKS).contains("1.2.1.1.1"));
 }
 
 #[test]
 fn a_fix_asks_on_behalf_of_its_original() {
     let split = request("ADD_PREREQUISITE", "1.2.1", r#"{"title":"Install it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2.1:1) {split} ;;\n{DONE}"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(scene.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(workspace.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -682,11 +684,11 @@ fn a_part_that_fails_is_healed() {
         "1.2",
         r#"{"title":"One","verify":"test -f one"},{"title":"Two","verify":"true"}"#,
     );
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {split} ;;\n1.2.1.1:1) touch one; echo TASK_COMPLETE ;;\n{DONE}"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -814,9 +816,9 @@ fn hostile_text_in_a_proposed_row_is_only_words() {
         r#"{"title":"Five","do":"    indented\n\n\tcode","verify":""}"#,
         r#"{"title":"* [ ] 4.4 Six","verify":"echo `date` \u0007"}"#,
     ];
-    let scene = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and(&scene, &[TASKS]).shows(str![[r#"
+    let workspace = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and(&workspace, &[TASKS]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -905,10 +907,10 @@ Next:            `regreen diff 1.2.3` shows what nothing has verified
 fn in_a_list_without_ids_the_plan_stays_as_it_is() {
     let request = request("SPLIT_TASK", "2", r#"{"title":"One"},{"title":"Two"}"#);
     let tasks = "- [x] Read\n- [ ] Parse\n- [ ] Print\n";
-    let scene = Scene::new(tasks).agent(&format!("2:1) {request} ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(scene.text(TASKS), tasks.replace("[ ]", "[x]"));
-    assert!(!scene.text(STATE).contains("modificationMap"));
+    let workspace = Workspace::with_tasks(tasks).agent(&format!("2:1) {request} ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(workspace.text(TASKS), tasks.replace("[ ]", "[x]"));
+    assert!(!workspace.text(STATE).contains("modificationMap"));
     told.shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -934,14 +936,14 @@ Next:            `regreen diff 2` shows what nothing has verified
 
 #[test]
 fn in_a_list_of_one_task_with_an_id_parts_are_written() {
-    let scene = asks_once(
+    let workspace = asks_once(
         "- [ ] 1.2 Parse\n",
         "SPLIT_TASK",
         r#"{"title":"One"},{"title":"Two"}"#,
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 - [x] 1.2.1 One
 - [x] 1.2.2 Two
@@ -953,11 +955,11 @@ fn in_a_list_of_one_task_with_an_id_parts_are_written() {
 
 #[test]
 fn where_only_one_task_is_run_it_is_not_divided() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `true`\n- [ ] 1.2 Not asked for\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `true`\n- [ ] 1.2 Not asked for\n").agent(
         r#"1.1:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.1","proposedTasks":["One","Two"]}\n' ;;
            *) touch work; echo TASK_COMPLETE ;;"#,
     );
-    let told = scene.run(&["--recovery-mode", "--only=1.1"]);
+    let told = workspace.run(&["--recovery-mode", "--only=1.1"]);
     told.shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -981,8 +983,8 @@ Next:            `regreen run` goes on with what is open
 }
 
 /// 1.2 gets nowhere in its time, and then this is its answer.
-fn gets_nowhere(tasks: &str, answer: &str) -> Scene {
-    Scene::new(tasks).agent(&format!(
+fn gets_nowhere(tasks: &str, answer: &str) -> Workspace {
+    Workspace::with_tasks(tasks).agent(&format!(
         "1.2:1) exec sleep 60 ;;\n1.2:2) echo $REGREEN_PROMPT_KIND >$notes/kind\n{answer} ;;\n{DONE}"
     ))
 }
@@ -992,11 +994,11 @@ const IN_TIME: [&str; 2] = ["--recovery-mode", "--timeout=2s"];
 #[test]
 fn a_task_that_gets_nowhere_in_its_time_is_split() {
     let parts = request("SPLIT_TASK", "1.2", r#""One","Two""#);
-    let scene = gets_nowhere(PLAN, &parts);
-    let told = scene.run(&IN_TIME);
-    assert_eq!(scene.note("kind"), "split\n");
-    assert_eq!(scene.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = gets_nowhere(PLAN, &parts);
+    let told = workspace.run(&IN_TIME);
+    assert_eq!(workspace.note("kind"), "split\n");
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Parse: attempt 1 of 5
@@ -1050,9 +1052,9 @@ Next:            `regreen diff 1.2.1` shows what nothing has verified
 
 #[test]
 fn a_task_that_gets_nowhere_and_cannot_be_split_is_a_persons() {
-    let scene = gets_nowhere(PLAN, "echo It is one thing");
-    let told = scene.run(&IN_TIME);
-    assert_eq!(scene.text(TASKS), PLAN);
+    let workspace = gets_nowhere(PLAN, "echo It is one thing");
+    let told = workspace.run(&IN_TIME);
+    assert_eq!(workspace.text(TASKS), PLAN);
     assert_eq!(told.code, Some(3));
     assert!(
         told.stderr.contains("it could not be split"),
@@ -1062,7 +1064,8 @@ fn a_task_that_gets_nowhere_and_cannot_be_split_is_a_persons() {
     // Nor where the plan has to stay as it is.
     let tasks = "- [x] Read\n- [ ] Parse\n";
     let parts = request("SPLIT_TASK", "2", r#""One","Two""#);
-    let scene = Scene::new(tasks).agent(&format!("2:1) exec sleep 60 ;;\n2:2) {parts} ;;\n{DONE}"));
-    assert_eq!(scene.run(&IN_TIME).code, Some(3));
-    assert_eq!(scene.text(TASKS), tasks);
+    let workspace = Workspace::with_tasks(tasks)
+        .agent(&format!("2:1) exec sleep 60 ;;\n2:2) {parts} ;;\n{DONE}"));
+    assert_eq!(workspace.run(&IN_TIME).code, Some(3));
+    assert_eq!(workspace.text(TASKS), tasks);
 }

@@ -2,14 +2,15 @@
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS, files_below};
+use regreen_test_support::{TASKS, Workspace, files_below};
 
 #[test]
 fn an_agent_that_rewrites_its_verify_changes_nothing() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n\n## Later\n")
-        .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--max-task-iterations=2"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace =
+        Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n\n## Later\n")
+            .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["--max-task-iterations=2"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 2
@@ -48,12 +49,12 @@ ERROR: Max retries reached for task 1.1 after 2 attempts
 #[test]
 fn an_agent_that_edits_and_ticks_its_own_block_changes_nothing() {
     let tasks = "- [ ] 1.1 Write it\n  - **Do**: all of it\n  - **Verify**: `true`\n- [ ] 1.2 More\n  - **Verify**: `true`\n";
-    let scene = Scene::new(tasks).agent(
+    let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) sed -i -e 's/all of it/half of it/' -e 's/- \\[ \\] 1.1/- [x] 1.1/' $tasks
              echo TASK_COMPLETE ;;
          1.2:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 5
@@ -97,12 +98,12 @@ fn a_tick_of_another_row_is_a_claim() {
 - [ ] 1.4 Nobody can tell
   - **Verify**: it looks good
 ";
-    let scene = Scene::new(tasks).agent(
+    let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) touch out; sed -i 's/- \\[ \\]/- [x]/' $tasks; echo TASK_COMPLETE ;;
          1.3:*) touch missing; echo TASK_COMPLETE ;;
          1.4:*) touch something; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 5
@@ -149,10 +150,10 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 
 #[test]
 fn the_gate_can_confirm_a_claim() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n- [ ] 1.2 By the way\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n- [ ] 1.2 By the way\n")
         .file("regreen.toml", "gate = \"test -f out\"\n")
         .agent("1.1:*) touch out; sed -i 's/- \\[ \\]/- [x]/' $tasks; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 5
@@ -196,11 +197,11 @@ Some words in between.
 
 #[test]
 fn a_row_that_vanishes_is_put_back_once() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) sed -i '/1.3/,+1d' $tasks; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
@@ -244,19 +245,19 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(workspace.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn a_row_that_vanishes_again_is_skipped_and_the_run_is_not_green() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:1) sed -i '/1.3/,+1d' $tasks; exit 1 ;;
          1.2:2) sed -i '/1.3/,+1d' $tasks; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene
+    workspace
         .run(&["--max-task-iterations=2"])
-        .and_spec(&scene)
+        .and_spec(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -325,12 +326,12 @@ Some words in between.
 
 #[test]
 fn done_rows_stay_as_they_are() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) sed -i 's/\\[x\\] 1.1 Was done/[ ] 1.1 Was done/' $tasks; echo TASK_COMPLETE ;;
          1.3:*) sed -i '/1.1/,+1d' $tasks; echo TASK_COMPLETE ;;
          1.4:*) sed -i 's/Was done/Was easy/' $tasks; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
@@ -377,12 +378,12 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(workspace.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `false`\n",
     )
     .agent(
@@ -392,7 +393,7 @@ fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
          1.2:*) touch out; echo TASK_COMPLETE ;;
          1.3:*) echo TASK_COMPLETE ;;",
     );
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -451,7 +452,7 @@ Warnings:        1
 
 #[test]
 fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -460,7 +461,7 @@ fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
          1.2:*) echo TASK_COMPLETE ;;
          1.3:*) touch out; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -501,12 +502,12 @@ Warnings:        2
 
 #[test]
 fn a_task_file_that_an_agent_removes_is_put_back() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) rm $tasks; echo TASK_COMPLETE ;;
          1.3:*) rm -r specs; echo TASK_COMPLETE ;;
          1.4:*) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
@@ -548,17 +549,17 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(workspace.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn a_plan_that_an_agent_replaces_is_restored_and_the_other_one_kept() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) printf '# My own plan\\n\\n- [ ] 9.1 Something else\\n' >$tasks
              echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Is next: attempt 1 of 5
@@ -606,13 +607,13 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    let kept = files_below(&scene.path(".regreen/runs"));
+    let kept = files_below(&workspace.path(".regreen/runs"));
     let kept = kept
         .iter()
         .find(|path| path.ends_with("1.2/1.plan.md"))
         .unwrap();
     assert_eq!(
-        scene.text(&format!(".regreen/runs/{kept}")),
+        workspace.text(&format!(".regreen/runs/{kept}")),
         "# My own plan\n\n- [ ] 9.1 Something else\n"
     );
 }
@@ -620,11 +621,11 @@ Some words in between.
 #[test]
 fn between_attempts_the_file_is_peoples() {
     // The Verify of a task that passes is run after its attempt: what it does, people do.
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `sed -i 's/Second/Another/' specs/demo/tasks.md`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n",
     )
     .agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -667,16 +668,16 @@ fn a_claim_that_is_red_once_and_then_green_stays() {
 - [ ] 1.2 Is done by the way
   - **Verify**: `test -f second || { touch second; false; }`
 ";
-    let scene = Scene::new(tasks).agent(
+    let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; touch out; echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&[]);
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(
         told.stdout
             .contains("1.2 Is done by the way: done, claimed by the agent")
     );
-    assert!(scene.text(TASKS).contains("- [x] 1.2"));
+    assert!(workspace.text(TASKS).contains("- [x] 1.2"));
 }
 
 /// While Verify runs, the file is people's: here Verify stands for a person with an editor.
@@ -685,11 +686,12 @@ fn a_task_that_a_person_ticks_between_attempts_is_not_run_again() {
     let by_hand = "sed -i 's/- . . 1.1/- [x] 1.1/' specs/demo/tasks.md; false";
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: `{by_hand}`\n- [ ] 1.2 More\n");
     for flags in [&[][..], &["--recovery-mode"]] {
-        let scene = Scene::new(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
-        let told = scene.run(flags);
+        let workspace =
+            Workspace::with_tasks(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+        let told = workspace.run(flags);
         assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-        assert_eq!(scene.text("out"), "x\nx\n", "{}", told.stdout);
-        assert!(!scene.text("specs/demo/tasks.md").contains("FIX"));
+        assert_eq!(workspace.text("out"), "x\nx\n", "{}", told.stdout);
+        assert!(!workspace.text("specs/demo/tasks.md").contains("FIX"));
     }
 }
 
@@ -697,8 +699,8 @@ fn a_task_that_a_person_ticks_between_attempts_is_not_run_again() {
 fn a_task_that_a_person_removes_while_it_is_verified_gets_no_fix() {
     let by_hand = "sed -i '/1.1 Write/,/Verify/d' specs/demo/tasks.md; false";
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: `{by_hand}`\n- [ ] 1.2 More\n");
-    let scene = Scene::new(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--recovery-mode"]);
+    let workspace = Workspace::with_tasks(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert_eq!(scene.text("specs/demo/tasks.md"), "- [x] 1.2 More\n");
+    assert_eq!(workspace.text("specs/demo/tasks.md"), "- [x] 1.2 More\n");
 }

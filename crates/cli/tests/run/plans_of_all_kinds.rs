@@ -2,8 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS, files_below};
-use crate::support::Test;
+use regreen_test_support::{TASKS, Workspace, files_below};
 
 const GROUPS: &str = "# Implementation Plan
 
@@ -24,8 +23,8 @@ const WORKER: &str = "1.1:*) mkdir -p src; touch src/a; echo TASK_COMPLETE ;;
 
 #[test]
 fn a_group_is_verified_and_ticked_when_its_rows_are_done() {
-    let scene = Scene::new(GROUPS).agent(WORKER);
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Make the folder: attempt 1 of 5
@@ -88,9 +87,9 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 #[test]
 fn optional_rows_are_run_when_asked_for() {
-    let scene = Scene::new(GROUPS).agent(WORKER);
-    let told = scene.run(&["--include-optional", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
+    let told = workspace.run(&["--include-optional", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Make the folder: attempt 1 of 5
@@ -156,8 +155,8 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 #[test]
 fn a_group_whose_own_verify_is_red_ends_the_run() {
-    let scene = Scene::new(GROUPS).agent("*) touch out; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(GROUPS).agent("*) touch out; echo TASK_COMPLETE ;;");
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Make the folder: attempt 1 of 5
@@ -219,8 +218,8 @@ const THREE: &str = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n
 
 #[test]
 fn only_one_task_is_run_when_only_one_is_asked_for() {
-    let scene = Scene::new(THREE).agent("1.2:*) touch out; echo TASK_COMPLETE ;;");
-    scene.run(&["--only=1.2"]).and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(THREE).agent("1.2:*) touch out; echo TASK_COMPLETE ;;");
+    workspace.run(&["--only=1.2"]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Second: attempt 1 of 5
@@ -268,9 +267,9 @@ Next:            `regreen run` goes on with what is open
 
 #[test]
 fn one_task_that_fails_is_not_green() {
-    let scene = Scene::new(THREE).agent("*) echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--only=1.2", "--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(THREE).agent("*) echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["--only=1.2", "--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Second: attempt 1 of 1
@@ -301,8 +300,8 @@ ERROR: Max retries reached for task 1.2 after 1 attempt
 
 #[test]
 fn one_task_that_is_done_already_is_not_run() {
-    let scene = Scene::new("- [x] 1.1 First\n- [ ] 1.2 Second\n").agent("");
-    scene.run(&["--only=1.1"]).and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks("- [x] 1.1 First\n- [ ] 1.2 Second\n").agent("");
+    workspace.run(&["--only=1.1"]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
@@ -324,9 +323,10 @@ Next:            `regreen run` goes on with what is open
 
 #[test]
 fn the_only_task_that_was_left_completes_the_plan() {
-    let scene = Scene::new("- [x] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n")
-        .agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&["--only=1.2"]).and_spec(&scene).shows(str![[r#"
+    let workspace =
+        Workspace::with_tasks("- [x] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n")
+            .agent("*) echo TASK_COMPLETE ;;");
+    workspace.run(&["--only=1.2"]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Second: attempt 1 of 5
@@ -354,8 +354,11 @@ Warnings:        1
 
 #[test]
 fn a_task_that_is_not_there_cannot_be_asked_for() {
-    let scene = Scene::new(THREE).agent("");
-    scene.run(&["--only=9.9"]).and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(THREE).agent("");
+    workspace
+        .run(&["--only=9.9"])
+        .and_plan(&workspace)
+        .shows(str![[r#"
 --- standard error
   × specs/demo/tasks.md has no task 9.9
   help: its tasks: 1.1, 1.2, 1.3
@@ -373,8 +376,8 @@ fn a_task_that_is_not_there_cannot_be_asked_for() {
 
 #[test]
 fn a_group_can_be_asked_for_with_its_rows() {
-    let scene = Scene::new(GROUPS).agent(WORKER);
-    scene.run(&["--only=1"]).and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
+    workspace.run(&["--only=1"]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Make the folder: attempt 1 of 5
@@ -413,11 +416,11 @@ Next:            `regreen run` goes on with what is open
 #[test]
 fn a_dry_run_runs_and_writes_nothing() {
     let tasks = format!("{THREE}  - **Verify**: `grep -c x out` returns 0\n- [x] 1.4 Fourth\n");
-    let scene = Scene::new(&tasks).agent("*) touch ran ;;");
-    let before = files_below(&scene.path("."));
-    scene
+    let workspace = Workspace::with_tasks(&tasks).agent("*) touch ran ;;");
+    let before = files_below(&workspace.path("."));
+    workspace
         .run(&["--dry-run"])
-        .and(&scene, &[TASKS])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
 
@@ -440,14 +443,14 @@ spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
 - [x] 1.4 Fourth
 
 "#]]);
-    assert_eq!(files_below(&scene.path(".")), before);
+    assert_eq!(files_below(&workspace.path(".")), before);
 }
 
 #[test]
 fn rows_without_ids_are_numbered() {
-    let scene = Scene::new("* [ ] Write it\n* [X] Was done\n* [~] Half done\n")
+    let workspace = Workspace::with_tasks("* [ ] Write it\n* [X] Was done\n* [~] Half done\n")
         .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1 Write it: attempt 1 of 5
@@ -496,13 +499,13 @@ Next:            `regreen diff 1` shows what nothing has verified
 
 #[test]
 fn two_rows_with_one_id_are_two_tasks() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `test -f a`\n- [ ] 1.1 Second\n  - **Verify**: `test -f b`\n",
     )
     .agent(
         "*) case $prompt in *'called “First”'*) touch a ;; *) touch b ;; esac; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -530,20 +533,20 @@ Warnings:        1
 - [x] 1.1 Second
 
 "#]]);
-    let logs = files_below(&scene.path(".regreen/runs"));
+    let logs = files_below(&workspace.path(".regreen/runs"));
     let logs = logs.iter().filter(|path| path.ends_with("/1.log"));
     assert_eq!(logs.count(), 2);
 }
 
 #[test]
 fn a_task_file_of_any_name_has_its_own_state_and_progress() {
-    let scene =
-        Scene::around(Test::new().file("docs/todo.md", "- [ ] 1. Write it\r\n- [ ] 2. Tell it"))
-            .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["docs/todo.md", "--keep-state"]);
+    let workspace = Workspace::new()
+        .file("docs/todo.md", "- [ ] 1. Write it\r\n- [ ] 2. Tell it")
+        .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["docs/todo.md", "--keep-state"]);
     let own = ".regreen/specs/docs%2ftodo.md";
     told.and(
-        &scene,
+        &workspace,
         &[
             "docs/todo.md",
             &format!("{own}/.progress.md"),
@@ -598,11 +601,11 @@ Next:            `regreen diff 1 --spec docs/todo.md` shows what nothing has ver
 
 #[test]
 fn the_shell_agent_runs_the_steps_of_a_task() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Write it\n  - **Do**:\n    1. `echo one >out`\n    2. `echo two >>out`\n  - **Verify**: `grep -c . out` returns 2\n- [ ] 1.2 In words\n  - **Do**: think about it\n",
     );
-    let told = scene.regreen(&["run", "--agent=shell", "--max-task-iterations=2"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let told = workspace.regreen(&["run", "--agent=shell", "--max-task-iterations=2"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent shell
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 2

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 /// Whose Verify is green, so that only what the agent says decides.
 const GREEN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n";
@@ -10,18 +10,20 @@ const GREEN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n";
 /// One attempt, and whatever the agent answers in it.
 #[track_caller]
 fn once(answer: &str, expected: impl snapbox::IntoData) {
-    let scene = Scene::new(GREEN).agent(&format!("*) cat <<'END'\n{answer}\nEND\n;;"));
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(expected);
+    let workspace =
+        Workspace::with_tasks(GREEN).agent(&format!("*) cat <<'END'\n{answer}\nEND\n;;"));
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(expected);
 }
 
 #[test]
 fn a_claim_does_not_pass_with_a_red_verify() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
-        "1.1:1) echo TASK_COMPLETE ;;
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n")
+        .agent(
+            "1.1:1) echo TASK_COMPLETE ;;
          1.1:2) touch out; echo TASK_COMPLETE ;;",
-    );
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+        );
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 5
@@ -262,12 +264,12 @@ Warnings:        1
 
 #[test]
 fn whoever_forgets_the_word_is_reminded_once_in_the_same_attempt() {
-    let scene = Scene::new(GREEN).agent(
+    let workspace = Workspace::with_tasks(GREEN).agent(
         "1.1:1) touch out; echo 'I wrote it.' ;;
          1.1:2) echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let told = workspace.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 1
@@ -292,9 +294,9 @@ Warnings:        1
 
 "#]]);
     // It is the first attempt that goes on: an agent without sessions is told all of it.
-    let reminder = scene.note("1.1-2.prompt");
+    let reminder = workspace.note("1.1-2.prompt");
     assert!(
-        reminder.starts_with(scene.note("1.1-1.prompt").trim_end()),
+        reminder.starts_with(workspace.note("1.1-1.prompt").trim_end()),
         "{reminder}"
     );
     assert!(reminder.contains("## No signal was seen"), "{reminder}");
@@ -302,11 +304,11 @@ Warnings:        1
 
 #[test]
 fn whoever_forgets_it_again_has_not_completed_the_work() {
-    let scene = Scene::new(GREEN).agent(
+    let workspace = Workspace::with_tasks(GREEN).agent(
         "1.1:1|1.1:2) echo 'I wrote it.' ;;
          1.1:3) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 5
@@ -336,10 +338,10 @@ Warnings:        1
 
 #[test]
 fn a_red_verify_needs_no_reminder() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `false`\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `false`\n")
         .agent("*) echo 'I wrote it.' ;;");
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 1
@@ -367,12 +369,12 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 
 #[test]
 fn the_exit_code_of_an_agent_means_nothing() {
-    let scene = Scene::new("- [ ] 1.1 Fails in style\n  - **Verify**: `true`\n- [ ] 1.2 Succeeds in silence\n  - **Verify**: `false`\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Fails in style\n  - **Verify**: `true`\n- [ ] 1.2 Succeeds in silence\n  - **Verify**: `false`\n").agent(
         "1.1:*) echo TASK_COMPLETE; exit 3 ;;
          1.2:*) exit 0 ;;",
     );
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Fails in style: attempt 1 of 1
@@ -407,14 +409,14 @@ ERROR: Max retries reached for task 1.2 after 1 attempt
 
 #[test]
 fn a_row_that_only_verifies_may_say_so_in_its_own_word() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 [VERIFY] All is well\n  - **Verify**: `true`\n- [ ] 1.2 [VERIFY] Still\n  - **Verify**: `true`\n",
     )
     .agent(
         "1.1:*) echo VERIFICATION_PASS ;;
          1.2:*) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 All is well: attempt 1 of 5

@@ -3,19 +3,19 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 /// A task whose work is to write `out`.
-fn with_verify(verify: &str) -> Scene {
-    Scene::new(&format!("- [ ] 1.1 Write it\n  - **Verify**: {verify}\n"))
+fn with_verify(verify: &str) -> Workspace {
+    Workspace::with_tasks(&format!("- [ ] 1.1 Write it\n  - **Verify**: {verify}\n"))
         .agent("*) echo it >>out; echo TASK_COMPLETE ;;")
 }
 
 #[track_caller]
 fn check(verify: &str, expected: impl snapbox::IntoData) {
-    let scene = with_verify(verify);
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(expected);
+    let workspace = with_verify(verify);
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(expected);
 }
 
 #[test]
@@ -50,8 +50,8 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 #[test]
 fn unverified_is_said_to_scripts_too() {
-    let scene = with_verify("the page looks as it should");
-    let told = scene.run(&["--json"]);
+    let workspace = with_verify("the page looks as it should");
+    let told = workspace.run(&["--json"]);
     assert_eq!(told.code, Some(0), "{}", told.stderr);
     let said = |what: &str| {
         let event = format!("\"event\":\"{what}\"");
@@ -344,9 +344,9 @@ Warnings:        1
 
 #[test]
 fn a_verify_that_takes_too_long_is_red() {
-    let scene = with_verify("`sleep 30`");
+    let workspace = with_verify("`sleep 30`");
     let flags = ["--max-task-iterations=1", "--verify-timeout=0.3s"];
-    scene.run(&flags).and_plan(&scene).shows(str![[r#"
+    workspace.run(&flags).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 1
@@ -374,7 +374,7 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 
 #[test]
 fn the_gate_stands_in_where_there_is_no_verify() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Nothing to run\n- [ ] 1.2 Its own\n  - **Verify**: `true`\n- [ ] 1.3 In words\n  - **Verify**: it looks good\n",
     )
     .file("regreen.toml", "gate = \"test -f ok\"\n")
@@ -384,7 +384,7 @@ fn the_gate_stands_in_where_there_is_no_verify() {
          1.3:2) touch ok; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Nothing to run: attempt 1 of 5
@@ -429,11 +429,11 @@ Warnings:        1
 
 #[test]
 fn whoever_changes_nothing_that_could_be_verified_is_asked_once_more() {
-    let scene = Scene::new("- [ ] 1.1 Think\n- [ ] 1.2 Write\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Think\n- [ ] 1.2 Write\n").agent(
         "1.2:2) echo it >out; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Think: attempt 1 of 5
@@ -462,15 +462,17 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 - [x] 1.2 Write
 
 "#]]);
-    let prompt = scene.note("1.1-2.prompt");
+    let prompt = workspace.note("1.1-2.prompt");
     assert!(prompt.contains("## Nothing was changed"), "{prompt}");
 }
 
 #[test]
 fn a_green_verify_is_enough_where_nothing_had_to_be_changed() {
-    let scene = Scene::new("- [ ] 1.1 Is there\n  - **Verify**: `test -f specs/demo/tasks.md`\n")
-        .agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(
+        "- [ ] 1.1 Is there\n  - **Verify**: `test -f specs/demo/tasks.md`\n",
+    )
+    .agent("*) echo TASK_COMPLETE ;;");
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Is there: attempt 1 of 5

@@ -1,0 +1,115 @@
+use std::fs;
+
+use snapbox::IntoData;
+
+use crate::workspace::{PROGRESS, STATE, TASKS, Workspace};
+
+/// The exit code of a command, what it printed, and files that it left.
+#[derive(Debug)]
+pub struct Output {
+    /// `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Its standard output, normalized.
+    pub stdout: String,
+    /// Its standard error, normalized.
+    pub stderr: String,
+    files: String,
+}
+
+impl Output {
+    pub(crate) fn new(code: Option<i32>, stdout: String, stderr: String) -> Self {
+        Self {
+            code,
+            stdout,
+            stderr,
+            files: String::new(),
+        }
+    }
+
+    /// Adds files of the workspace to what [`Output::shows`] compares.
+    pub fn and(mut self, workspace: &Workspace, files: &[&str]) -> Self {
+        for path in files {
+            let text = match fs::read_to_string(workspace.path(path)) {
+                Ok(text) => format!("--- {path}\n{}", workspace.plain(&text)),
+                Err(_) => format!("--- no {path}\n"),
+            };
+            self.files.push_str(&text);
+            if !self.files.ends_with('\n') {
+                self.files.push_str("\n--- no line ending\n");
+            }
+        }
+        self
+    }
+
+    /// Adds the task file and the progress file.
+    pub fn and_plan(self, workspace: &Workspace) -> Self {
+        self.and(workspace, &[TASKS, PROGRESS])
+    }
+
+    /// Adds all three files of the spec.
+    pub fn and_spec(self, workspace: &Workspace) -> Self {
+        self.and(workspace, &[TASKS, PROGRESS, STATE])
+    }
+
+    /// Compares everything: both streams, the exit code and the files.
+    #[track_caller]
+    pub fn shows(self, expected: impl IntoData) {
+        let code = self
+            .code
+            .map_or("a signal".to_owned(), |code| code.to_string());
+        let mut all = self.stdout;
+        if !self.stderr.is_empty() {
+            all.push_str(&format!("--- standard error\n{}", self.stderr));
+        }
+        all.push_str(&format!("--- exit code {code}\n{}", self.files));
+        compare(all, expected);
+    }
+
+    /// Compares the standard output.
+    #[track_caller]
+    pub fn prints(self, expected: impl IntoData) -> Self {
+        compare(self.stdout.clone(), expected);
+        self
+    }
+
+    /// Compares the standard error.
+    #[track_caller]
+    pub fn complains(self, expected: impl IntoData) -> Self {
+        compare(self.stderr.clone(), expected);
+        self
+    }
+
+    /// Compares the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Requires a text on either stream.
+    #[track_caller]
+    pub fn mentions(self, text: &str) -> Self {
+        let found = self.stdout.contains(text) || self.stderr.contains(text);
+        assert!(found, "no {text:?} in:\n{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Forbids a text on both streams.
+    #[track_caller]
+    pub fn omits(self, text: &str) -> Self {
+        let found = self.stdout.contains(text) || self.stderr.contains(text);
+        assert!(!found, "{text:?} in:\n{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Returns the text between a tag of a report and its end, as a simple parser finds it.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let (_, rest) = self.stdout.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once(&format!("</{name}>"))?.0)
+    }
+}
+
+#[track_caller]
+fn compare(actual: String, expected: impl IntoData) {
+    snapbox::assert_data_eq!(actual.into_data().raw(), expected.into_data().raw());
+}
