@@ -22,7 +22,7 @@ fn a_log_is_explained_with_the_line_that_matters() {
 Child agent failed: ModuleNotFoundError: No module named 'requests'
 
 Category: tool_error
-Duration: 0.0s
+Duration: [TIME]
 Retryable: Yes
 
 Work completed before failure:

@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,7 @@ impl Workspace {
         let child = self
             .command(&["run", "--agent", &agent])
             .args(flags)
+            .arg("--json")
             .stdout(file("stdout"))
             .stderr(file("stderr"))
             .spawn()
@@ -49,9 +50,13 @@ impl BackgroundRun<'_> {
 
     /// Waits for the end of the run.
     pub fn wait(mut self) -> Output {
-        let printed = |name: &str| self.workspace.plain(&self.workspace.note(name));
-        let status = wait_for_exit(&mut self.child, || printed("stdout"));
-        Output::new(status.code(), printed("stdout"), printed("stderr"))
+        let status = wait_for_exit(&mut self.child, || self.workspace.note("stdout"));
+        let [stdout, stderr] = ["stdout", "stderr"].map(|name| self.workspace.note(name));
+        self.workspace.events(&process::Output {
+            status,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+        })
     }
 }
 

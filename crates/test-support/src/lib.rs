@@ -21,6 +21,7 @@
 )]
 
 mod background;
+mod events;
 mod files;
 mod git;
 mod normalize;

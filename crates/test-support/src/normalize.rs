@@ -6,7 +6,10 @@ const PATTERNS: [(&str, &str); 17] = [
     (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
     (r"\bcommit [0-9a-f]{7,40}\b", "commit [HASH]"),
     (r"(?m) - [0-9a-f]{7,40}$", " - [HASH]"),
-    (r"\bafter (\d+[dhm] )*(0\.)?\d+s\b", "after [TIME]"),
+    (
+        r"(\bdone|\bfailed|\] ended) after (\d+[dhm] )*(0\.)?\d+s\b",
+        "$1 after [TIME]",
+    ),
     (r"(?m)^Time:( +).*$", "Time:$1[TIME]"),
     (r"\bprocess \d+\b", "process [PID]"),
     (r"\S*/bash: line", "bash: line"),

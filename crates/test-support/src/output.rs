@@ -13,6 +13,8 @@ pub struct Output {
     pub stdout: String,
     /// Its standard error, normalized.
     pub stderr: String,
+    /// The message of a condensed run's end, or empty.
+    pub message: String,
     files: String,
 }
 
@@ -22,8 +24,14 @@ impl Output {
             code,
             stdout,
             stderr,
+            message: String::new(),
             files: String::new(),
         }
+    }
+
+    pub(crate) fn with_message(mut self, message: String) -> Self {
+        self.message = message;
+        self
     }
 
     /// Adds files of the workspace to what [`Output::shows`] compares.
@@ -46,9 +54,30 @@ impl Output {
         self.and(workspace, &[TASKS, PROGRESS])
     }
 
-    /// Adds all three files of the spec.
+    /// Adds the rows of the task file without what stands below them, and the progress file.
+    pub fn and_rows(mut self, workspace: &Workspace) -> Self {
+        let tasks = workspace.plain(&workspace.text(TASKS));
+        let rows = tasks
+            .lines()
+            .filter(|line| line.trim_start().starts_with("- ["));
+        self.files.push_str(&format!("--- rows of {TASKS}\n"));
+        self.files.extend(rows.flat_map(|row| [row, "\n"]));
+        self.and(workspace, &[PROGRESS])
+    }
+
+    /// Adds the task file, the progress file and a line of what the state file counts.
     pub fn and_spec(self, workspace: &Workspace) -> Self {
-        self.and(workspace, &[TASKS, PROGRESS, STATE])
+        self.and_plan(workspace).and_state(workspace)
+    }
+
+    /// Adds the state file on one line, without the limits in it.
+    pub fn and_state(mut self, workspace: &Workspace) -> Self {
+        let line = match fs::read_to_string(workspace.path(STATE)) {
+            Ok(text) => format!("--- state {}\n", workspace.plain(&counts(&text))),
+            Err(_) => "--- no state\n".to_owned(),
+        };
+        self.files.push_str(&line);
+        self
     }
 
     /// Compares everything: both streams, the exit code and the files.
@@ -112,4 +141,13 @@ impl Output {
 #[track_caller]
 fn compare(actual: String, expected: impl IntoData) {
     snapbox::assert_data_eq!(actual.into_data().raw(), expected.into_data().raw());
+}
+
+/// Returns a state file on one line, without what the configuration says already.
+fn counts(state: &str) -> String {
+    let mut state: serde_json::Value = serde_json::from_str(state).unwrap();
+    if let Some(fields) = state.as_object_mut() {
+        fields.retain(|name, _| name != "phase" && !name.starts_with("max"));
+    }
+    state.to_string()
 }

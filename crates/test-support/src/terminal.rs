@@ -43,7 +43,12 @@ impl Workspace {
         variables: &[(&str, &str)],
     ) -> TerminalSession<'_> {
         let mut command = self.command(&["run"]);
-        command.args(flags).envs(variables.iter().copied());
+        command
+            .args(flags)
+            .env_remove("VISUAL")
+            .env_remove("EDITOR")
+            .env_remove("NO_COLOR")
+            .envs(variables.iter().copied());
         self.terminal_session(command, WIDE)
     }
 
@@ -51,9 +56,6 @@ impl Workspace {
     pub fn terminal_session(&self, mut command: Command, size: (u16, u16)) -> TerminalSession<'_> {
         let (ours, theirs) = open_terminal(size);
         command
-            .env_remove("VISUAL")
-            .env_remove("EDITOR")
-            .env_remove("NO_COLOR")
             .stdin(Stdio::from(theirs.try_clone().unwrap()))
             .stdout(Stdio::from(theirs.try_clone().unwrap()))
             .stderr(Stdio::from(theirs));

@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus};
 
+use crate::events::condense;
 use crate::normalize::normalize;
 use crate::output::Output;
 use crate::program::regreen;
@@ -180,8 +181,16 @@ impl Workspace {
         self.output(&output)
     }
 
-    /// Runs the spec with the scripted agent.
+    /// Runs the spec with the scripted agent; its output is the condensed JSON events: a
+    /// line per attempt, and the end.
     pub fn run(&self, flags: &[&str]) -> Output {
+        let agent = self.agent_flag();
+        let words = [&["run", "--agent", &agent, "--json"], flags].concat();
+        self.events(&self.command(&words).output().unwrap())
+    }
+
+    /// Runs the spec with the scripted agent, with the output that people see.
+    pub fn run_as_text(&self, flags: &[&str]) -> Output {
         let agent = self.agent_flag();
         self.regreen(&[&["run", "--agent", &agent], flags].concat())
     }
@@ -212,11 +221,17 @@ impl Workspace {
     /// that isn't possible here.
     pub fn run_as_ordinary_user(&self) -> Option<Output> {
         let agent = self.agent_flag();
-        self.as_ordinary_user(&["run", "--agent", &agent])
+        let output = self.output_for_ordinary_user(&["run", "--agent", &agent, "--json"])?;
+        Some(self.events(&output))
     }
 
     /// Runs a command as a user to whom permissions apply, unlike root.
     pub fn as_ordinary_user(&self, arguments: &[&str]) -> Option<Output> {
+        let output = self.output_for_ordinary_user(arguments)?;
+        Some(self.output(&output))
+    }
+
+    fn output_for_ordinary_user(&self, arguments: &[&str]) -> Option<process::Output> {
         let mut command = self.command(arguments);
         if rustix::process::geteuid().is_root() {
             const NOBODY: u32 = 65534;
@@ -227,17 +242,29 @@ impl Workspace {
             }
             command.uid(NOBODY).gid(NOBODY);
         }
-        Some(self.output(&command.output().ok()?))
+        command.output().ok()
     }
 
     /// Returns the output of a command of this workspace in a form that tests compare.
     pub fn output(&self, output: &process::Output) -> Output {
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
         Output::new(
             output.status.code(),
-            self.plain(&text(&output.stdout)),
-            self.plain(&text(&output.stderr)),
+            self.plain(&stdout),
+            self.plain(&stderr),
         )
+    }
+
+    /// Returns the output of `regreen run --json` with its events condensed.
+    pub fn events(&self, output: &process::Output) -> Output {
+        let (stdout, message) = condense(&text(&output.stdout));
+        let stderr = text(&output.stderr);
+        let output = Output::new(
+            output.status.code(),
+            self.plain(&stdout),
+            self.plain(&stderr),
+        );
+        output.with_message(self.plain(&message))
     }
 
     /// Replaces the folders and everything that differs from run to run.
@@ -254,4 +281,8 @@ impl Workspace {
         });
         normalize(&text)
     }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
 }

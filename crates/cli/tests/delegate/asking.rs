@@ -17,7 +17,7 @@ fn without_a_prompt_there_is_nothing_to_do() {
 --- standard error
   × the prompt says nothing
   help: say what is to be done: --prompt 'Add a test for src/auth.py'
---- exit code Some(2)
+--- exit code 2
 
 "#]]);
     workspace
@@ -26,7 +26,7 @@ fn without_a_prompt_there_is_nothing_to_do() {
 --- standard error
   × gone.md does not exist
   help: check the path, or give the text itself: --prompt TEXT
---- exit code Some(2)
+--- exit code 2
 
 "#]]);
     assert!(!workspace.path(".regreen").exists());
@@ -36,7 +36,7 @@ fn without_a_prompt_there_is_nothing_to_do() {
 fn a_prompt_may_come_from_standard_input_and_begin_with_a_dash() {
     let workspace = Workspace::new().child_agent("*) echo ok ;;");
     let mut child = workspace
-        .command(&["--prompt-file", "-"])
+        .delegate_command(&["--prompt-file", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -59,7 +59,7 @@ fn the_shell_agent_cannot_be_told_anything() {
   × there is no agent to delegate to
   help: the shell agent runs the commands of tasks and cannot be told anything: install claude,
         codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
---- exit code Some(78)
+--- exit code 78
 
 "#]]);
 }
@@ -117,7 +117,7 @@ fn scripts_get_one_object() {
     }
   ]
 }
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     let workspace = Workspace::new()
@@ -166,7 +166,7 @@ fn scripts_get_one_object() {
     }
   ]
 }
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }

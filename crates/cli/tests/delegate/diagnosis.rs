@@ -42,7 +42,7 @@ Suggested recovery actions:
   <failure_category>tool_error</failure_category>
   <retryable>true</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
@@ -76,7 +76,7 @@ Suggested recovery actions:
   <failure_category>tool_error</failure_category>
   <retryable>false</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }

@@ -9,12 +9,12 @@ fn where_nothing_has_failed_nothing_is_listed_and_nothing_is_made() {
     let workspace = Workspace::new().child_agent("");
     workspace.regreen(&["failures"]).shows(str![[r#"
 nothing has failed
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     workspace.regreen(&["failures", "--json"]).shows(str![[r#"
 []
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     assert!(!workspace.path(".regreen").exists());
@@ -41,7 +41,7 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
 [MOMENT]  run [RUN] task 1.1 attempt 1  timeout_with_progress
   The agent was ended: it had not finished after 2s
   tried: attempt 2, told how it failed: it helped
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     let one = workspace.regreen(&[
@@ -80,7 +80,7 @@ fn what_was_done_about_a_delegation_is_in_the_log() {
     "helped": true
   }
 ]
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
 }

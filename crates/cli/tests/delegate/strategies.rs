@@ -28,7 +28,7 @@ Execution summary:
   <session_id>[CHILD]</session_id>
   <status>completed</status>
 </task_metadata>
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     assert_eq!(workspace.note("1.prompt"), "Write a greeting.\n");
@@ -86,7 +86,7 @@ Suggested recovery actions:
   <failure_category>timeout</failure_category>
   <retryable>true</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
@@ -131,7 +131,7 @@ Execution summary:
 asking the agent to divide the work
 Executing subtask 1/2
 Executing subtask 2/2
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     let asked = workspace.note("2.prompt");
@@ -278,7 +278,7 @@ Suggested recovery actions:
 --- standard error
 attempt 2 of 5, with what was missing looked up, within 300s
 A person must decide: it lacks something that only a person knows
---- exit code Some(3)
+--- exit code 3
 
 "#]]);
     assert!(!workspace.has_note("3.prompt"));
@@ -386,7 +386,7 @@ Suggested recovery actions:
   <failure_category>tool_error</failure_category>
   <retryable>true</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
@@ -430,7 +430,7 @@ Execution summary:
 --- standard error
 repair: make check.sh executable
 attempt 2 of 2, with what is known, within 300s
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
     let second = workspace.note("2.prompt");

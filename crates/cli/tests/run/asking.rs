@@ -116,14 +116,14 @@ fn what_a_person_adds_is_told_to_the_agent() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Find it: attempt 1 of 5
-1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
+1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 3s
 1.1 Find it: it got nowhere in its time, the agent is to split it
-1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
+1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 3s
 1.1: a person must decide: it gets nowhere in its time, and was not split
 
 Task 1.1 needs a decision: Find it
   why       it gets nowhere in its time, and was not split
-  error     The agent was ended: it had not finished after [TIME]
+  error     The agent was ended: it had not finished after 3s
   kind      timeout without progress
   may help  Break task into smaller subtasks
   may help  Check that the task can make progress at all

@@ -28,7 +28,7 @@ fn check_history(workspace: &Workspace, expected: impl IntoData) {
 fn a_commit_has_what_the_attempts_changed_and_the_files_of_the_spec() {
     let workspace = Workspace::in_git(TWO).agent(WORKER);
     workspace
-        .run(&["--keep-state"])
+        .run_as_text(&["--keep-state"])
         .and_plan(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
@@ -100,25 +100,12 @@ fn what_was_changed_before_the_run_is_left_alone() {
         .file("a", "my own a\n")
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
+1.1 attempt 1 of 5; verify green
 warning: a was not committed: it had changes before the run began
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2: Verify is red, it runs once more: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 1 of 5 failed after [TIME]: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 2 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 done, committed
+1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
+1.2 attempt 2 of 5; verify green; done, committed
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
 
 "#]]);
@@ -163,19 +150,9 @@ fn what_the_agent_committed_is_not_committed_again() {
          1.2:*) echo b >b; git add b; git commit -qm 'the agent: b'; echo c >c; echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
+1.1 attempt 1 of 5; verify green; done, committed
+1.2 attempt 1 of 5; verify green; done, committed
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -231,23 +208,10 @@ fn a_hook_that_refuses_is_a_failed_verification() {
     .unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1: a commit hook refused it
-1.1 First: attempt 1 of 5 failed after [TIME]: a is not formatted
-1.1 First: attempt 2 of 5
-1.1: verifying: true
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+1.1 attempt 1 of 5; verify green; commit refused: a is not formatted; failed: a is not formatted
+1.1 attempt 2 of 5; verify green; done, committed
+1.2 attempt 1 of 5; verify green; done, committed
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -294,23 +258,9 @@ fn a_hook_that_always_refuses_is_never_bypassed() {
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let told = workspace.run(&["--max-task-iterations=2"]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 2
-1.1: verifying: true
-1.1: a commit hook refused it
-1.1 First: attempt 1 of 2 failed after [TIME]: never on a Monday
-1.1 First: attempt 2 of 2
-1.1: verifying: true
-1.1: a commit hook refused it
-1.1 First: attempt 2 of 2 failed after [TIME]: never on a Monday
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 2; verify green; commit refused: never on a Monday; failed: never on a Monday
+1.1 attempt 2 of 2; verify green; commit refused: never on a Monday; failed: never on a Monday
+ended: limit, 0 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -341,23 +291,10 @@ fn nothing_is_committed_if_that_is_not_wanted() {
         .run(&["--commit=never"])
         .and_plan(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2: Verify is red, it runs once more: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 1 of 5 failed after [TIME]: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 2 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
+1.2 attempt 2 of 5; verify green; done
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -390,22 +327,10 @@ fn a_task_without_a_message_has_no_commit_of_its_own() {
     )
     .agent("*) echo $REGREEN_TASK_ID >$REGREEN_TASK_ID; echo TASK_COMPLETE ;;");
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done, committed
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -448,16 +373,8 @@ fn a_second_run_knows_what_the_first_one_made() {
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
     let workspace = workspace.agent("1.2:*) echo late >>both; echo b >b; echo TASK_COMPLETE ;;");
     workspace.run(&[]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.2 Second: attempt 1 of 1
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
+1.2 attempt 1 of 1; verify green; done, committed
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 
 "#]]);

@@ -15,23 +15,10 @@ fn an_agent_that_takes_too_long_is_ended_and_has_the_same_time_again() {
         Workspace::with_tasks(TWO).agent("*) echo working; sleep 60; echo TASK_COMPLETE ;;");
     let flags = ["--timeout=0.3s", "--max-task-iterations=3"];
     workspace.run(&flags).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 3
-1.1 First: attempt 1 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-1.1 First: attempt 2 of 3
-1.1 First: attempt 2 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-1.1 First: attempt 3 of 3
-1.1 First: attempt 3 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+ended: limit, 0 of 2 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -40,23 +27,7 @@ ERROR: Max retries reached for task 1.1 after 3 attempts
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 3,
-  "maxTaskIterations": 3,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "failed",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":3,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"failed","1.2":"pending"}}
 
 "#]]);
 }
@@ -66,19 +37,8 @@ fn an_agent_that_signals_and_then_hangs_has_not_ended() {
     let workspace = Workspace::with_tasks(TWO).agent("*) echo TASK_COMPLETE; sleep 60 ;;");
     let flags = ["--timeout=0.3s", "--max-task-iterations=1"];
     workspace.run(&flags).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 1
-1.1 First: attempt 1 of 1 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+ended: limit, 0 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -115,28 +75,15 @@ The set-up must be fixed first: the agent's program no-such-agent cannot be star
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
     // Once it is there, the run goes on.
     let workspace = workspace.agent("*) echo TASK_COMPLETE ;;");
-    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
+    workspace
+        .run_as_text(&[])
+        .and_spec(&workspace)
+        .shows(str![[r#"
 run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
 1.1 First: attempt 1 of 5
 1.1: verifying: true
@@ -161,7 +108,7 @@ Warnings:        1
 ## Completed Tasks
 - [x] 1.1 First
 - [x] 1.2 Second
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -200,20 +147,10 @@ fn is_zombie(pid: u32) -> bool {
 fn ctrl_c_saves_everything_ends_all_children_and_the_next_run_goes_on() {
     let (workspace, told) = stopped_by("INT");
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-stopping: what runs is being ended; once more ends at once
-1.1: the attempt was cut off: somebody asked to stop
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 130)
-
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+1.1 attempt 1 of 5
+stop: interrupt
+1.1 interrupted; signal 9
+ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 130
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -221,43 +158,17 @@ Stopped. Everything is saved.
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
     workspace
         .run(&["--keep-state"])
         .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5, the last one was cut off
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -268,23 +179,7 @@ Warnings:        1
 ## Completed Tasks
 - [x] 1.1 First
 - [x] 1.2 Second
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success"}}
 
 "#]]);
     let prompt = workspace.note("1.1-2.prompt");
@@ -315,20 +210,10 @@ fn whoever_asks_twice_does_not_wait() {
 fn a_system_that_shuts_down_is_heard() {
     let (workspace, told) = stopped_by("TERM");
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-stopping on request: what runs is being ended
-1.1: the attempt was cut off: somebody asked to stop
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 143)
-
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+1.1 attempt 1 of 5
+stop: terminate
+1.1 interrupted; signal 9
+ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 143
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -336,23 +221,7 @@ Stopped. Everything is saved.
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
 }
@@ -361,20 +230,10 @@ Stopped. Everything is saved.
 fn a_terminal_that_goes_away_means_the_same() {
     let (workspace, told) = stopped_by("HUP");
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-stopping on request: what runs is being ended
-1.1: the attempt was cut off: somebody asked to stop
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 143)
-
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+1.1 attempt 1 of 5
+stop: terminate
+1.1 interrupted; signal 9
+ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 143
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -382,23 +241,7 @@ Stopped. Everything is saved.
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
 }
@@ -416,35 +259,17 @@ fn a_run_that_was_stopped_while_it_verified_verifies_when_it_goes_on() {
     let run = workspace.start(&[], "verifying");
     run.signal("INT");
     run.wait().shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: touch "[AGENT]/verifying"; test -f ready || sleep 300
-stopping: what runs is being ended; once more ends at once
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 130)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+1.1 attempt 1 of 5
+stop: interrupt
+ended: stopped, 0 of 1 done, 1 of 100 attempts
 --- exit code 130
 
 "#]]);
     let workspace = workspace.file("ready", "");
     workspace.run(&[]).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1: verifying: touch "[AGENT]/verifying"; test -f ready || sleep 300
-1.1 First: done
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.1 verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 
 "#]]);
@@ -469,11 +294,6 @@ fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
     }
     // What was cut off may be anybody's work, and that is said.
     let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0));
-    assert!(
-        told.stdout
-            .contains("nobody saw how attempt 1 of task 1.1 ended"),
-        "{}",
-        told.stdout
-    );
+    told.exits(0)
+        .mentions("nobody saw how attempt 1 of task 1.1 ended");
 }

@@ -21,7 +21,7 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
 fn healed(workspace: &Workspace, flags: &[&str]) -> String {
     let told = workspace.run(&[&["--recovery-mode"], flags].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(told.stdout.contains("\nALL_TASKS_COMPLETE\n"));
+    told.mentions("ended: all_green");
     workspace.text(TASKS)
 }
 
@@ -266,34 +266,14 @@ fn a_group_whose_own_verify_is_red() {
     );
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Create the folders: attempt 1 of 5
-1.1 Create the folders: done after [TIME], unverified
-1: verifying: test -f fixed
-1: Verify is red, it runs once more: Verify failed: test -f fixed ended with exit code 1
-1 Set up the project: failed: Verify failed: test -f fixed ended with exit code 1
-1: 1.3 is written into the plan, to repair it
-1.3 Fix: Verify failed: test -f fixed ended with exit code: attempt 1 of 5
-1.3: verifying: test -f fixed
-1.3 Fix: Verify failed: test -f fixed ended with exit code: done after [TIME]
-1: verifying: test -f fixed
-1 Set up the project: done after [TIME]
-2.1 Write the parser: attempt 1 of 5
-2.1 Write the parser: done after [TIME], unverified
-2.2 Write the printer: attempt 1 of 5
-2.2 Write the printer: done after [TIME], unverified
-2 Build it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 2.1, 2.2
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted 1.3
+1.3 attempt 1 of 5; verify green; done
+1 verify green; done
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2.2 attempt 1 of 5; verify unverified; done, unverified
+2 verify unverified; done
+ended: all_green, 5 of 5 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -329,36 +309,7 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 ## Fix Task History
 - Task 1: 1 fix attempted (1.3) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3"
-      ],
-      "lastError": "Verify failed: test -f fixed ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "pending",
-    "2": "success",
-    "2.1": "success",
-    "2.2": "success",
-    "1.3": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1":{"attempts":1,"fixTaskIds":["1.3"],"lastError":"Verify failed: test -f fixed ended with exit code 1"}},"taskResults":{"1":"success","1.1":"success","1.2":"pending","2":"success","2.1":"success","2.2":"success","1.3":"success"}}
 
 "#]]);
 }
@@ -370,7 +321,7 @@ fn a_group_that_nothing_heals() {
     let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (3) reached for task 1\nFix attempts: 1.3, 1.4, 1.5\n"
     );
     snapbox::assert_data_eq!(
@@ -487,27 +438,11 @@ fn a_plain_list_without_ids() {
     let workspace = failing_once("# To do\n\n- [x] Read\n- [ ] Parse\n- [ ] Print\n", "2");
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-2 Parse: attempt 1 of 5
-2 Parse: attempt 1 of 5 failed after [TIME]: boom
-2: 2.1 is written into the plan, to repair it
-2.1 Fix: boom: attempt 1 of 5
-2.1 Fix: boom: done after [TIME], unverified
-2 Parse: attempt 2 of 5
-2 Parse: done after [TIME], unverified
-3 Print: attempt 1 of 5
-3 Print: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Unverified:      2.1, 2, 3
-Warnings:        1
-Next:            `regreen diff 2.1` shows what nothing has verified
+2 attempt 1 of 5; failed (runtime_exception): boom; inserted 2.1
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2 attempt 2 of 5; verify unverified; done, unverified
+3 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 3 of 3 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # To do
@@ -532,33 +467,7 @@ Next:            `regreen diff 2.1` shows what nothing has verified
 
 ## Fix Task History
 - Task 2: 1 fix attempted (2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "2.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1": "success",
-    "2": "success",
-    "3": "success",
-    "2.1": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"2":{"attempts":1,"fixTaskIds":["2.1"],"lastError":"boom"}},"taskResults":{"1":"success","2":"success","3":"success","2.1":"success"}}
 
 "#]]);
 }
@@ -572,30 +481,12 @@ fn two_fixes_on_a_plain_list_of_one_task() {
     ));
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1 Do it: attempt 1 of 5
-1 Do it: attempt 1 of 5 failed after [TIME]: boom
-1: 1.1 is written into the plan, to repair it
-1.1 Fix: boom: attempt 1 of 5
-1.1 Fix: boom: done after [TIME], unverified
-1 Do it: attempt 2 of 5
-1 Do it: attempt 2 of 5 failed after [TIME]: boom
-1: 1.2 is written into the plan, to repair it
-1.2 Fix: boom: attempt 1 of 5
-1.2 Fix: boom: done after [TIME], unverified
-1 Do it: attempt 3 of 5
-1 Do it: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Fixes:           2 done of 2 made
-Attempts:        5 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 1.2, 1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+1 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.1
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 attempt 2 of 5; failed (runtime_exception): boom; inserted 1.2
+1.2 attempt 1 of 5; verify unverified; done, unverified
+1 attempt 3 of 5; verify unverified; done, unverified
+ended: all_green, 1 of 1 done, 5 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] Do it
@@ -626,33 +517,7 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 ## Fix Task History
 - Task 1: 2 fixes attempted (1.1, 1.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 5,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.1",
-        "1.2"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":5,"recoveryMode":true,"fixTaskMap":{"1":{"attempts":2,"fixTaskIds":["1.1","1.2"],"lastError":"boom"}},"taskResults":{"1":"success","1.1":"success","1.2":"success"}}
 
 "#]]);
 }
@@ -807,36 +672,13 @@ fn two_tasks_of_one_id_have_their_own_fixes() {
     );
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Parse: attempt 1 of 5
-1.1: verifying: test -f one
-1.1: Verify is red, it runs once more: Verify failed: test -f one ended with exit code 1
-1.1 Parse: attempt 1 of 5 failed after [TIME]: Verify failed: test -f one ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f one ended with exit code 1: attempt 1 of 5
-1.1.1: verifying: test -f one
-1.1.1 Fix: Verify failed: test -f one ended with exit code 1: done after [TIME]
-1.1: verifying: test -f one
-1.1 Parse: done after [TIME]
-1.1 Print: attempt 1 of 5
-1.1: verifying: test -f two
-1.1: Verify is red, it runs once more: Verify failed: test -f two ended with exit code 1
-1.1 Print: attempt 1 of 5 failed after [TIME]: Verify failed: test -f two ended with exit code 1
-1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: Verify failed: test -f two ended with exit code 1: attempt 1 of 5
-1.1.2: verifying: test -f two
-1.1.2 Fix: Verify failed: test -f two ended with exit code 1: done after [TIME]
-1.1: verifying: test -f two
-1.1 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Fixes:           2 done of 2 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5; verify green; done
+1.1 verify green; done
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f two` ended with exit code 1; inserted 1.1.2
+1.1.2 attempt 1 of 5; verify green; done
+1.1 verify green; done
+ended: all_green, 2 of 2 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 ## Phase 1
@@ -877,33 +719,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.1: 2 fixes attempted (1.1.1, 1.1.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.1": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.1.1",
-        "1.1.2"
-      ],
-      "lastError": "Verify failed: test -f two ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.1.1": "success",
-    "1.1.2": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.1":{"attempts":2,"fixTaskIds":["1.1.1","1.1.2"],"lastError":"Verify failed: test -f two ended with exit code 1"}},"taskResults":{"1.1":"success","1.1.1":"success","1.1.2":"success"}}
 
 "#]]);
 }
@@ -975,30 +791,11 @@ fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
     );
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-V2 Quality checkpoint: attempt 1 of 5
-V2: verifying: test -f fixed
-V2: Verify is red, it runs once more: Verify failed: test -f fixed ended with exit code 1
-V2 Quality checkpoint: attempt 1 of 5 failed after [TIME]: Verify failed: test -f fixed ended with exit code 1
-V2: V2.1 is written into the plan, to repair it
-V2.1 Fix: Verify failed: test -f fixed ended with exit code: attempt 1 of 5
-V2.1: verifying: test -f fixed
-V2.1 Fix: Verify failed: test -f fixed ended with exit code: done after [TIME]
-V2 Quality checkpoint: attempt 2 of 5
-V2: verifying: test -f fixed
-V2 Quality checkpoint: done after [TIME]
-V3 Last: attempt 1 of 5
-V3: verifying: true
-V3 Last: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+V2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted V2.1
+V2.1 attempt 1 of 5; verify green; done
+V2 attempt 2 of 5; verify green; done
+V3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Build
@@ -1024,33 +821,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task V2: 1 fix attempted (V2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "V2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "V2.1"
-      ],
-      "lastError": "Verify failed: test -f fixed ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "V2": "success",
-    "V3": "success",
-    "V2.1": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"V2":{"attempts":1,"fixTaskIds":["V2.1"],"lastError":"Verify failed: test -f fixed ended with exit code 1"}},"taskResults":{"1.1":"success","V2":"success","V3":"success","V2.1":"success"}}
 
 "#]]);
 }

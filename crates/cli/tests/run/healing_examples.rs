@@ -69,25 +69,10 @@ fn the_generation_example_is_healed() {
     ));
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.1: verifying: grep -q "Parse Failure" implement.md
-1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3 Add failure parser: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Fixes:           1 done of 1 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+ended: all_green, 1 of 1 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.3 Add failure parser
@@ -113,31 +98,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "File not found: src/parser.ts"
-    }
-  },
-  "taskResults": {
-    "1.3": "success",
-    "1.3.1": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"File not found: src/parser.ts"}},"taskResults":{"1.3":"success","1.3.1":"success"}}
 
 "#]]);
 }
@@ -241,28 +202,11 @@ fn after_its_fix_a_task_is_tried_again_and_the_next_one_follows() {
     ));
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: syntax error in parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5
-1.3.1: verifying: test -f parser.ts
-1.3.1 Fix: syntax error in parser.ts: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3: verifying: test -f parser.ts
-1.3 Parse: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -294,34 +238,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 5,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "syntax error in parser.ts"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success"
-  }
-}
+--- state {"taskIndex":5,"totalTasks":5,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"syntax error in parser.ts"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.4":"success","1.3.1":"success"}}
 
 "#]]);
     snapbox::assert_data_eq!(
@@ -373,35 +290,13 @@ fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
     ));
     let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: syntax error in parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5 failed after [TIME] (incomplete work): the library is missing
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: the library is missing: attempt 1 of 5
-1.3.1.1: verifying: test -f parser.ts
-1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f parser.ts ended with exit code 1
-1.3.1.1 Fix: the library is missing: done after [TIME]
-1.3.1 Fix: syntax error in parser.ts: attempt 2 of 5
-1.3.1: verifying: test -f parser.ts
-1.3.1 Fix: syntax error in parser.ts: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3: verifying: test -f parser.ts
-1.3 Parse: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           2 done of 2 made
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (incomplete_work): the library is missing; inserted 1.3.1.1
+1.3.1.1 attempt 1 of 5; verify red; done
+1.3.1 attempt 2 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -445,42 +340,7 @@ Warnings:        1
 ## Fix Task History
 - Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: PASS
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "syntax error in parser.ts"
-    },
-    "1.3.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1"
-      ],
-      "lastError": "the library is missing"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success",
-    "1.3.1.1": "success"
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"syntax error in parser.ts"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"the library is missing"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.4":"success","1.3.1":"success","1.3.1.1":"success"}}
 
 "#]]);
     snapbox::assert_data_eq!(
@@ -640,79 +500,25 @@ fn at_the_limit_the_progress_file_says_that_it_failed() {
     ));
     let told = workspace.run(&["--recovery-mode"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: a
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: a: attempt 1 of 5
-1.3.1: verifying: true
-1.3.1 Fix: a: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3 Parse: attempt 2 of 5 failed after [TIME]: b
-1.3: 1.3.2 is written into the plan, to repair it
-1.3.2 Fix: b: attempt 1 of 5
-1.3.2: verifying: true
-1.3.2 Fix: b: done after [TIME]
-1.3 Parse: attempt 3 of 5
-1.3: verifying: true
-1.3 Parse: done after [TIME]
-2.1 Print: attempt 1 of 5
-2.1 Print: attempt 1 of 5 failed after [TIME]: c
-2.1: 2.1.1 is written into the plan, to repair it
-2.1.1 Fix: c: attempt 1 of 5
-2.1.1: verifying: true
-2.1.1 Fix: c: done after [TIME]
-2.1 Print: attempt 2 of 5
-2.1: verifying: true
-2.1 Print: done after [TIME]
-3.4 Ship: attempt 1 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 1 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-3.4: 3.4.1 is written into the plan, to repair it
-3.4.1 Fix: Verify failed: false ended with exit code 1: attempt 1 of 5
-3.4.1: verifying: false
-3.4.1: Verify is red, but the task that it repairs is the judge: Verify failed: false ended with exit code 1
-3.4.1 Fix: Verify failed: false ended with exit code 1: done after [TIME]
-3.4: verifying: false
-3.4: Verify is still red: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 2 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 2 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-3.4: 3.4.2 is written into the plan, to repair it
-3.4.2 Fix: Verify failed: false ended with exit code 1: attempt 1 of 5
-3.4.2: verifying: false
-3.4.2: Verify is red, but the task that it repairs is the judge: Verify failed: false ended with exit code 1
-3.4.2 Fix: Verify failed: false ended with exit code 1: done after [TIME]
-3.4: verifying: false
-3.4: Verify is still red: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 3 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 3 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-3.4: 3.4.3 is written into the plan, to repair it
-3.4.3 Fix: Verify failed: false ended with exit code 1: attempt 1 of 5
-3.4.3: verifying: false
-3.4.3: Verify is red, but the task that it repairs is the judge: Verify failed: false ended with exit code 1
-3.4.3 Fix: Verify failed: false ended with exit code 1: done after [TIME]
-3.4: verifying: false
-3.4: Verify is still red: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 4 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 4 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Fixes:           6 done of 6 made
-Attempts:        15 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 3.4` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): a; inserted 1.3.1
+1.3.1 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; contradiction: manual intervention; failed (runtime_exception): b; inserted 1.3.2
+1.3.2 attempt 1 of 5; verify green; done
+1.3 attempt 3 of 5; verify green; done
+2.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): c; inserted 2.1.1
+2.1.1 attempt 1 of 5; verify green; done
+2.1 attempt 2 of 5; verify green; done
+3.4 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.1
+3.4.1 attempt 1 of 5; verify red; done
+3.4 verify red
+3.4 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.2
+3.4.2 attempt 1 of 5; verify red; done
+3.4 verify red
+3.4 attempt 3 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.3
+3.4.3 attempt 1 of 5; verify red; done
+3.4 verify red
+3.4 attempt 4 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+ended: limit, 2 of 4 done, 15 of 100 attempts
 ERROR: Max fix attempts (3) reached for task 3.4
 Fix attempts: 3.4.1, 3.4.2, 3.4.3
 --- exit code 1
@@ -799,56 +605,7 @@ Fix attempts: 3.4.1, 3.4.2, 3.4.3
 
 ## Learnings
 - Some learning
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 10,
-  "taskIteration": 4,
-  "maxTaskIterations": 5,
-  "globalIteration": 15,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.3.1",
-        "1.3.2"
-      ],
-      "lastError": "b"
-    },
-    "2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "2.1.1"
-      ],
-      "lastError": "c"
-    },
-    "3.4": {
-      "attempts": 3,
-      "fixTaskIds": [
-        "3.4.1",
-        "3.4.2",
-        "3.4.3"
-      ],
-      "lastError": "Verify failed: false ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.3": "success",
-    "2.1": "success",
-    "3.4": "failed",
-    "4.1": "pending",
-    "1.3.1": "success",
-    "1.3.2": "success",
-    "2.1.1": "success",
-    "3.4.1": "success",
-    "3.4.2": "success",
-    "3.4.3": "success"
-  }
-}
+--- state {"taskIndex":5,"totalTasks":10,"taskIteration":4,"globalIteration":15,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":2,"fixTaskIds":["1.3.1","1.3.2"],"lastError":"b"},"2.1":{"attempts":1,"fixTaskIds":["2.1.1"],"lastError":"c"},"3.4":{"attempts":3,"fixTaskIds":["3.4.1","3.4.2","3.4.3"],"lastError":"Verify failed: false ended with exit code 1"}},"taskResults":{"1.3":"success","2.1":"success","3.4":"failed","4.1":"pending","1.3.1":"success","1.3.2":"success","2.1.1":"success","3.4.1":"success","3.4.2":"success","3.4.3":"success"}}
 
 "#]]);
 }
@@ -897,28 +654,11 @@ fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
         ));
     let told = workspace.run(&["--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: Syntax error in parser.ts line 42
-1.3: 1.3.3 is written into the plan, to repair it
-1.3.3 Fix: Syntax error in parser.ts line 42: attempt 1 of 5
-1.3.3: verifying: test -f parser.ts
-1.3.3 Fix: Syntax error in parser.ts line 42: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3: verifying: test -f parser.ts
-1.3 Parse: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           3 done of 3 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): Syntax error in parser.ts line 42; inserted 1.3.3
+1.3.3 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -947,40 +687,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.3: 3 fixes attempted (1.3.1, 1.3.2, 1.3.3) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-    "source": "spec",
-    "phase": "execution",
-    "taskIndex": 7,
-    "totalTasks": 7,
-    "recoveryMode": true,
-    "maxFixTasksPerOriginal": 3,
-    "fixTaskMap": {
-        "1.3": {
-            "attempts": 3,
-            "fixTaskIds": ["1.3.1", "1.3.2", "1.3.3"],
-            "lastError": "Syntax error in parser.ts line 42",
-            "owner": "somebody"
-        }
-    },
-    "ratio": 1.50,
-    "myTool": {
-        "x": [1, 2]
-    },
-    "taskIteration": 1,
-    "maxTaskIterations": 5,
-    "globalIteration": 4,
-    "maxGlobalIterations": 100,
-    "taskResults": {
-        "1.1": "success",
-        "1.2": "success",
-        "1.3": "success",
-        "1.3.1": "success",
-        "1.3.2": "success",
-        "1.4": "success",
-        "1.3.3": "success"
-    }
-}
+--- state {"source":"spec","taskIndex":7,"totalTasks":7,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":3,"fixTaskIds":["1.3.1","1.3.2","1.3.3"],"lastError":"Syntax error in parser.ts line 42","owner":"somebody"}},"ratio":1.50,"myTool":{"x":[1,2]},"taskIteration":1,"globalIteration":4,"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.3.1":"success","1.3.2":"success","1.4":"success","1.3.3":"success"}}
 
 "#]]);
 }
@@ -1003,7 +710,7 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
     let told = workspace.run(&[]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3\n"
     );
     snapbox::assert_data_eq!(
@@ -1036,27 +743,10 @@ fn the_limit_of_the_run_ends_healing_too() {
         Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
     let told = workspace.run(&["--recovery-mode", "--max-global-iterations=3"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: boom: attempt 1 of 5
-1.3.1 Fix: boom: attempt 1 of 5 failed after [TIME]: boom
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: boom: attempt 1 of 5
-1.3.1.1 Fix: boom: attempt 1 of 5 failed after [TIME]: boom
-1.3.1.1: 1.3.1.1.1 is written into the plan, to repair it
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Fixes:           0 done of 3 made
-Attempts:        3 (limit 3)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3.1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1
+1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1
+1.3.1.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1.1
+ended: limit, 2 of 4 done, 3 of 3 attempts
 ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
 --- exit code 1
 --- specs/demo/tasks.md
@@ -1106,50 +796,7 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 - Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)
 - Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: FAIL (max limit)
 - Task 1.3.1.1: 1 fix attempted (1.3.1.1.1) - Final: FAIL (max limit)
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 7,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 3,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "boom"
-    },
-    "1.3.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1"
-      ],
-      "lastError": "boom"
-    },
-    "1.3.1.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending",
-    "1.3.1": "failed",
-    "1.3.1.1": "failed",
-    "1.3.1.1.1": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":7,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"boom"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"boom"},"1.3.1.1":{"attempts":1,"fixTaskIds":["1.3.1.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending","1.3.1":"failed","1.3.1.1":"failed","1.3.1.1.1":"pending"}}
 
 "#]]);
 }
@@ -1166,7 +813,7 @@ fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
     let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (10) reached for task 1.3 and its fixes\n"
     );
     assert_eq!(workspace.text(TASKS).matches("[FIX ").count(), 10);
@@ -1196,7 +843,7 @@ fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
     let told = workspace.run(&["--recovery-mode", "--max-task-iterations=2"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max retries reached for task 1.3 after 2 attempts\n"
     );
     assert!(
@@ -1214,27 +861,12 @@ fn without_recovery_a_failed_task_is_tried_five_times_and_nothing_is_written() {
     let told = workspace.run(&[]);
     assert_eq!(workspace.text(TASKS), SEQUENCE);
     told.and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 2 of 5
-1.3 Parse: attempt 2 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 3 of 5
-1.3 Parse: attempt 3 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 4 of 5
-1.3 Parse: attempt 4 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 5 of 5
-1.3 Parse: attempt 5 of 5 failed after [TIME]: boom
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Attempts:        5 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 2 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 3 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 4 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 5 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+ended: limit, 2 of 4 done, 5 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 5 attempts
 --- exit code 1
 --- no specs/demo/.progress.md

@@ -56,27 +56,12 @@ fn a_chain_that_was_stopped_goes_on_where_it_was() {
     let_go(&workspace);
     let told = workspace.run(&["--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2.1.1 Fix: boom: attempt 1 of 5, the last one was cut off
-1.2.1.1: verifying: test -f fixed
-1.2.1.1 Fix: boom: done after [TIME]
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: test -f fixed
-1.2.1 Fix: boom: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: test -f fixed
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           2 done of 2 made
-Attempts:        7, of which 6 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2.1 attempt 2 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -112,41 +97,7 @@ Warnings:        1
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
 - Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 5,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1"
-      ],
-      "lastError": "boom"
-    },
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success"
-  }
-}
+--- state {"taskIndex":5,"totalTasks":5,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":1,"fixTaskIds":["1.2.1"],"lastError":"boom"},"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success"}}
 
 "#]]);
 }
@@ -236,20 +187,8 @@ fn a_new_run_after_a_limit_tries_the_original_first_and_refunds_nothing() {
     let told = workspace.run(&[]);
     assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2\n1.2\n");
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2 Parse: attempt 1 of 5 failed after [TIME]: boom
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.2 attempt 1 of 5; failed (runtime_exception): boom
+ended: limit, 1 of 3 done, 1 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.2
 Fix attempts: 1.2.1
 --- exit code 1
@@ -274,33 +213,7 @@ Fix attempts: 1.2.1
 
 ## Fix Task History
 - Task 1.2: 1 fix attempted (1.2.1) - Final: FAIL (max limit)
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 1,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 1,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "failed",
-    "1.3": "pending",
-    "1.2.1": "success"
-  }
-}
+--- state {"taskIndex":1,"totalTasks":4,"taskIteration":1,"globalIteration":1,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":1,"fixTaskIds":["1.2.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"failed","1.3":"pending","1.2.1":"success"}}
 
 "#]]);
 }
@@ -317,23 +230,9 @@ fn an_open_fix_waits_for_its_original_in_a_new_run_after_a_limit() {
     let_go(&workspace);
     let told = workspace.run(&[]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: verifying: test -f fixed
-1.2: passed, so there is nothing left to do for 1.2.1, 1.2.1.1, 1.2.1.1.1
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.2 attempt 1 of 5; verify green; superseded 1.2.1, 1.2.1.1, 1.2.1.1.1; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -377,7 +276,7 @@ Warnings:        1
 - Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: FAIL (max limit)
 - Task 1.2.1.1: 1 fix attempted (1.2.1.1.1) - Final: FAIL (max limit)
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -389,7 +288,7 @@ fn a_higher_limit_allows_the_next_fix() {
     workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
     let told = workspace.run(&["--max-fix-tasks=2"]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (2) reached for task 1.2\nFix attempts: 1.2.1, 1.2.2\n"
     );
     assert_eq!(
@@ -410,7 +309,7 @@ fn retry_gives_a_task_its_budget_back() {
     assert_eq!(workspace.regreen(&["retry", "1.2"]).code, Some(0));
     let told = workspace.run(&[]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1, 1.2.2\n"
     );
     assert_eq!(
@@ -429,7 +328,7 @@ fn a_fix_row_that_a_person_deletes_is_not_refunded() {
     fs::write(workspace.path(TASKS), format!("{before}- [ ] 1.3{after}")).unwrap();
     let told = workspace.run(&[]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1\n"
     );
     assert_eq!(workspace.text(TASKS), PLAN);
@@ -462,25 +361,10 @@ fn an_original_that_a_person_unticks_is_run_again_with_its_fixes_left_alone() {
     edit(&workspace, "- [x] 1.2 ", "- [ ] 1.2 ");
     let told = workspace.run(&["--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.2: 1.2.2 is written into the plan, to repair it
-1.2.2 Fix: boom: attempt 1 of 5
-1.2.2: verifying: test -f fixed
-1.2.2 Fix: boom: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: test -f fixed
-1.2 Parse: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.2
+1.2.2 attempt 1 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -527,43 +411,7 @@ Warnings:        1
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
 - Task 1.2: 2 fixes attempted (1.2.1, 1.2.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastError": "boom"
-    },
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success",
-    "1.2.2": "success"
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":2,"fixTaskIds":["1.2.1","1.2.2"],"lastError":"boom"},"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success","1.2.2":"success"}}
 
 "#]]);
 }
@@ -578,33 +426,14 @@ fn an_original_that_a_person_renames_keeps_its_fixes() {
     edit(&workspace, "1.2 Parse", "1.2 Parse everything");
     let told = workspace.run(&["--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2.1.1 Fix: boom: attempt 1 of 5, the last one was cut off
-1.2.1.1: verifying: test -f fixed
-1.2.1.1 Fix: boom: done after [TIME]
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: test -f fixed
-1.2.1 Fix: boom: done after [TIME]
-1.2 Parse everything: attempt 1 of 5
-1.2 Parse everything: attempt 1 of 5 failed after [TIME]: boom
-1.2: 1.2.2 is written into the plan, to repair it
-1.2.2 Fix: boom: attempt 1 of 5
-1.2.2: verifying: test -f fixed
-1.2.2 Fix: boom: done after [TIME]
-1.2 Parse everything: attempt 2 of 5
-1.2: verifying: test -f fixed
-1.2 Parse everything: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        9, of which 8 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2.1 attempt 2 of 5; verify green; done
+1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.2
+1.2.2 attempt 1 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 8 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -651,43 +480,7 @@ Warnings:        1
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
 - Task 1.2: 2 fixes attempted (1.2.1, 1.2.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 8,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastError": "boom"
-    },
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success",
-    "1.2.2": "success"
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":8,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":2,"fixTaskIds":["1.2.1","1.2.2"],"lastError":"boom"},"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success","1.2.2":"success"}}
 
 "#]]);
 }
@@ -706,24 +499,11 @@ fn fixes_whose_original_a_person_deletes_are_ordinary_tasks() {
     );
     let told = workspace.run(&[]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2.1.1 Fix: boom: attempt 1 of 5, the last one was cut off
-1.2.1.1: verifying: test -f fixed
-1.2.1.1 Fix: boom: done after [TIME]
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: test -f fixed
-1.2.1 Fix: boom: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        6, of which 5 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2.1 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 5 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -768,7 +548,7 @@ fn no_recovery_mode_is_for_once() {
     );
     let told = workspace.run(&["--no-recovery-mode"]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max retries reached for task 1.2 after 2 attempts\n"
     );
     assert_eq!(workspace.text(TASKS), PLAN);
@@ -787,24 +567,9 @@ fn without_recovery_open_fixes_of_before_are_still_done() {
     let told = workspace.run(&["--max-task-iterations=1"]);
     assert_eq!(workspace.note("order"), "1.2.1\n1.2\n");
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2.1 Fix: boom: attempt 1 of 1
-1.2.1 Fix: boom: done after [TIME], unverified, nothing changed
-1.2 Parse: attempt 1 of 1
-1.2 Parse: attempt 1 of 1 failed after [TIME]: boom
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Fixes:           1 done of 1 made
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.1
-Nothing changed: 1.2.1
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.2.1 attempt 1 of 1; verify unverified; done, unverified, nothing_changed
+1.2 attempt 1 of 1; failed (runtime_exception): boom
+ended: limit, 0 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md

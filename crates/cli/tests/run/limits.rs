@@ -24,7 +24,7 @@ const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
 #[test]
 fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
     let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
-    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
+    workspace.run_as_text(&[]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Add a folder: attempt 1 of 5
@@ -66,25 +66,7 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 4,
-  "taskIteration": 5,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":4,"taskIteration":5,"globalIteration":6,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
 
 "#]]);
 }
@@ -117,21 +99,9 @@ fn a_new_run_tries_again_and_counts_from_the_beginning() {
         .run(&["--max-task-iterations=2"])
         .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 2
-1.3 Add failure parser: attempt 1 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 2 of 2
-1.3 Add failure parser: attempt 2 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.3 attempt 1 of 2; failed (missing_file): File not found: src/parser.ts
+1.3 attempt 2 of 2; failed (missing_file): File not found: src/parser.ts
+ended: limit, 2 of 4 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 2 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -149,46 +119,15 @@ ERROR: Max retries reached for task 1.3 after 2 attempts
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 4,
-  "taskIteration": 2,
-  "maxTaskIterations": 2,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":4,"taskIteration":2,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
 
 "#]]);
     let workspace =
         workspace.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 2
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3 Add failure parser: done after [TIME]
-1.4 Next task: attempt 1 of 2
-1.4 Next task: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.4
-Warnings:        1
-Next:            `regreen diff 1.4` shows what nothing has verified
+1.3 attempt 1 of 2; verify green; done
+1.4 attempt 1 of 2; verify unverified; done, unverified
+ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -207,7 +146,7 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 - [x] 1.2 Add a folder
 - [x] 1.3 Add failure parser
 - [x] 1.4 Next task
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -220,25 +159,14 @@ fn what_the_files_of_a_spec_said_before_stays() {
         .file(STATE, state)
         .file(PROGRESS, progress)
         .agent(NEVER);
-    workspace.run(&[]).and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Add a folder: attempt 1 of 2
-1.2: verifying: true
-1.2 Add a folder: done after [TIME]
-1.3 Add failure parser: attempt 1 of 2
-1.3 Add failure parser: attempt 1 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 2 of 2
-1.3 Add failure parser: attempt 2 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    workspace
+        .run(&[])
+        .and(&workspace, &[PROGRESS, STATE])
+        .shows(str![[r#"
+1.2 attempt 1 of 2; verify green; done
+1.3 attempt 1 of 2; failed (missing_file): File not found: src/parser.ts
+1.3 attempt 2 of 2; failed (missing_file): File not found: src/parser.ts
+ended: limit, 2 of 4 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 2 attempts
 --- exit code 1
 --- specs/demo/.progress.md
@@ -292,22 +220,13 @@ fn what_agents_learn_stays_in_the_progress_file() {
              echo TASK_COMPLETE ;;",
     )
     .file(PROGRESS, "## Learnings\n");
-    workspace.run(&[]).and(&workspace, &[PROGRESS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace
+        .run(&[])
+        .and(&workspace, &[PROGRESS])
+        .shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/.progress.md
 ## Completed Tasks
@@ -325,7 +244,7 @@ Warnings:        1
 fn the_run_as_a_whole_has_a_limit_too() {
     let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
     workspace
-        .run(&["--max-global-iterations=3"])
+        .run_as_text(&["--max-global-iterations=3"])
         .and_spec(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
@@ -363,25 +282,7 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 4,
-  "taskIteration": 2,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 3,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":4,"taskIteration":2,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
 
 "#]]);
 }
@@ -391,11 +292,7 @@ fn the_default_limit_grows_with_the_plan() {
     let rows: String = (1..=60).map(|n| format!("- [ ] 1.{n} Task\n")).collect();
     let workspace = Workspace::with_tasks(&rows).agent("*) exit 1 ;;");
     let told = workspace.run(&["--max-task-iterations=1"]);
-    assert!(
-        told.stdout.contains("Attempts:        1 (limit 120)"),
-        "{}",
-        told.stdout
-    );
+    told.mentions("1 of 120 attempts");
     // What grew with this plan is no wish for the next one.
     assert!(
         workspace
@@ -414,41 +311,18 @@ fn a_task_that_passes_in_its_last_attempt_has_passed() {
          *) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Add a folder: attempt 1 of 5
-1.2: verifying: true
-1.2 Add a folder: done after [TIME]
-1.3 Add failure parser: attempt 1 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 3 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 4 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 5 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3 Add failure parser: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4 Next task: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        7 (limit 100)
-Time:            [TIME]
-Unverified:      1.4
-Warnings:        1
-Next:            `regreen diff 1.4` shows what nothing has verified
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 2 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 3 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 4 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 5 of 5; verify green; done
+1.4 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 4 of 4 done, 7 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -475,49 +349,20 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 fn nothing_is_left_to_do_when_all_is_ticked() {
     let workspace = Workspace::with_tasks("- [x] 1.1 First\n- [x] 1.2 Second\n").agent("");
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        0 (limit 100)
-Time:            [TIME]
-Warnings:        1
+ended: all_green, 2 of 2 done, 0 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
 - [x] 1.2 Second
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success"}}
 
 "#]]);
-    workspace.run(&[]).and(&workspace, &[TASKS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        0 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace
+        .run(&[])
+        .and(&workspace, &[TASKS, STATE])
+        .shows(str![[r#"
+ended: all_green, 2 of 2 done, 0 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -538,18 +383,8 @@ fn a_row_that_somebody_unticks_is_open_again() {
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First

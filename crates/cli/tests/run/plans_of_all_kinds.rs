@@ -25,24 +25,11 @@ const WORKER: &str = "1.1:*) mkdir -p src; touch src/a; echo TASK_COMPLETE ;;
 fn a_group_is_verified_and_ticked_when_its_rows_are_done() {
     let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1: verifying: test -d src
-1 Set up: done after [TIME]
-2.1 Write the file: attempt 1 of 5
-2.1 Write the file: done after [TIME], unverified
-2 Finish: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 2.1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify green; done
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2 verify unverified; done
+ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -61,26 +48,7 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 - [x] 1 Set up
 - [x] 2.1 Write the file
 - [x] 2 Finish
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "pending",
-    "2": "success",
-    "2.1": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"success","1.1":"success","1.2":"pending","2":"success","2.1":"success"}}
 
 "#]]);
 }
@@ -90,26 +58,12 @@ fn optional_rows_are_run_when_asked_for() {
     let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
     let told = workspace.run(&["--include-optional", "--keep-state"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1.2 Write about it: attempt 1 of 5
-1.2 Write about it: done after [TIME], unverified
-1: verifying: test -d src
-1 Set up: done after [TIME]
-2.1 Write the file: attempt 1 of 5
-2.1 Write the file: done after [TIME], unverified
-2 Finish: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 1.2, 2.1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1.2 attempt 1 of 5; verify unverified; done, unverified
+1 verify green; done
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2 verify unverified; done
+ended: all_green, 5 of 5 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -129,26 +83,7 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 - [x] 1 Set up
 - [x] 2.1 Write the file
 - [x] 2 Finish
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "success",
-    "2": "success",
-    "2.1": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"success","1.1":"success","1.2":"success","2":"success","2.1":"success"}}
 
 "#]]);
 }
@@ -157,23 +92,9 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 fn a_group_whose_own_verify_is_red_ends_the_run() {
     let workspace = Workspace::with_tasks(GROUPS).agent("*) touch out; echo TASK_COMPLETE ;;");
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1: verifying: test -d src
-1: Verify is red, it runs once more: Verify failed: test -d src ended with exit code 1
-1 Set up: failed: Verify failed: test -d src ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 4 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Unverified:      1.1
-Warnings:        1
-Next:            `regreen why 1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify red; verify red; failed (runtime_exception): Verify failed: `test -d src` ended with exit code 1
+ended: limit, 1 of 4 done, 1 of 100 attempts
 ERROR: Verify of group 1 failed after its tasks were done
 --- exit code 1
 --- specs/demo/tasks.md
@@ -190,26 +111,7 @@ ERROR: Verify of group 1 failed after its tasks were done
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Make the folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "failed",
-    "1.1": "success",
-    "1.2": "pending",
-    "2": "pending",
-    "2.1": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"failed","1.1":"success","1.2":"pending","2":"pending","2.1":"pending"}}
 
 "#]]);
 }
@@ -220,19 +122,8 @@ const THREE: &str = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n
 fn only_one_task_is_run_when_only_one_is_asked_for() {
     let workspace = Workspace::with_tasks(THREE).agent("1.2:*) touch out; echo TASK_COMPLETE ;;");
     workspace.run(&["--only=1.2"]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f out
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1.2 is done; 2 tasks are still open.
-Originals:       1 of 3 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on with what is open
+1.2 attempt 1 of 5; verify green; done
+ended: only_done, 1 of 3 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -243,24 +134,7 @@ Next:            `regreen run` goes on with what is open
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Second
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "success",
-    "1.3": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":3,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"success","1.3":"pending"}}
 
 "#]]);
 }
@@ -270,21 +144,8 @@ fn one_task_that_fails_is_not_green() {
     let workspace = Workspace::with_tasks(THREE).agent("*) echo TASK_COMPLETE ;;");
     let told = workspace.run(&["--only=1.2", "--max-task-iterations=1"]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 1
-1.2: verifying: test -f out
-1.2: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
-1.2 Second: attempt 1 of 1 failed after [TIME]: Verify failed: test -f out ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 3 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+ended: limit, 0 of 3 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -301,17 +162,11 @@ ERROR: Max retries reached for task 1.2 after 1 attempt
 #[test]
 fn one_task_that_is_done_already_is_not_run() {
     let workspace = Workspace::with_tasks("- [x] 1.1 First\n- [ ] 1.2 Second\n").agent("");
-    workspace.run(&["--only=1.1"]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1.1 is done; 1 task is still open.
-Originals:       1 of 2 done
-Attempts:        0 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on with what is open
+    workspace
+        .run(&["--only=1.1"])
+        .and_plan(&workspace)
+        .shows(str![[r#"
+ended: only_done, 1 of 2 done, 0 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -326,19 +181,12 @@ fn the_only_task_that_was_left_completes_the_plan() {
     let workspace =
         Workspace::with_tasks("- [x] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n")
             .agent("*) echo TASK_COMPLETE ;;");
-    workspace.run(&["--only=1.2"]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace
+        .run(&["--only=1.2"])
+        .and_spec(&workspace)
+        .shows(str![[r#"
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -347,7 +195,7 @@ Warnings:        1
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Second
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -377,22 +225,13 @@ fn a_task_that_is_not_there_cannot_be_asked_for() {
 #[test]
 fn a_group_can_be_asked_for_with_its_rows() {
     let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
-    workspace.run(&["--only=1"]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1: verifying: test -d src
-1 Set up: done after [TIME]
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1 is done; 2 tasks are still open.
-Originals:       2 of 4 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Unverified:      1.1
-Warnings:        1
-Next:            `regreen run` goes on with what is open
+    workspace
+        .run(&["--only=1"])
+        .and_plan(&workspace)
+        .shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify green; done
+ended: only_done, 2 of 4 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -419,7 +258,7 @@ fn a_dry_run_runs_and_writes_nothing() {
     let workspace = Workspace::with_tasks(&tasks).agent("*) touch ran ;;");
     let before = files_below(&workspace.path("."));
     workspace
-        .run(&["--dry-run"])
+        .run_as_text(&["--dry-run"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
 spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
@@ -451,21 +290,9 @@ fn rows_without_ids_are_numbered() {
     let workspace = Workspace::with_tasks("* [ ] Write it\n* [X] Was done\n* [~] Half done\n")
         .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1 Write it: attempt 1 of 5
-1 Write it: done after [TIME], unverified
-3 Half done: attempt 1 of 5
-3 Half done: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1, 3
-Warnings:        1
-Next:            `regreen diff 1` shows what nothing has verified
+1 attempt 1 of 5; verify unverified; done, unverified
+3 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 * [x] Write it
@@ -475,24 +302,7 @@ Next:            `regreen diff 1` shows what nothing has verified
 ## Completed Tasks
 - [x] 1 Write it
 - [x] 3 Half done
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "success",
-    "2": "success",
-    "3": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"success","2":"success","3":"success"}}
 
 "#]]);
 }
@@ -506,21 +316,9 @@ fn two_rows_with_one_id_are_two_tasks() {
         "*) case $prompt in *'called “First”'*) touch a ;; *) touch b ;; esac; echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: test -f a
-1.1 First: done after [TIME]
-1.1 Second: attempt 1 of 5
-1.1: verifying: test -f b
-1.1 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 5; verify green; done
+1.1 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -554,21 +352,9 @@ fn a_task_file_of_any_name_has_its_own_state_and_progress() {
         ],
     )
     .shows(str![[r#"
-run [RUN]: spec todo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1 Write it: attempt 1 of 5
-1 Write it: done after [TIME], unverified
-2 Tell it: attempt 1 of 5
-2 Tell it: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1, 2
-Warnings:        1
-Next:            `regreen diff 1 --spec docs/todo.md` shows what nothing has verified
+1 attempt 1 of 5; verify unverified; done, unverified
+2 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- docs/todo.md
 - [x] 1. Write it

@@ -140,68 +140,29 @@ fn the_same_prompt_is_not_sent_again_after_a_failure() {
         .file("prompts/retry.md", "Try again.\n")
         .agent("*) echo TASK_COMPLETE ;;");
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.1: verifying: echo 'out: no such file' >&2; exit 3
-1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 1 of 5 failed after [TIME] (missing file): out: no such file
-1.1 Write it: attempt 2 of 5
-1.1: verifying: echo 'out: no such file' >&2; exit 3
-1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 2 of 5 failed after [TIME] (missing file): out: no such file
-1.1 Write it: attempt 3 of 5
-run [RUN] ended after [TIME]: the set-up must be fixed (exit code 78)
-
-Originals:       0 of 1 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            mend it, then `regreen run` goes on
---- standard error
-The set-up must be fixed first: the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
+1.1 attempt 1 of 5; verify red; verify red; failed (missing_file): Verify failed: `echo 'out: no such file' >&2; exit 3` ended with exit code 3
+    out: no such file
+1.1 attempt 2 of 5; verify red; verify red; failed (missing_file): Verify failed: `echo 'out: no such file' >&2; exit 3` ended with exit code 3
+    out: no such file
+1.1 attempt 3 of 5; fatal: the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
+ended: set_up, 0 of 1 done, 2 of 100 attempts
+the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
 --- exit code 78
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
   - **Verify**: `echo 'out: no such file' >&2; exit 3`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 1,
-  "taskIteration": 2,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "failed"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":1,"taskIteration":2,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"failed"}}
 
 "#]]);
     assert_eq!(workspace.note("1.1-2.prompt"), "Do it.\n\nTry again.\n");
     // Nothing was tried, so nothing was cut off: the run goes on as soon as there is news.
     let workspace = workspace.file("prompts/retry.md", "It said: {{error}}\n");
     workspace.run(&["--max-task-iterations=3"]).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 Write it: attempt 3 of 3
-1.1: verifying: echo 'out: no such file' >&2; exit 3
-1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 3 of 3 failed after [TIME] (missing file): out: no such file
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        4, of which 3 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+resumed
+1.1 attempt 3 of 3; verify red; verify red; failed (missing_file): Verify failed: `echo 'out: no such file' >&2; exit 3` ended with exit code 3
+    out: no such file
+ended: limit, 0 of 1 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
 

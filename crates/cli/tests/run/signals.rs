@@ -24,22 +24,9 @@ fn a_claim_does_not_pass_with_a_red_verify() {
          1.1:2) touch out; echo TASK_COMPLETE ;;",
         );
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.1: verifying: test -f out
-1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 1 of 5 failed after [TIME]: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 2 of 5
-1.1: verifying: test -f out
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 2 of 5; verify green; done
+ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -47,7 +34,7 @@ Warnings:        1
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -57,21 +44,9 @@ fn the_word_in_prose_is_no_signal() {
     once(
         "When the tests pass I will say TASK_COMPLETE here.",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: When the tests pass I will say TASK_COMPLETE here.
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: When the tests pass I will say TASK_COMPLETE here.
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -88,21 +63,9 @@ fn the_word_in_a_fence_is_no_signal() {
     once(
         "```\nTASK_COMPLETE\n```",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: TASK_COMPLETE
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: TASK_COMPLETE
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -119,21 +82,9 @@ fn the_word_in_a_quote_is_no_signal() {
     once(
         "You wrote:\n> TASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: > TASK_COMPLETE
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: > TASK_COMPLETE
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -150,20 +101,10 @@ fn a_claim_that_admits_failure_does_not_pass() {
     once(
         "The last step requires manual work in the console.\n\nTASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
+1.1 attempt 1 of 1; contradiction: requires manual
 warning: CONTRADICTION: claimed completion while admitting failure
-1.1 Write it: attempt 1 of 1 failed after [TIME]: CONTRADICTION: claimed completion while admitting failure: requires manual
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        2
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 failed: CONTRADICTION: claimed completion while admitting failure: requires manual
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -180,18 +121,8 @@ fn an_admission_that_is_negated_is_none() {
     once(
         "Everything is in place, no manual intervention needed.\n\nTASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -209,19 +140,8 @@ fn a_failure_block_beats_the_word() {
     once(
         "TASK_COMPLETE\n\nTask 1.1: Write it FAILED\n- Error: File not found: src/a.ts\n- Attempted fix: Looked in lib\n- Status: Blocked",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1 Write it: attempt 1 of 1 failed after [TIME] (missing file): File not found: src/a.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; failed (missing_file): File not found: src/a.ts
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -238,18 +158,8 @@ fn a_failure_block_of_another_task_is_not_this_one() {
     once(
         "Before, this was said:\nTask 1.10: Other FAILED\n- Error: boom\n\nTASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -270,20 +180,9 @@ fn whoever_forgets_the_word_is_reminded_once_in_the_same_attempt() {
     );
     let told = workspace.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 1)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); verify green; done
+ended: all_green, 1 of 1 done, 1 of 1 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -309,22 +208,10 @@ fn whoever_forgets_it_again_has_not_completed_the_work() {
          1.1:3) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 5 failed after [TIME]: Task did not complete: I wrote it.
-1.1 Write it: attempt 2 of 5
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 5; verify green
+1.1 attempt 1 of 5 (reminder); failed: Task did not complete: I wrote it.
+1.1 attempt 2 of 5; verify green; done
+ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -342,21 +229,8 @@ fn a_red_verify_needs_no_reminder() {
         .agent("*) echo 'I wrote it.' ;;");
     let told = workspace.run(&["--max-task-iterations=1"]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: false
-1.1: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Verify failed: false ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -375,24 +249,9 @@ fn the_exit_code_of_an_agent_means_nothing() {
     );
     let told = workspace.run(&["--max-task-iterations=1"]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Fails in style: attempt 1 of 1
-1.1: verifying: true
-1.1 Fails in style: done after [TIME]
-1.2 Succeeds in silence: attempt 1 of 1
-1.2: verifying: false
-1.2: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-1.2 Succeeds in silence: attempt 1 of 1 failed after [TIME]: Verify failed: false ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; exit code 3; verify green; done
+1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+ended: limit, 1 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -417,21 +276,9 @@ fn a_row_that_only_verifies_may_say_so_in_its_own_word() {
          1.2:*) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 All is well: attempt 1 of 5
-1.1: verifying: true
-1.1 All is well: done after [TIME]
-1.2 Still: attempt 1 of 5
-1.2: verifying: true
-1.2 Still: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 [VERIFY] All is well
@@ -451,21 +298,9 @@ fn other_rows_may_not() {
     once(
         "VERIFICATION_PASS",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: VERIFICATION_PASS
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: VERIFICATION_PASS
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -482,18 +317,8 @@ fn an_agent_that_thinks_it_has_done_everything_has_done_its_task() {
     once(
         "ALL_TASKS_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
