@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    Budget, Budgets, CommandSeq, FailureNote, Limits, PersonChoice, RunConfig, TaskKey, Timestamp,
+    AgentIdentity, Budget, Budgets, CommandSeq, FailureNote, Limits, PersonChoice, RunConfig,
+    TaskKey, Timestamp,
 };
 
 use super::character::Character;
@@ -156,7 +157,7 @@ fn config(dice: &mut Dice, plan: &Plan) -> RunConfig {
         include_optional: dice.one_in(3),
         commits: dice.roll(4) < 3,
         only: dice.one_in(12).then(|| plan.first_id()).flatten(),
-        agent: if dice.one_in(15) { "shell" } else { "sim" }.to_owned(),
+        agent: AgentIdentity::new(if dice.one_in(15) { "shell" } else { "sim" }, None),
         gate: dice.one_in(4).then(|| "true".to_owned()),
         ..RunConfig::default()
     };
