@@ -9,7 +9,7 @@ use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
 use regreen_store::{Fault, OpenError};
 use regreen_workspace::{
-    AsideError, CreateFileError, EditFileError, GitError, ReadError, SnapshotError, SpecError,
+    CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,
 };
 use thiserror::Error;
@@ -133,7 +133,7 @@ impl Problem {
             | Self::Edit {
                 why: EditError::Refused(_),
                 ..
-            } => Exit::AskPerson,
+            } => Exit::NeedsPerson,
             // It would fail the same way again.
             Self::ReadOnly { .. }
             | Self::Step(_)
@@ -246,10 +246,10 @@ impl Problem {
     }
 
     /// From moving a file aside.
-    pub fn from_aside(error: AsideError) -> Self {
+    pub fn from_aside(error: MoveAsideError) -> Self {
         match error {
-            AsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
-            AsideError::Step(error) => Self::Step(error),
+            MoveAsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
+            MoveAsideError::Step(error) => Self::Step(error),
         }
     }
 
@@ -300,7 +300,7 @@ fn run_exit(error: &RunError) -> Exit {
         RunError::Lock(TreeLockError::Held { .. })
         | RunError::Read(_)
         | RunError::OtherAgent { .. } => Exit::BadInput,
-        RunError::Contended { .. } => Exit::AskPerson,
+        RunError::Contended { .. } => Exit::NeedsPerson,
         RunError::Lock(TreeLockError::Io { .. })
         | RunError::Folder { .. }
         | RunError::Store { .. }
