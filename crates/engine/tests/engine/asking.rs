@@ -50,7 +50,7 @@ fn asked() -> Run {
 /// The same of an agent that listens.
 fn asked_about_time() -> Run {
     let config = RunConfig {
-        agent: "command:x".to_owned(),
+        agent: "command:x".to_owned().into(),
         ..shell()
     };
     let mut run = Run::start_with(config, vec![]);

@@ -8,18 +8,17 @@ use regreen_model::{
     PromptKind, ProposedTask, TaskKey, Usage,
 };
 
-use super::bytes;
-use super::character::{Character, Deed};
-use super::hand;
-use super::name::name_of;
-use super::world::{Kept, World};
-use crate::command::AttemptOrder;
-use crate::input::Input;
-use crate::state::Phase;
+use crate::agent::{Character, Deed};
+use crate::invariants;
+use crate::task_lists;
+use crate::world::name_of;
+use crate::world::{Kept, World};
+use regreen_engine::AttemptOrder;
+use regreen_engine::Input;
 
 /// How much of an attempt was seen before the process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(crate) enum Seen {
     /// All, and nobody was told.
     Reviewed,
     /// The agent did what it did to the plan, and nobody looked.
@@ -29,12 +28,12 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    pub(super) const ALL: [Self; 3] = [Self::Reviewed, Self::NotReviewed, Self::NotBegun];
+    pub(crate) const ALL: [Self; 3] = [Self::Reviewed, Self::NotReviewed, Self::NotBegun];
 }
 
 impl World {
     /// Runs the agent once on a task.
-    pub(super) fn attempt(&mut self, order: &AttemptOrder, seen: Seen) -> Result<CameOfIt, String> {
+    pub(crate) fn attempt(&mut self, order: &AttemptOrder, seen: Seen) -> Result<CameOfIt, String> {
         let key = &order.task.task;
         if self.file.open_row(key).is_none() {
             return Ok(CameOfIt::Gone);
@@ -58,20 +57,16 @@ impl World {
     }
 
     /// What an attempt left behind that nobody saw the end of.
-    pub(super) fn interrupted(&mut self) -> Result<Option<Box<AttemptReport>>, String> {
-        let owed = self.state.tasks.values().find_map(|task| match task.phase {
-            Phase::Attempting { attempt, .. } => Some((task.key().clone(), attempt)),
-            _ => None,
-        });
-        let Some((key, attempt)) = owed else {
+    pub(crate) fn interrupted(&mut self) -> Result<Option<Box<AttemptReport>>, String> {
+        let Some((key, attempt)) = self.state.pending_attempt() else {
             return Ok(None);
         };
+        let key = key.clone();
         let kept = self.kept.clone();
         let plan = match kept.filter(|kept| kept.task == key && kept.attempt == attempt) {
             None => PlanChanges::default(),
             Some(kept) => {
-                let seen = self.state.choices_seen;
-                let new = self.choices.iter().filter(|choice| choice.number > seen);
+                let new = self.state.new_choices(&self.choices);
                 let chosen = TaskFile::clone(&kept.plan).as_chosen(&new.collect::<Vec<_>>());
                 let put_back = self.state.put_back.clone();
                 self.settle(&Rc::new(chosen), &key, &put_back)?
@@ -96,7 +91,7 @@ impl World {
         if let Some(text) = review.text.take() {
             self.file = Rc::new(TaskFile::read(text));
         }
-        bytes::protected_rows_are_as_they_were(before, &self.file, &running)?;
+        invariants::protected_rows_are_as_they_were(before, &self.file, &running)?;
         let changes = review.into_changes();
         self.watch.settled(before, &self.file, &changes);
         Ok(changes)
@@ -105,9 +100,9 @@ impl World {
     fn deed(&mut self) -> Deed {
         match self.agent {
             Character::Does(deed) => deed,
-            Character::Mixed if self.dice.roll(10) + self.trouble < 10 => Deed::Works,
-            Character::Mixed => match self.dice.pick(Deed::ALL).unwrap_or(Deed::Works) {
-                Deed::IsMissing if !self.dice.one_in(10) => Deed::Works,
+            Character::Mixed if self.rng.below(10) + self.trouble < 10 => Deed::Works,
+            Character::Mixed => match self.rng.pick(Deed::ALL).unwrap_or(Deed::Works) {
+                Deed::IsMissing if !self.rng.one_in(10) => Deed::Works,
                 deed => deed,
             },
         }
@@ -122,7 +117,7 @@ impl World {
             usage: Some(usage),
             signalled: true,
             files_changed: 1,
-            error: format!("it broke: {}", self.dice.roll(3)),
+            error: format!("it broke: {}", self.rng.below(3)),
             ..AttemptReport::default()
         };
         self.work(order, deed);
@@ -163,7 +158,7 @@ impl World {
                 | Deed::IsMissing
                 | Deed::LosesSession
         );
-        let heals = order.task.is_fix() && self.dice.roll(3) < 2;
+        let heals = order.task.is_fix() && self.rng.below(3) < 2;
         let works = !fails && deed != Deed::IsIdle;
         let own = self.works.entry(name_of(&order.task.task)).or_default();
         *own |= works;
@@ -194,14 +189,14 @@ impl World {
             },
             Deed::Contradicts => AttemptReport {
                 contradiction: Some("needs human".to_owned()),
-                signalled: self.dice.roll(2) == 0,
+                signalled: self.rng.below(2) == 0,
                 ..done
             },
             Deed::AsksForRows => AttemptReport {
                 modification: Some(Box::new(self.request(&order.task.task))),
                 ..silent
             },
-            Deed::TimesOutStuck if order.prompt == PromptKind::Split && self.dice.one_in(2) => {
+            Deed::TimesOutStuck if order.prompt == PromptKind::Split && self.rng.one_in(2) => {
                 AttemptReport {
                     modification: Some(Box::new(self.request(&order.task.task))),
                     ..silent
@@ -234,7 +229,7 @@ impl World {
 
     fn rate_limit(&mut self) -> AttemptClass {
         let past = regreen_model::Timestamp::from_millis(self.now.as_millis() - 5_000);
-        let until = match self.dice.roll(4) {
+        let until = match self.rng.below(4) {
             0 => None,
             1 => Some(past),
             2 => Some(self.now.plus(5_000)),
@@ -247,14 +242,14 @@ impl World {
     }
 
     fn request(&mut self, own: &TaskKey) -> ModificationRequest {
-        let modification = match self.dice.roll(3) {
+        let modification = match self.rng.below(3) {
             0 => Modification::SplitTask,
             1 => Modification::AddPrerequisite,
             _ => Modification::AddFollowup,
         };
-        let rows = [2, 1, 3, 0, 11][self.dice.index(5)];
+        let rows = [2, 1, 3, 0, 11][self.rng.index(5)];
         let proposed_tasks = (0..rows).map(|_| self.proposed()).collect();
-        let other = self.dice.one_in(10).then(|| own.id.child(7));
+        let other = self.rng.one_in(10).then(|| own.id.child(7));
         ModificationRequest {
             modification,
             original_task_id: other.unwrap_or_else(|| own.id.clone()),
@@ -265,7 +260,7 @@ impl World {
 
     fn proposed(&mut self) -> ProposedTask {
         let title = format!("part{} p", self.new_number());
-        match self.dice.roll(2) {
+        match self.rng.below(2) {
             0 => ProposedTask::Lines(format!("- [ ] {title}")),
             _ => ProposedTask::Fields {
                 title,
@@ -282,35 +277,33 @@ impl World {
     fn touch_plan(&mut self, own: &TaskKey, deed: Deed) {
         let file = Rc::clone(&self.file);
         let tasks = file.tasks();
-        let row = self
-            .dice
-            .pick(tasks.iter().filter(|task| task.id.is_some()));
+        let row = self.rng.pick(tasks.iter().filter(|task| task.id.is_some()));
         let text = match (deed, row) {
             (Deed::TicksAll, _) => tasks.iter().fold(file.text().to_owned(), |text, task| {
-                hand::with_box(&TaskFile::read(text), task, true)
+                task_lists::with_box(&TaskFile::read(text), task, true)
             }),
             (Deed::UnticksDone, _) => tasks.iter().fold(file.text().to_owned(), |text, task| {
-                hand::with_box(&TaskFile::read(text), task, false)
+                task_lists::with_box(&TaskFile::read(text), task, false)
             }),
-            (Deed::DeletesRow, Some(row)) => hand::without(&file, row),
-            (Deed::EditsVerify, Some(row)) => hand::with_other_verify(&file, row),
+            (Deed::DeletesRow, Some(row)) => task_lists::without(&file, row),
+            (Deed::EditsVerify, Some(row)) => task_lists::with_other_verify(&file, row),
             (Deed::AddsRow | Deed::AddsTickedRow, Some(row)) => {
                 let number = self.new_number();
                 let is_ticked = deed == Deed::AddsTickedRow;
                 let line = self.plan.row(&format!("extra{number}"), number, is_ticked);
-                hand::with_line_after(&file, row, &line)
+                task_lists::with_line_after(&file, row, &line)
             }
-            (Deed::EditsTitle, Some(row)) => hand::with_words(&file, row, " edited"),
+            (Deed::EditsTitle, Some(row)) => task_lists::with_words(&file, row, " edited"),
             (Deed::ChangesLineEndings, _) => match file.text().contains("\r\n") {
                 true => file.text().replace("\r\n", "\n"),
                 false => file.text().replace('\n', "\r\n"),
             },
             (Deed::EmptiesFile, _) => String::new(),
             // An agent that works ticks its own row now and then.
-            (Deed::Works, _) if self.dice.one_in(6) => {
+            (Deed::Works, _) if self.rng.one_in(6) => {
                 let own = file.resolve(own).and_then(|row| file.task(row));
                 match own {
-                    Some(own) => hand::with_box(&file, &own, true),
+                    Some(own) => task_lists::with_box(&file, &own, true),
                     None => return,
                 }
             }
@@ -321,13 +314,13 @@ impl World {
 }
 
 /// What came of an attempt.
-pub(super) enum CameOfIt {
+pub(crate) enum CameOfIt {
     Ended(Box<AttemptReport>),
     Gone,
 }
 
 impl CameOfIt {
-    pub(super) fn answer(self, seq: u64) -> Input {
+    pub(crate) fn answer(self, seq: u64) -> Input {
         match self {
             Self::Ended(report) => Input::AttemptEnded { seq, report },
             Self::Gone => Input::Gone { seq },

@@ -4,11 +4,11 @@
 use regreen_documents::TaskFile;
 use regreen_model::{Event, PickedTask, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
 
-use super::world::World;
-use crate::command::{Command, Issued};
-use crate::decide::{self, Decision};
-use crate::input::Input;
-use crate::state::{Phase, State};
+use crate::world::World;
+use regreen_engine::Decision;
+use regreen_engine::Input;
+use regreen_engine::{Command, Issued};
+use regreen_engine::{Phase, State};
 
 /// One bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +62,7 @@ impl Mutant {
     ];
 
     /// What is picked, by a performer with this bug.
-    pub(super) fn next(self, world: &World, next: Option<PickedTask>) -> Option<PickedTask> {
+    pub(crate) fn next(self, world: &World, next: Option<PickedTask>) -> Option<PickedTask> {
         let is_due = self == Self::PicksDoneAgain && world.crashes > 0;
         let done = world.state.tasks.values().find(|task| {
             let is_finished = task.phase == Phase::Closed && task.result == Some(true);
@@ -72,7 +72,7 @@ impl Mutant {
     }
 
     /// The fixes that are superseded, by a performer with this bug.
-    pub(super) fn open_fixes(self, file: &TaskFile, task: &TaskKey) -> Vec<TaskKey> {
+    pub(crate) fn open_fixes(self, file: &TaskFile, task: &TaskKey) -> Vec<TaskKey> {
         if self != Self::SupersedesAnyFix {
             return file.open_fixes(task);
         }
@@ -83,19 +83,19 @@ impl Mutant {
 }
 
 /// What follows from an input, with or without a bug.
-pub(super) fn decide(
+pub(crate) fn decide(
     mutant: Option<Mutant>,
     state: &State,
     now: Timestamp,
     input: &Input,
 ) -> Decision {
     let Some(mutant) = mutant else {
-        return decide::decide(state, now, input);
+        return regreen_engine::decide(state, now, input);
     };
     let misheard = mishear(mutant, state, input);
     let believed = believe(mutant, state);
     let believed = believed.as_ref().unwrap_or(state);
-    let mut decision = decide::decide(believed, now, misheard.as_ref().unwrap_or(input));
+    let mut decision = regreen_engine::decide(believed, now, misheard.as_ref().unwrap_or(input));
     distort(mutant, state, now, input, &mut decision);
     decision
 }

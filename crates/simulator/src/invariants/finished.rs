@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use regreen_documents::TaskFile;
 use regreen_model::{ChoiceKind, Event, TaskKey};
 
-use crate::sim::name::name_of;
-use crate::sim::world::Held;
+use crate::world::Held;
+use crate::world::name_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Finished {

@@ -5,21 +5,20 @@ use std::rc::Rc;
 use regreen_documents::{RowId, TaskFile};
 use regreen_model::{ChoiceKind, PersonAnswer, PersonChoice, Task, TaskKey};
 
-use super::hand;
-use super::name::name_of;
-use super::world::World;
-use crate::state::Phase;
+use crate::task_lists;
+use crate::world::World;
+use crate::world::name_of;
 
 impl World {
-    pub(super) fn people_may_edit(&mut self) {
-        if self.dice.one_in(30) {
+    pub(crate) fn people_may_edit(&mut self) {
+        if self.rng.one_in(30) {
             self.people_edit();
         }
     }
 
     /// While no process is there, there is time for more.
-    pub(super) fn people_between_processes(&mut self) {
-        while self.dice.one_in(4) {
+    pub(crate) fn people_between_processes(&mut self) {
+        while self.rng.one_in(4) {
             self.people_edit();
         }
         self.people_have_their_say();
@@ -28,22 +27,22 @@ impl World {
     fn people_edit(&mut self) {
         let file = Rc::clone(&self.file);
         let tasks = file.tasks();
-        let what = self.dice.roll(8);
+        let what = self.rng.below(8);
         let is_meant = |task: &&Task| task.id.is_some() && (what < 6 || task.is_fix());
-        let Some(task) = self.dice.pick(tasks.iter().filter(is_meant)) else {
+        let Some(task) = self.rng.pick(tasks.iter().filter(is_meant)) else {
             return;
         };
         let text = match what {
-            0 => hand::with_words(&file, task, " more"),
-            1 => hand::with_box(&file, task, true),
-            2 => hand::with_box(&file, task, false),
+            0 => task_lists::with_words(&file, task, " more"),
+            1 => task_lists::with_box(&file, task, true),
+            2 => task_lists::with_box(&file, task, false),
             3 => {
                 let number = self.new_number();
                 let row = self.plan.row(&format!("new{number}"), number, false);
-                hand::with_line_after(&file, task, &row)
+                task_lists::with_line_after(&file, task, &row)
             }
-            4 => hand::moved_to_end(&file, task),
-            _ => hand::without(&file, task),
+            4 => task_lists::moved_to_end(&file, task),
+            _ => task_lists::without(&file, task),
         };
         let after = TaskFile::read(text);
         if !self.attempt_has_no_end() {
@@ -54,23 +53,18 @@ impl World {
 
     /// An agent may have done whatever is done to the plan before anybody looks.
     fn attempt_has_no_end(&self) -> bool {
-        let is_kept = |task: &TaskKey, attempt: u32| {
-            let kept = self.kept.as_ref();
-            kept.is_some_and(|kept| kept.task == *task && kept.attempt == attempt)
-        };
-        self.state.tasks.values().any(|task| match task.phase {
-            Phase::Attempting { attempt, .. } => is_kept(task.key(), attempt),
-            _ => false,
-        })
+        let kept = self.kept.as_ref();
+        let kept = kept.map(|kept| (&kept.task, kept.attempt));
+        kept.is_some() && self.state.pending_attempt() == kept
     }
 
-    pub(super) fn people_have_their_say(&mut self) {
-        while self.dice.one_in(4) {
+    pub(crate) fn people_have_their_say(&mut self) {
+        while self.rng.one_in(4) {
             let file = Rc::clone(&self.file);
             let task = self
-                .dice
+                .rng
                 .pick(file.rows().filter(|row| file.key(*row).is_some()));
-            let what = self.dice.pick(ChoiceKind::ALL);
+            let what = self.rng.pick(ChoiceKind::ALL);
             let (Some(row), Some(what)) = (task, what) else {
                 return;
             };
@@ -107,12 +101,12 @@ impl World {
     }
 
     /// What a person on a terminal says of a task.
-    pub(super) fn person_answers(
+    pub(crate) fn person_answers(
         &mut self,
         task: &TaskKey,
     ) -> (PersonAnswer, Option<PersonChoice>) {
         let text = "look into src".to_owned();
-        let answer = match self.dice.roll(6) {
+        let answer = match self.rng.below(6) {
             0 => PersonAnswer::Stop,
             5 => PersonAnswer::Repair,
             1 => PersonAnswer::Skip,

@@ -1,17 +1,17 @@
 //! What kind of agent is at work.
 
-use super::dice::Dice;
+use crate::rng::Rng;
 
 /// Most agents do a bit of everything. Some do one thing for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Character {
+pub(crate) enum Character {
     Mixed,
     Does(Deed),
 }
 
 /// What an agent makes of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(crate) enum Deed {
     /// Does the work and says so.
     Works,
     /// Says so, but the work is not done.
@@ -44,7 +44,7 @@ pub(super) enum Deed {
 }
 
 impl Deed {
-    pub(super) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Works,
         Self::Lies,
         Self::IsSilent,
@@ -70,10 +70,10 @@ impl Deed {
 }
 
 impl Character {
-    pub(super) fn any(dice: &mut Dice) -> Self {
-        if dice.roll(5) < 4 {
+    pub(crate) fn any(rng: &mut Rng) -> Self {
+        if rng.below(5) < 4 {
             return Self::Mixed;
         }
-        Self::Does(dice.pick(Deed::ALL).unwrap_or(Deed::Works))
+        Self::Does(rng.pick(Deed::ALL).unwrap_or(Deed::Works))
     }
 }

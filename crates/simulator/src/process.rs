@@ -1,19 +1,18 @@
 //! One process after another drives the run, and each may end at any moment.
 
-use std::collections::BTreeMap;
-
 use regreen_documents as documents;
-use regreen_model::{PersonChoice, RunConfig, RunOutcome, StopSignal, TaskKey};
+use regreen_model::{RunConfig, RunOutcome, StopSignal};
 
-use super::agent::Seen;
-use super::mutant;
-use super::transitions;
-use super::world::{Held, World};
-use crate::command::{Command, Issued};
-use crate::decide::Decision;
-use crate::input::{CommitResult, Input, Resumption};
-use crate::journal_line::JournalLine;
-use crate::state::{Phase, State};
+use crate::attempt::Seen;
+use crate::mutant;
+use crate::transitions;
+use crate::world::{Held, World};
+use regreen_engine::Decision;
+use regreen_engine::JournalLine;
+use regreen_engine::latest_choices;
+use regreen_engine::{Command, Issued};
+use regreen_engine::{Input, Resumption};
+use regreen_engine::{Phase, State};
 
 /// A run that takes more steps does not end.
 const MOST_STEPS: u32 = 6_000;
@@ -38,14 +37,14 @@ enum Fate {
 
 impl World {
     /// From the first run to the end of the last one.
-    pub(super) fn live(&mut self) -> Held {
+    pub(crate) fn live(&mut self) -> Held {
         self.people_have_their_say();
         self.begin(false)?;
         for _ in 0..MOST_STEPS {
             self.time_passes();
             self.people_may_edit();
             self.may_answer_again()?;
-            match self.next_command() {
+            match self.queue.take_next() {
                 Some(issued) => self.step(&issued)?,
                 None if self.goes_on()? => {}
                 None => return Ok(()),
@@ -58,7 +57,7 @@ impl World {
     fn time_passes(&mut self) {
         const MINUTE: u64 = 60_000;
         let now = self.now;
-        self.now = match self.dice.roll(80) {
+        self.now = match self.rng.below(80) {
             77 => now.plus(60 * MINUTE),
             78 => now.plus(24 * 60 * MINUTE),
             79 => regreen_model::Timestamp::from_millis(now.as_millis() - 10 * MINUTE),
@@ -75,7 +74,7 @@ impl World {
         self.answered.clear();
         self.watch.begin_run(&self.file);
         let (run, config) = (format!("run-{}", self.runs), self.config.clone());
-        let choices = last_words(&self.choices);
+        let choices = latest_choices(self.choices.clone());
         self.feed(Input::Start {
             run,
             config: Box::new(config),
@@ -85,7 +84,7 @@ impl World {
     }
 
     /// One turn: decided, stored, and only then true.
-    pub(super) fn feed(&mut self, input: Input) -> Held {
+    pub(crate) fn feed(&mut self, input: Input) -> Held {
         self.reached.extend(transitions::of(&self.state, &input));
         let decision = mutant::decide(self.mutant, &self.state, self.now, &input);
         let again = mutant::decide(self.mutant, &self.state, self.now, &input);
@@ -97,47 +96,21 @@ impl World {
         }
         let events = decision.events.clone();
         if !events.is_empty() {
-            let can_be_lost = can_be_had_again(&input, &decision);
+            let is_reissuable = decision.is_reissuable(&input);
             self.journal.push(JournalLine {
                 now: self.now,
                 input,
                 events: decision.events,
             });
-            if !can_be_lost {
+            if !is_reissuable {
                 self.synced = self.journal.len();
             }
         }
-        if self.state.outcome.is_some() {
-            self.queue.clear();
-            self.unsaved = None;
-        }
-        self.queue.extend(decision.commands);
+        self.queue.add(&self.state, decision.commands);
         for event in &events {
             self.watch.hear(self.now, event, &self.file)?;
         }
         Ok(())
-    }
-
-    /// The state file is written when something is about to be done that takes its time.
-    fn next_command(&mut self) -> Option<Issued> {
-        let save = |(seq, file)| Issued {
-            seq,
-            command: Command::SaveState(file),
-        };
-        while let Some(issued) = self.queue.pop_front() {
-            match issued.command {
-                Command::SaveState(file) => self.unsaved = Some((issued.seq, file)),
-                Command::ReadPlan { .. } => return Some(issued),
-                _ => match self.unsaved.take() {
-                    None => return Some(issued),
-                    Some(unsaved) => {
-                        self.queue.push_front(issued);
-                        return Some(save(unsaved));
-                    }
-                },
-            }
-        }
-        self.unsaved.take().map(save)
     }
 
     /// What is seldom asked for is disturbed the more often.
@@ -148,7 +121,7 @@ impl World {
             command if is_rare(command) => 16,
             _ => 300,
         };
-        match sides - 1 - self.dice.roll(sides) {
+        match sides - 1 - self.rng.below(sides) {
             0 => Fate::IsBroken,
             1 => Fate::IsContended,
             2..4 => Fate::Stops,
@@ -165,7 +138,7 @@ impl World {
             (_, Command::Finish) => Ok(()),
             (Fate::Dies, _) => self.crash(),
             (Fate::DiesUnheard, Command::Attempt(order)) => {
-                let seen = self.dice.pick(Seen::ALL).unwrap_or(Seen::Reviewed);
+                let seen = self.rng.pick(Seen::ALL).unwrap_or(Seen::Reviewed);
                 if seen != Seen::NotBegun {
                     self.see_session(issued)?;
                 }
@@ -181,7 +154,7 @@ impl World {
                 self.feed(Input::Stop { signal })?;
                 // An attempt tells how far it came, and a file is written or not.
                 let is_whole = matches!(command, Command::Attempt(_) | Command::SaveState(_));
-                let is_cut = !is_whole && self.dice.one_in(2);
+                let is_cut = !is_whole && self.rng.one_in(2);
                 match is_cut {
                     true => self.feed(Input::Halted { seq }),
                     false => self.perform_and_tell(issued),
@@ -197,7 +170,7 @@ impl World {
 
     fn perform_and_tell(&mut self, issued: &Issued) -> Held {
         let often = if is_rare(&issued.command) { 6 } else { 60 };
-        if self.dice.one_in(often) {
+        if self.rng.one_in(often) {
             let messages = vec!["a notice".to_owned()];
             self.feed(Input::Noticed { messages })?;
         }
@@ -227,11 +200,11 @@ impl World {
 
     /// An answer that was given already must change nothing, however late it comes.
     fn may_answer_again(&mut self) -> Held {
-        if !self.dice.one_in(8) {
+        if !self.rng.one_in(8) {
             return Ok(());
         }
         let answers: Vec<Input> = self.answered.iter().cloned().collect();
-        let Some(late) = self.dice.pick(answers) else {
+        let Some(late) = self.rng.pick(answers) else {
             return Ok(());
         };
         let decision = mutant::decide(self.mutant, &self.state, self.now, &late);
@@ -245,12 +218,11 @@ impl World {
     fn crash(&mut self) -> Held {
         self.crashes += 1;
         self.queue.clear();
-        self.unsaved = None;
         if self.folded()? != self.state {
             return Err("events do not add up to the state".to_owned());
         }
         // Of a power cut; the death of a process takes nothing.
-        if self.dice.one_in(3) {
+        if self.rng.one_in(3) {
             self.journal.truncate(self.synced);
             self.state = self.folded()?;
         }
@@ -279,11 +251,11 @@ impl World {
     fn resume(&mut self) -> Held {
         self.people_between_processes();
         let interrupted = self.interrupted()?;
-        if self.dice.one_in(8) {
+        if self.rng.one_in(8) {
             self.change_their_mind();
         }
         let config = Some(Box::new(self.config.clone()));
-        let choices = last_words(&self.choices);
+        let choices = latest_choices(self.choices.clone());
         self.feed(Input::Resume(Resumption {
             choices,
             config,
@@ -298,7 +270,7 @@ impl World {
             keep_going,
             ..
         } = &mut self.config;
-        match self.dice.roll(3) {
+        match self.rng.below(3) {
             0 => *keep_going = !*keep_going,
             1 => *recovery = !*recovery,
             _ => limits.task_iterations += 1,
@@ -313,14 +285,14 @@ impl World {
         };
         if outcome.is_pause() {
             let is_stop = matches!(outcome, RunOutcome::Stopped { .. });
-            let is_wanted = is_stop || (self.restarts < MOST_RESTARTS && self.dice.roll(3) > 0);
+            let is_wanted = is_stop || (self.restarts < MOST_RESTARTS && self.rng.below(3) > 0);
             self.restarts += u32::from(!is_stop);
             if is_wanted {
                 self.resume()?;
             }
             return Ok(is_wanted);
         }
-        if self.runs >= MOST_RUNS || self.dice.roll(3) < 2 {
+        if self.runs >= MOST_RUNS || self.rng.below(3) < 2 {
             return Ok(false);
         }
         self.remember_failures();
@@ -348,16 +320,6 @@ impl World {
             }
         }
     }
-}
-
-/// Of all that people said of a task, the last word counts.
-fn last_words(choices: &[PersonChoice]) -> Vec<PersonChoice> {
-    let mut last: BTreeMap<&TaskKey, u64> = BTreeMap::new();
-    for choice in choices {
-        last.insert(&choice.task, choice.number);
-    }
-    let is_last = |choice: &&PersonChoice| last.get(&choice.task) == Some(&choice.number);
-    choices.iter().filter(is_last).cloned().collect()
 }
 
 fn is_rare(command: &Command) -> bool {
@@ -396,26 +358,4 @@ fn edits(command: &Command) -> bool {
         | Command::Wait { .. }
         | Command::Finish => false,
     }
-}
-
-/// Whether a power cut may take a step back: what it says is found so when it is asked for
-/// again.
-fn can_be_had_again(input: &Input, decision: &Decision) -> bool {
-    let is_so = match input {
-        Input::Ticked { .. } | Input::Recorded { .. } => true,
-        Input::Committed { result, .. } => {
-            matches!(result, CommitResult::Done { .. } | CommitResult::Nothing)
-        }
-        _ => false,
-    };
-    let can_be_repeated = |issued: &Issued| {
-        matches!(
-            issued.command,
-            Command::Commit(_)
-                | Command::Record(_)
-                | Command::ReadPlan { .. }
-                | Command::SaveState(_)
-        )
-    };
-    is_so && decision.commands.iter().all(can_be_repeated)
 }

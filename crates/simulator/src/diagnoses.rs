@@ -8,10 +8,10 @@ use regreen_model::{
     RepairResult, RetryMode, TaskKey,
 };
 
-use super::hand;
-use super::name::name_of;
-use super::world::World;
-use crate::command::{RepairOrder, RepairScene};
+use crate::task_lists;
+use crate::world::World;
+use crate::world::name_of;
+use regreen_engine::{RepairOrder, RepairScene};
 
 /// One of each class that a diagnosis tells apart.
 const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
@@ -44,12 +44,12 @@ const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
 
 impl World {
     /// Why something failed; mostly nobody knows.
-    pub(super) fn diagnosis(&mut self) -> Option<Box<Failure>> {
-        if !self.dice.one_in(2) {
+    pub(crate) fn diagnosis(&mut self) -> Option<Box<Failure>> {
+        if !self.rng.one_in(2) {
             return None;
         }
-        let (kind, category, retry_mode) = self.dice.pick(FOUND)?;
-        let percent = [90, 90, 30][self.dice.index(3)];
+        let (kind, category, retry_mode) = self.rng.pick(FOUND)?;
+        let percent = [90, 90, 30][self.rng.index(3)];
         Some(Box::new(Failure {
             category,
             kind,
@@ -70,14 +70,14 @@ impl World {
         }))
     }
 
-    pub(super) fn inspect(&mut self, scene: &RepairScene) -> Inspection {
-        let args = vec![format!("package{}", self.dice.roll(2))];
+    pub(crate) fn inspect(&mut self, scene: &RepairScene) -> Inspection {
+        let args = vec![format!("package{}", self.rng.below(2))];
         let repair = PlannedRepair {
             does: format!("install {}", args.join(" ")),
             action: RepairAction::PipInstall { args },
         };
         let why = scene.failure.message.clone();
-        match self.dice.roll(8) {
+        match self.rng.below(8) {
             2 => Inspection::Nothing,
             0 => Inspection::Ask { repair, why },
             1 => Inspection::Refused { why },
@@ -86,11 +86,11 @@ impl World {
     }
 
     /// A fix that is about to be carried out, unless somebody has just ticked it.
-    pub(super) fn row_to_repair(&mut self, fix: &TaskKey) -> Option<RowId> {
+    pub(crate) fn row_to_repair(&mut self, fix: &TaskKey) -> Option<RowId> {
         let file = Rc::clone(&self.file);
         let row = file.open_row(fix).and_then(|row| file.task(row));
-        if let Some(row) = row.filter(|_| self.dice.one_in(8)) {
-            let after = TaskFile::read(hand::with_box(&file, &row, true));
+        if let Some(row) = row.filter(|_| self.rng.one_in(8)) {
+            let after = TaskFile::read(task_lists::with_box(&file, &row, true));
             self.watch.people_edited(&file, &after, false);
             self.file = Rc::new(after);
         }
@@ -98,19 +98,19 @@ impl World {
     }
 
     /// What is repaired may have been all that was missing.
-    pub(super) fn repair(&mut self, order: &RepairOrder) -> RepairResult {
-        if self.dice.one_in(4) {
+    pub(crate) fn repair(&mut self, order: &RepairOrder) -> RepairResult {
+        if self.rng.one_in(4) {
             return RepairResult::Failed {
                 why: "it cannot be installed".to_owned(),
             };
         }
-        if self.dice.one_in(2) {
+        if self.rng.one_in(2) {
             self.works.insert(name_of(&order.scene.task), true);
         }
         self.watch.saw_repair(&name_of(&order.fix));
         RepairResult::Done {
             did: order.repair.does.clone(),
-            environment: vec![("PATH".to_owned(), format!("/{}", self.dice.roll(2)))],
+            environment: vec![("PATH".to_owned(), format!("/{}", self.rng.below(2)))],
         }
     }
 }

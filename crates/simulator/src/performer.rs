@@ -5,20 +5,20 @@ use std::rc::Rc;
 use regreen_documents::{EditError, TaskFile, Wanted};
 use regreen_model::{Claim, FixOrigin, PickedTask, TaskId, TaskKey, Verdict, VerifyCommand};
 
-use super::agent::Seen;
-use super::bytes;
-use super::mutant::Mutant;
-use super::name::name_of;
-use super::world::World;
-use crate::command::{Command, FixOrder, Issued, ModifyOrder};
-use crate::input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan};
+use crate::attempt::Seen;
+use crate::invariants;
+use crate::mutant::Mutant;
+use crate::world::World;
+use crate::world::name_of;
+use regreen_engine::{Command, FixOrder, Issued, ModifyOrder};
+use regreen_engine::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan};
 
 impl World {
     /// The answer to a command; `None` where none is waited for.
-    pub(super) fn perform(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
+    pub(crate) fn perform(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
         let before = Rc::clone(&self.file);
         let answer = self.answer(issued)?;
-        bytes::only_what_was_meant_changed(&issued.command, &before, &self.file)?;
+        invariants::only_what_was_meant_changed(&issued.command, &before, &self.file)?;
         Ok(answer)
     }
 
@@ -168,10 +168,10 @@ impl World {
         }
         let works = self.works.get(&name_of(task)).copied();
         let works = works.unwrap_or_else(|| self.is_group(task));
-        match works != self.dice.one_in(12) {
+        match works != self.rng.one_in(12) {
             true => Verdict::Green,
             false => Verdict::Red {
-                error: format!("exit {}", 1 + self.dice.roll(2)),
+                error: format!("exit {}", 1 + self.rng.below(2)),
             },
         }
     }
@@ -286,12 +286,12 @@ impl World {
     }
 
     fn commit(&mut self) -> CommitResult {
-        match self.dice.roll(16) {
+        match self.rng.below(16) {
             13 => CommitResult::Nothing,
             14 => CommitResult::HookFailed {
                 output: "lint: no".to_owned(),
             },
-            15 if self.dice.one_in(4) => CommitResult::Impossible {
+            15 if self.rng.one_in(4) => CommitResult::Impossible {
                 why: "the index is locked".to_owned(),
             },
             _ => CommitResult::Done {
@@ -301,7 +301,7 @@ impl World {
         }
     }
 
-    pub(super) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), String> {
+    pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), String> {
         let changed = self.file.box_set(task, done);
         let changed = changed.map_err(|error| format!("the box of {task}: {error}"))?;
         if let Some(file) = changed {

@@ -7,7 +7,7 @@ use regreen_model::{
     Timestamp,
 };
 
-use crate::sim::world::Held;
+use crate::world::Held;
 
 const FREE_INTERRUPTIONS: u32 = 2;
 const FREE_SESSIONS: u32 = 2;

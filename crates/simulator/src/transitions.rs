@@ -1,13 +1,111 @@
 //! What a run was waiting for, and what it got.
 
-use crate::input::Input;
-use crate::state::{Phase, State};
+use std::collections::BTreeSet;
+
+use regreen_engine::{Input, Phase, State};
 
 /// The name of a phase, and of an input that came in it.
 pub type Transition = (&'static str, &'static str);
 
+/// What each phase waits for: the table in `decide/mod.rs`.
+const ANSWERS: [Transition; 30] = [
+    ("nothing", "start"),
+    ("reading", "plan_read"),
+    ("attempting", "session_seen"),
+    ("attempting", "attempt_ended"),
+    ("attempting", "gone"),
+    ("judging_claims", "claims_judged"),
+    ("verifying", "verified"),
+    ("verifying_again", "verified"),
+    ("verifying_first", "verified"),
+    ("inspecting", "repair_inspected"),
+    ("repairing", "repair_ended"),
+    ("repairing", "gone"),
+    ("repeating", "waited"),
+    ("budgeting", "budget_read"),
+    ("budgeting", "gone"),
+    ("inserting", "inserted"),
+    ("inserting", "gone"),
+    ("modifying", "modified"),
+    ("superseding", "open_fixes_read"),
+    ("ticking_fixes", "fixes_ticked"),
+    ("noting", "failure_noted"),
+    ("asking", "person_answered"),
+    ("ticking", "ticked"),
+    ("unticking", "ticked"),
+    ("committing", "committed"),
+    ("recording", "recorded"),
+    ("waiting", "waited"),
+    ("open", "resume"),
+    // The run has ended, and its state is being saved.
+    ("open", "noticed"),
+    ("open", "stop"),
+];
+
+/// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
+/// have to be told something, and it may turn out to be impossible.
+const OWED: [&str; 21] = [
+    "reading",
+    "attempting",
+    "judging_claims",
+    "verifying",
+    "verifying_again",
+    "verifying_first",
+    "inspecting",
+    "repairing",
+    "repeating",
+    "budgeting",
+    "inserting",
+    "modifying",
+    "superseding",
+    "ticking_fixes",
+    "noting",
+    "asking",
+    "ticking",
+    "unticking",
+    "committing",
+    "recording",
+    "waiting",
+];
+const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
+
+/// Of an attempt that is cut short it is told how far it came; all else is halted.
+const NEVER_HALTED: &str = "attempting";
+
+/// For these a file is edited that others save, too; before the first five it is the state.
+const EDITING: [&str; 13] = [
+    "repairing",
+    "asking",
+    "attempting",
+    "verifying",
+    "verifying_first",
+    "judging_claims",
+    "inserting",
+    "modifying",
+    "ticking_fixes",
+    "noting",
+    "ticking",
+    "unticking",
+    "recording",
+];
+
+/// Every transition of the engine: simulated runs have to reach them all, and no other.
+#[must_use]
+pub fn expected_transitions() -> BTreeSet<Transition> {
+    let always = OWED
+        .into_iter()
+        .flat_map(|owed| ALWAYS.map(|input| (owed, input)));
+    let halted = OWED.into_iter().filter(|owed| *owed != NEVER_HALTED);
+    let contended = EDITING.map(|owed| (owed, "contended"));
+    let mut all = BTreeSet::from(ANSWERS);
+    all.extend(always);
+    all.extend(halted.map(|owed| (owed, "halted")));
+    all.extend(contended);
+    all
+}
+
 /// The transition that an input is, if it is one: an answer that nobody waits for is none.
-pub(super) fn of(state: &State, input: &Input) -> Option<Transition> {
+pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
         Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
@@ -24,7 +122,7 @@ pub(super) fn of(state: &State, input: &Input) -> Option<Transition> {
 /// What is owed at the moment.
 fn owed(state: &State) -> &'static str {
     let is_asking = |phase: &Phase| matches!(phase, Phase::Asking { .. });
-    match state.owed() {
+    match state.pending_task() {
         Some(task) => phase_name(&task.phase),
         None if state.reading.is_some() => "reading",
         None if state.tasks.values().any(|task| is_asking(&task.phase)) => "asking",

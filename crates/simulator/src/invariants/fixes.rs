@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, TaskId, TaskKey};
 
-use crate::sim::name::name_of;
-use crate::sim::world::Held;
+use crate::world::Held;
+use crate::world::name_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Fixes {

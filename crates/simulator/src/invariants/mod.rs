@@ -1,10 +1,10 @@
 //! What must hold after every step, whatever happens. Nobody here asks the engine: what is
 //! known comes from what was seen in the world and from the events.
 
-mod counters;
 mod evidence;
 mod finished;
 mod fixes;
+mod limits;
 mod rows;
 
 use regreen_documents::TaskFile;
@@ -12,16 +12,17 @@ use regreen_model::{
     AttemptReport, ChoiceKind, Event, PlanChanges, RunOutcome, TaskId, TaskKey, Timestamp, Verdict,
 };
 
-use self::counters::Counters;
 use self::evidence::Evidence;
 use self::finished::Finished;
 use self::fixes::Fixes;
+use self::limits::Counters;
 use self::rows::Rows;
-use super::name::{name_of, names};
-use super::world::Held;
+pub(crate) use self::rows::{only_what_was_meant_changed, protected_rows_are_as_they_were};
+use crate::world::Held;
+use crate::world::{name_of, names};
 
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     evidence: Evidence,
     finished: Finished,
     fixes: Fixes,
@@ -31,7 +32,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(has_ids: bool, file: &TaskFile) -> Self {
+    pub(crate) fn new(has_ids: bool, file: &TaskFile) -> Self {
         Self {
             evidence: Evidence::of(file),
             finished: Finished::of(file),
@@ -42,12 +43,12 @@ impl Watch {
         }
     }
 
-    pub(super) fn begin_run(&mut self, file: &TaskFile) {
+    pub(crate) fn begin_run(&mut self, file: &TaskFile) {
         self.counters = Counters::default();
         self.rows = Rows::of(file);
     }
 
-    pub(super) fn hear(&mut self, now: Timestamp, event: &Event, file: &TaskFile) -> Held {
+    pub(crate) fn hear(&mut self, now: Timestamp, event: &Event, file: &TaskFile) -> Held {
         self.counters.hear(now, event)?;
         self.finished.hear(event, file)?;
         match event {
@@ -66,30 +67,30 @@ impl Watch {
     }
 
     /// What can be seen in the file alone.
-    pub(super) fn check_file(&mut self, file: &TaskFile) -> Held {
+    pub(crate) fn check_file(&mut self, file: &TaskFile) -> Held {
         self.evidence.every_tick_has_its_evidence(file)?;
         self.fixes.no_fix_stands_there_twice(file)?;
         self.fixes.every_fix_has_its_parent(file)
     }
 
-    pub(super) fn forget_fixes(&mut self, file: &TaskFile) {
+    pub(crate) fn forget_fixes(&mut self, file: &TaskFile) {
         self.fixes.forget(file);
     }
 
-    pub(super) fn saw_repair(&mut self, name: &str) {
+    pub(crate) fn saw_repair(&mut self, name: &str) {
         self.evidence.saw_repair(name);
     }
 
-    pub(super) fn saw_attempt(&mut self, name: &str, report: &AttemptReport) {
+    pub(crate) fn saw_attempt(&mut self, name: &str, report: &AttemptReport) {
         self.evidence.saw_attempt(name, report);
     }
 
-    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
+    pub(crate) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
         self.evidence.saw_verdict(name, verdict, is_group);
     }
 
     /// An agent's changes to the plan were reviewed.
-    pub(super) fn settled(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
+    pub(crate) fn settled(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
         self.evidence.claimed(changes);
         self.rows.added(after);
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
@@ -99,16 +100,16 @@ impl Watch {
         self.rearranged(&gone, has_new && !self.has_ids);
     }
 
-    pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
+    pub(crate) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
         self.evidence.ticks(file, task, done)
     }
 
-    pub(super) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey) -> Held {
+    pub(crate) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey) -> Held {
         let is_sure = self.fixes.lineage_is_known();
         self.evidence.supersedes(file, fix, is_sure)
     }
 
-    pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
+    pub(crate) fn judged_claim(&mut self, name: &str, holds: bool) {
         self.evidence.judged_claim(name, holds);
         // What a person ticked before a claim was judged is taken for the agent's tick.
         if !holds {
@@ -116,19 +117,19 @@ impl Watch {
         }
     }
 
-    pub(super) fn inserted(&mut self, file: &TaskFile, parent: &TaskKey, fix: &TaskId) -> Held {
+    pub(crate) fn inserted(&mut self, file: &TaskFile, parent: &TaskKey, fix: &TaskId) -> Held {
         let Some(limits) = self.counters.limits() else {
             return Err("a fix was inserted before the run began".to_owned());
         };
         self.fixes.inserted(file, parent, fix, limits)
     }
 
-    pub(super) fn rows_added(&mut self, file: &TaskFile) {
+    pub(crate) fn rows_added(&mut self, file: &TaskFile) {
         self.rows.added(file);
     }
 
     /// Between attempts the file is people's.
-    pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile, moved: bool) {
+    pub(crate) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile, moved: bool) {
         self.evidence.people_edited(before, after);
         if !self.has_ids {
             self.evidence.people_renamed(before, after);
@@ -151,12 +152,12 @@ impl Watch {
         }
     }
 
-    pub(super) fn chosen(&mut self, task: &TaskKey, what: ChoiceKind) {
+    pub(crate) fn chosen(&mut self, task: &TaskKey, what: ChoiceKind) {
         self.finished.chosen(task, what);
         self.evidence.chosen(&name_of(task), what);
     }
 
-    pub(super) fn forgiven(&mut self, name: &str) {
+    pub(crate) fn forgiven(&mut self, name: &str) {
         self.fixes.forgive(name);
     }
 }

@@ -1,61 +1,61 @@
 //! Chance that can be repeated, and made smaller.
 
-/// Numbers that look random. Each that was rolled is remembered: given again, in this order,
+/// Numbers that look random. Each that was drawn is remembered: given again, in this order,
 /// they lead to the same run. 0 always stands for what is least unusual.
 #[derive(Debug)]
-pub(super) struct Dice {
+pub(crate) struct Rng {
     source: Source,
-    rolled: Vec<u64>,
+    drawn: Vec<u64>,
 }
 
 #[derive(Debug)]
 enum Source {
     Seed(u64),
-    /// What was rolled before, and then nothing but 0.
+    /// What was drawn before, and then nothing but 0.
     Script(std::vec::IntoIter<u64>),
 }
 
-impl Dice {
-    pub(super) fn seeded(seed: u64) -> Self {
+impl Rng {
+    pub(crate) fn seeded(seed: u64) -> Self {
         Self {
             source: Source::Seed(seed),
-            rolled: Vec::new(),
+            drawn: Vec::new(),
         }
     }
 
-    pub(super) fn scripted(rolls: Vec<u64>) -> Self {
+    pub(crate) fn scripted(drawn: Vec<u64>) -> Self {
         Self {
-            source: Source::Script(rolls.into_iter()),
-            rolled: Vec::new(),
+            source: Source::Script(drawn.into_iter()),
+            drawn: Vec::new(),
         }
     }
 
-    /// All that was rolled so far.
-    pub(super) fn rolled(self) -> Vec<u64> {
-        self.rolled
+    /// All that was drawn so far.
+    pub(crate) fn drawn(self) -> Vec<u64> {
+        self.drawn
     }
 
-    pub(super) fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn below(&mut self, sides: u64) -> u64 {
         let sides = sides.max(1);
-        let rolled = match &mut self.source {
+        let drawn = match &mut self.source {
             Source::Seed(state) => next(state) % sides,
-            Source::Script(rolls) => rolls.next().unwrap_or(0).min(sides - 1),
+            Source::Script(drawn) => drawn.next().unwrap_or(0).min(sides - 1),
         };
-        self.rolled.push(rolled);
-        rolled
+        self.drawn.push(drawn);
+        drawn
     }
 
-    pub(super) fn index(&mut self, sides: usize) -> usize {
+    pub(crate) fn index(&mut self, sides: usize) -> usize {
         let sides = u64::try_from(sides).unwrap_or(u64::MAX);
-        usize::try_from(self.roll(sides)).unwrap_or(0)
+        usize::try_from(self.below(sides)).unwrap_or(0)
     }
 
-    pub(super) fn one_in(&mut self, n: u64) -> bool {
-        self.roll(n) == n - 1
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == n - 1
     }
 
     /// One of several; `None` of none.
-    pub(super) fn pick<T>(&mut self, from: impl IntoIterator<Item = T>) -> Option<T> {
+    pub(crate) fn pick<T>(&mut self, from: impl IntoIterator<Item = T>) -> Option<T> {
         let mut from: Vec<T> = from.into_iter().collect();
         if from.is_empty() {
             return None;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use regreen_documents::TaskFile;
 use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PlanChanges, TaskKey, Verdict};
 
-use crate::sim::name::name_of;
-use crate::sim::world::Held;
+use crate::world::Held;
+use crate::world::name_of;
 
 /// Why a box may be ticked, by the names of tasks.
 #[derive(Debug, Default)]
