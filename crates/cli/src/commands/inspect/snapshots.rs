@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use regreen_runtime::Places;
 use regreen_store::{Attempt, AttemptKey, RunId};
-use regreen_workspace::{AttemptName, AttemptSpan, Git, GitError, KeptSnapshot, RelPath, Side};
+use regreen_workspace::{
+    AttemptName, AttemptSpan, Git, GitError, RelPath, SnapshotSide, StoredSnapshot,
+};
 
-use crate::case::Case;
+use crate::history::TaskHistory;
 use crate::output;
 use crate::problem::Problem;
 
@@ -20,13 +22,13 @@ pub enum Around {
 }
 
 impl Around {
-    pub fn of(kept: &[KeptSnapshot], attempt: &AttemptKey) -> Self {
+    pub fn of(kept: &[StoredSnapshot], attempt: &AttemptKey) -> Self {
         let name = AttemptName::new(attempt.run.as_str(), &attempt.task, attempt.number);
-        let find = |side: Side| {
+        let find = |side: SnapshotSide| {
             let found = kept.iter().find(|one| one.side == side && one.name == name);
             found.map(|one| one.oid.clone())
         };
-        match (find(Side::Before), find(Side::After)) {
+        match (find(SnapshotSide::Before), find(SnapshotSide::After)) {
             (Some(before), Some(after)) => Self::Both(AttemptSpan { before, after }),
             (Some(_), None) => Self::OnlyBefore,
             (None, _) => Self::Nothing,
@@ -43,9 +45,9 @@ pub struct TaskSpans {
 
 impl TaskSpans {
     /// In the run that is named, or since the task was last finished before.
-    pub fn of(case: &Case, run: Option<&str>) -> Result<Self, Problem> {
-        let attempts = case.since_finished(run)?;
-        let git = open_git(&case.workplace.places)?;
+    pub fn of(history: &TaskHistory, run: Option<&str>) -> Result<Self, Problem> {
+        let attempts = history.since_finished(run)?;
+        let git = open_git(&history.context.places)?;
         let kept = kept(&git, &attempts)?;
         let mut spans = Vec::new();
         let mut open = None;
@@ -61,7 +63,7 @@ impl TaskSpans {
             Some(attempt) => output::note(&format!("{}; it is left out", not_ended(attempt))),
             None if spans.is_empty() => {
                 return Err(Problem::NoSnapshot {
-                    task: case.subject.key.id.to_string(),
+                    task: history.selected.key.id.to_string(),
                 });
             }
             None => {}
@@ -78,7 +80,7 @@ pub fn not_ended(attempt: &Attempt) -> Problem {
 }
 
 /// The snapshots of all runs that these attempts are of.
-fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<KeptSnapshot>, Problem> {
+fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<StoredSnapshot>, Problem> {
     let runs: BTreeSet<&RunId> = attempts.iter().map(|attempt| &attempt.key.run).collect();
     let mut kept = Vec::new();
     for run in runs {

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 const TITLE_CHARS: usize = 120;
 
 pub fn page(ready: &Ready) -> Result<String, Problem> {
-    let spec = &ready.workplace.places.spec;
+    let spec = &ready.context.places.spec;
     let file = TaskFile::read(read_text(&RealDisk, &spec.tasks)?.text);
     let rows: Vec<RowId> = file
         .rows()
@@ -25,7 +25,7 @@ pub fn page(ready: &Ready) -> Result<String, Problem> {
         page,
         "spec {}, agent {}: {} of {} tasks would be run",
         printable_line(&spec.name),
-        printable_line(&ready.config.agent),
+        printable_line(&ready.config.agent.to_string()),
         rows.len(),
         file.runnable(ready.config.include_optional)
     );

@@ -7,17 +7,15 @@ mod view;
 
 use std::path::PathBuf;
 
-use regreen_agents::{Agent, AgentChoice, Prompts};
+use regreen_agents::{Agent, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
-use regreen_redaction::Masks;
 use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
 use self::view::{View, palette};
-use super::lint::path_variable;
-use crate::agent_lookup::look_up;
+use crate::agent_lookup::{identity, look_up};
 use crate::arguments::Run;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, Settings, StoredLimits, usual_user_file,
@@ -26,12 +24,12 @@ use crate::exit::Exit;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
+use crate::spec_context::{SpecContext, path_variable};
 use crate::state_file::limits_in;
-use crate::workplace::Workplace;
 
 /// Everything that is settled before a run.
 struct Ready {
-    workplace: Workplace,
+    context: SpecContext,
     settings: Settings,
     config: RunConfig,
     prompts: Prompts,
@@ -48,20 +46,20 @@ pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Prob
     let ready = Ready::from(arguments, user_file)?;
     if arguments.dry_run {
         output::print(&output::printable(&dry_run::page(&ready)?))?;
-        return Ok(Exit::AllGreen);
+        return Ok(Exit::Success);
     }
     ready.go(View::choose(arguments.json))
 }
 
 impl Ready {
     fn from(arguments: &Run, user_file: Option<PathBuf>) -> Result<Self, Problem> {
-        let workplace = Workplace::find(arguments.spec.as_deref())?;
-        let places = &workplace.places;
-        check_tasks(&workplace, arguments.only.as_ref())?;
-        let configuration = Configuration::load(user_file, &places.root, &workplace.here)?;
+        let context = SpecContext::find(arguments.spec.as_deref())?;
+        let places = &context.places;
+        check_tasks(&context, arguments.only.as_ref())?;
+        let configuration = Configuration::load(user_file, &places.root, &context.here)?;
         let stored = limits_in(&places.state)?;
         let settings = configuration.resolve(&arguments.settings, &stored);
-        let texts = PromptTexts::load(&settings.prompts, &places.root, &workplace.here)?;
+        let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
         let agent = look_up(
             settings.agent.value.choice(),
@@ -71,16 +69,16 @@ impl Ready {
         Ok(Self {
             config: with_healing(
                 RunConfig {
-                    agent: named(&settings, &agent),
+                    agent: identity(&settings.agent.value, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
-                    spec_argument: spec_argument(&workplace, arguments.spec.as_deref()),
+                    spec_argument: spec_argument(&context, arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
                 &stored,
             ),
             prompts: texts.prompts,
-            workplace,
+            context,
             settings,
             programs,
             agent,
@@ -90,13 +88,13 @@ impl Ready {
     fn go(self, mut view: View) -> Result<Exit, Problem> {
         let mut person = AtTerminal::new(
             palette(output::asks_in_colours()),
-            &self.workplace.here,
+            &self.context.here,
             self.config.spec_argument.clone(),
         );
         let stop = Stop::default();
         stop.listen().map_err(Problem::Signals)?;
         let setup = RunSetup {
-            places: self.workplace.places,
+            places: self.context.places,
             config: self.config,
             agent: self.agent,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
@@ -134,32 +132,20 @@ fn with_healing(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> Ru
 }
 
 /// What the spec has to be called in a command, where it would not be found by itself.
-fn spec_argument(workplace: &Workplace, asked: Option<&str>) -> Option<String> {
-    let Workplace { here, places } = workplace;
+fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
+    let SpecContext { here, places } = context;
     let found = find_spec(&RealDisk, &places.root, here, None);
     let is_found = found.is_ok_and(|spec| spec.tasks == places.spec.tasks);
     let asked = asked.filter(|_| !is_found)?;
     Some(shell_words::quote(asked).into_owned())
 }
 
-/// Who works, with the program it brings and what it may do; `auto` is whoever was found.
-fn named(settings: &Settings, agent: &Agent) -> String {
-    let name = match settings.agent.value.choice() {
-        AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
-    };
-    match agent.permissions() {
-        Some(permissions) => format!("{name} (permissions: {permissions})"),
-        None => name,
-    }
-}
-
 /// A file without anything to run is no list of tasks, and a task that was asked for has to
 /// be there.
-fn check_tasks(workplace: &Workplace, only: Option<&TaskId>) -> Result<(), Problem> {
-    let path = &workplace.places.spec.tasks;
+fn check_tasks(context: &SpecContext, only: Option<&TaskId>) -> Result<(), Problem> {
+    let path = &context.places.spec.tasks;
     let file = TaskFile::read(read_text(&RealDisk, path)?.text);
-    let shown = output::path_from(&workplace.here, path).into();
+    let shown = output::path_from(&context.here, path).into();
     if file.runnable(true) == 0 {
         return Err(Problem::NoTasks { file: shown });
     }
