@@ -213,7 +213,7 @@ impl EventFormatter {
         if let Some(only) = &config.only {
             parts.push(format!("only {only}"));
         }
-        parts.push(one_line(&config.agent, NAME_CHARS));
+        parts.push(one_line(&config.agent.to_string(), NAME_CHARS));
         if config.recovery {
             parts.push("recovery on".to_owned());
         }

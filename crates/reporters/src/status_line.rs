@@ -390,7 +390,7 @@ mod tests {
             "    PASS  [   41s] 1.1 Add th…page\n"
         );
         assert_eq!(rendered(&line, Some(28)), "    PASS  1.1 Add the…page\n");
-        assert_eq!(rendered(&line, Some(20)), "PASS 1.1 Add…he page\n");
+        assert_eq!(rendered(&line, Some(20)), "PASS 1.1 Add…e page\n");
     }
 
     #[test]
