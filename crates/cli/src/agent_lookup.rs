@@ -1,16 +1,35 @@
-//! Who works, of those that are here.
+//! Finds the agent that a run uses.
 
 use regreen_agents::{Agent, AgentChoice, Interpreter, Known, Options};
+use regreen_redaction::Masks;
+use regreen_workspace::{Programs, RealDisk};
 
-/// The agent that is meant. `has` tells whether a program is installed.
-#[must_use]
-pub fn look_up(choice: &AgentChoice, options: Options, has: impl Fn(&str) -> bool) -> Agent {
+use crate::config::Settings;
+
+/// Returns the agent that the settings ask for; for `auto`, the first that is installed.
+pub fn find_agent(settings: &Settings, programs: &Programs) -> Agent {
+    look_up(
+        settings.agent.value.choice(),
+        settings.agent_options(),
+        |program| programs.has(&RealDisk, program),
+    )
+}
+
+/// Returns the name of the agent, with the program that it brings.
+pub fn agent_name(settings: &Settings, agent: &Agent) -> String {
+    match settings.agent.value.choice() {
+        AgentChoice::Auto => agent.name().to_owned(),
+        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
+    }
+}
+
+fn look_up(choice: &AgentChoice, options: Options, has: impl Fn(&str) -> bool) -> Agent {
     match choice {
         AgentChoice::Auto => {
             let mut known = Known::ALL.into_iter();
             match known.find(|known| has(known.name())) {
                 Some(known) => Agent::Known(known, options),
-                // What is left when no agent is installed.
+                // No agent is installed.
                 None => Agent::Shell(interpreter(has)),
             }
         }

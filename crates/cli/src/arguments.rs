@@ -1,12 +1,10 @@
 //! What can be said on the command line.
 
-mod agent_flags;
 mod config;
 mod delegate;
 mod failures;
 mod inspect;
 mod run;
-mod setting_flags;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,13 +12,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub use self::agent_flags::AgentFlags;
 pub use self::config::{Config, SchemaOf};
 pub use self::delegate::Delegate;
 pub use self::failures::{Failures, Since};
 pub use self::inspect::{Journal, Log, OneAttempt, OneTask, Replay, Status, Why};
 pub use self::run::Run;
-pub use self::setting_flags::SettingFlags;
+pub use crate::config::{AgentFlags, SettingFlags};
 use crate::exit::Exit;
 
 /// Runs a task list through a coding agent and checks every result itself.

@@ -176,7 +176,7 @@ impl Problem {
     }
 
     /// What to do about it.
-    pub fn way_out(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Self::Read(error) => read_hint(error),
             Self::Spec(error) => Some(spec_hint(error, "name one of these")),
@@ -281,7 +281,7 @@ impl Problem {
         Excerpt {
             severity: Severity::Error,
             message,
-            help: self.way_out(),
+            help: self.hint(),
             labels: Vec::new(),
             source: NamedSource::new("", Arc::default()),
         }

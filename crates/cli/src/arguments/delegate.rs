@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::SettingFlags;
-use super::agent_flags::AgentFlags;
-use crate::config::{AskedRepairs, Count, OrOff, TimeLimit, TimeSpan};
+use regreen_model::RepairPolicy;
+
+use super::{AgentFlags, SettingFlags};
+use crate::config::{Count, OptionalLimit, TimeLimit, TimeSpan, parse_choice};
 
 /// As long as a delegation may take if nobody says anything.
 const TIMEOUT_MS: u64 = 300_000;
@@ -56,13 +57,13 @@ pub struct DelegateFlags {
     pub verify_timeout: Option<TimeLimit>,
     /// How long an attempt may show no sign of life, or off [default: off]
     #[arg(long, value_name = "TIME|off")]
-    pub idle_timeout: Option<OrOff<TimeLimit>>,
+    pub idle_timeout: Option<OptionalLimit<TimeLimit>>,
     /// How long to wait altogether for an agent's service [default: 6h]
     #[arg(long, value_name = "TIME")]
     pub max_wait: Option<TimeSpan>,
     /// What regreen may repair by itself between attempts: safe, ask or off [default: safe]
-    #[arg(long, value_name = "safe|ask|off")]
-    pub repairs: Option<AskedRepairs>,
+    #[arg(long, value_name = "safe|ask|off", value_parser = parse_choice::<RepairPolicy>)]
+    pub repairs: Option<RepairPolicy>,
 }
 
 impl Delegate {

@@ -69,12 +69,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_to_be_said() {
+    fn every_argument_is_optional() {
         let run = parse(&[]).unwrap();
         assert_eq!(run.spec, None);
         assert_eq!(run.only, None);
         assert!(!run.dry_run && !run.no_input && !run.json);
-        assert_eq!(run.settings.layer(), crate::config::Layer::default());
+        assert_eq!(run.settings.layer(), SettingFlags::default().layer());
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(flags.max_task_iterations.unwrap().get(), 3);
         assert_eq!(flags.max_global_iterations.unwrap().get(), 40);
         assert_eq!(flags.include_optional, Some(true));
-        assert_eq!(flags.commit, Some(crate::config::CommitMode::Never));
+        assert_eq!(flags.commit.unwrap().to_string(), "never");
         assert_eq!(flags.keep_state, Some(true));
     }
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_refused_with_the_way_out() {
+    fn bad_values_are_refused_with_a_hint() {
         refused(
             &["--timeout", "30"],
             "invalid value '30' for '--timeout <TIME>': `30` has no unit; write it with its unit: 250ms, 0.5s, 30m, 1h30m",

@@ -10,7 +10,7 @@ use regreen_agents::{Agent, Assignment, Known, Options, StdinPlan};
 use regreen_model::{PromptKind, TaskId};
 use regreen_workspace::{Programs, RealDisk, workspace_root};
 
-use crate::agent_lookup::look_up;
+use crate::agent_lookup::find_agent;
 use crate::arguments::{AgentFlags, SettingFlags};
 use crate::config::{Configuration, StoredLimits, usual_user_file};
 use crate::exit::Exit;
@@ -32,9 +32,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
     let settings = configuration.resolve(&flags, &StoredLimits::default());
     let programs = Programs::new(&path_variable(), &root);
     let options = settings.agent_options();
-    let chosen = look_up(settings.agent.value.choice(), options.clone(), |program| {
-        programs.has(&RealDisk, program)
-    });
+    let chosen = find_agent(&settings, &programs);
     let mut page = String::new();
     for known in Known::ALL {
         let found = programs.find(&RealDisk, known.name());

@@ -6,14 +6,13 @@ mod watching;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use regreen_agents::{Agent, AgentChoice};
+use regreen_agents::Agent;
 use regreen_engine::delegation::Terms;
-use regreen_redaction::Masks;
 use regreen_runtime::{DelegateSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::watching::Watching;
-use crate::agent_lookup::look_up;
+use crate::agent_lookup::{agent_name, find_agent};
 use crate::arguments::Delegate;
 use crate::config::{
     Configuration, PromptTexts, Settings, StoredLimits, TimeLimit, usual_user_file,
@@ -59,12 +58,12 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
             attempts: arguments.attempts(),
             timeout_ms: arguments.timeout_ms(),
             max_wait_ms: settings.max_wait.value.ms(),
-            repairs: settings.run_config("", None).repairs,
+            repairs: settings.repairs.value,
             divides: true,
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
         idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
-        agent_name: named(&settings, &agent),
+        agent_name: agent_name(&settings, &agent),
         agent,
         prompts: texts.prompts,
         path: path_variable(),
@@ -75,21 +74,10 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
 }
 
 fn agent(settings: &Settings, programs: &Programs) -> Result<Agent, Problem> {
-    let choice = settings.agent.value.choice();
-    let agent = look_up(choice, settings.agent_options(), |program| {
-        programs.has(&RealDisk, program)
-    });
-    match agent {
+    match find_agent(settings, programs) {
         // It runs the commands of tasks, and there are no tasks.
         Agent::Shell(_) => Err(Problem::NoDelegate),
         agent => Ok(agent),
-    }
-}
-
-fn named(settings: &Settings, agent: &Agent) -> String {
-    match settings.agent.value.choice() {
-        AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
     }
 }
 

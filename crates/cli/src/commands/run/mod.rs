@@ -7,16 +7,15 @@ mod view;
 
 use std::path::PathBuf;
 
-use regreen_agents::{Agent, AgentChoice, Prompts};
+use regreen_agents::{Agent, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
-use regreen_redaction::Masks;
 use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
 use self::view::{View, palette};
-use crate::agent_lookup::look_up;
+use crate::agent_lookup::{agent_name, find_agent};
 use crate::arguments::Run;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, Settings, StoredLimits, usual_user_file,
@@ -62,11 +61,7 @@ impl Ready {
         let settings = configuration.resolve(&arguments.settings, &stored);
         let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
-        let agent = look_up(
-            settings.agent.value.choice(),
-            settings.agent_options(),
-            |program| programs.has(&RealDisk, program),
-        );
+        let agent = find_agent(&settings, &programs);
         Ok(Self {
             config: with_healing(
                 RunConfig {
@@ -143,10 +138,7 @@ fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
 
 /// Who works, with the program it brings and what it may do; `auto` is whoever was found.
 fn named(settings: &Settings, agent: &Agent) -> String {
-    let name = match settings.agent.value.choice() {
-        AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
-    };
+    let name = agent_name(settings, agent);
     match agent.permissions() {
         Some(permissions) => format!("{name} (permissions: {permissions})"),
         None => name,

@@ -1,15 +1,12 @@
-use std::path::Path;
-use std::sync::Arc;
-
 use super::*;
 
-fn read(owner: Owner, text: &str) -> Result<Layer, Vec<Fault>> {
-    let source = Source {
+fn read(owner: Owner, text: &str) -> Result<Layer, Vec<ConfigFault>> {
+    let file = ConfigFile {
         owner,
-        file: Arc::from(Path::new("/w/regreen.toml")),
-        users_file: "config.toml".to_owned(),
+        path: Arc::from(Path::new("/w/regreen.toml")),
+        user_file: "config.toml".to_owned(),
     };
-    read_layer(text, &source)
+    read_layer(text, &file)
 }
 
 /// The faults of a file, each as `what it points at: what it says`.
@@ -24,7 +21,7 @@ fn check(owner: Owner, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn an_empty_file_says_nothing() {
+fn an_empty_file_sets_nothing() {
     for text in ["", "\u{feff}", "# only a comment\r\n"] {
         assert_eq!(read(Owner::Workspace, text), Ok(Layer::default()));
     }
@@ -34,13 +31,13 @@ fn an_empty_file_says_nothing() {
 fn a_value_knows_its_line() {
     let text = "# ours\r\n\r\ntimeout = \"45m\"\r\ncommit = \"never\"\r\n";
     let layer = read(Owner::Workspace, text).unwrap();
-    let line = |origin: &crate::config::Origin| origin.place().unwrap().1;
+    let line = |origin: &Origin| origin.file_and_line().unwrap().1;
     assert_eq!(line(&layer.timeout.unwrap().origin), 3);
     assert_eq!(line(&layer.commit.unwrap().origin), 4);
 }
 
 #[test]
-fn every_fault_is_told_in_the_order_of_the_file() {
+fn every_fault_is_reported_in_the_order_of_the_file() {
     check(
         Owner::User,
         "timout = '5m'\nmax_wait = 7\nagent = 'clyde'\ninclude_optional = 'yes'\n",
@@ -85,7 +82,7 @@ fn values_of_the_wrong_type_are_pointed_at() {
 }
 
 #[test]
-fn what_is_no_toml_is_pointed_at() {
+fn a_mistake_in_the_toml_is_pointed_at() {
     let faults = read(Owner::Workspace, "timeout = \ngate = 'x'").unwrap_err();
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].message, "this is no TOML");
@@ -123,7 +120,7 @@ fn a_repository_is_not_trusted_with_power() {
 }
 
 #[test]
-fn the_user_is() {
+fn the_user_is_trusted_with_power() {
     let text = "agent = 'command:my-agent --fast'\non_end = ['say', 'done']\nprompts = '/p'";
     assert!(read(Owner::User, text).is_ok());
 }
@@ -133,7 +130,7 @@ mod properties {
 
     use super::*;
 
-    /// Lines that are right, and lines that are not.
+    /// Good lines and bad ones.
     fn line() -> impl Strategy<Value = String> {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
         let key = prop_oneof![
@@ -153,14 +150,14 @@ mod properties {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused_at_a_place_in_it(lines in proptest::collection::vec(line(), 0..5)) {
+        fn any_text_is_read_or_refused_at_a_span_of_it(lines in proptest::collection::vec(line(), 0..5)) {
             let text = lines.join("\n");
             for owner in [Owner::Workspace, Owner::User] {
                 match read(owner, &text) {
                     Ok(layer) if owner == Owner::Workspace => {
                         prop_assert_eq!(layer.on_end, None);
-                        let agent = layer.agent.map(|agent| agent.value.brings_program());
-                        prop_assert_ne!(agent, Some(true));
+                        let agent = layer.agent.map(|agent| agent.value.to_string());
+                        prop_assert!(agent.is_none_or(|agent| !agent.contains(':')));
                     }
                     Ok(_) => {}
                     Err(faults) => {

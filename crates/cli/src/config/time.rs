@@ -1,15 +1,17 @@
 //! A length of time as people write it.
 //!
-//! Written by hand: the usual crate for it (humantime) knows no fractions (`0.5s`), others
-//! bring a calendar or round through floating point. Here every time is whole milliseconds,
-//! and each mistake has its own message.
+//! Written by hand, because every mistake has its own message, and because crates for it accept
+//! other forms (`5 minutes`, `-5s`) or do not know fractions (`0.5s`).
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
-use super::bad_value::BadValue;
+use super::key::Owner;
+use super::numbers::decimal;
+use super::read::{ConfigFault, ConfigLine};
+use super::value::{BadValue, SettingValue};
 
 /// A length of time, to the millisecond: `250ms`, `0.5s`, `30m`, `1h30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +19,7 @@ pub struct TimeSpan {
     ms: u64,
 }
 
-/// From large to small, with the milliseconds in each.
+/// The units from large to small, with the milliseconds in each.
 const UNITS: [(&str, u64); 5] = [
     ("d", 24 * 60 * 60 * 1000),
     ("h", 60 * 60 * 1000),
@@ -26,34 +28,25 @@ const UNITS: [(&str, u64); 5] = [
     ("ms", 1),
 ];
 
-/// Whoever asks for more has mistyped; and sums of a few such times still fit.
-const LONGEST_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+/// A longer time is a typing error; and sums of a few such times still fit.
+const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
-/// More digits than this say nothing that a clock could tell.
+/// More digits are finer than any clock.
 const MAX_FRACTION_DIGITS: usize = 9;
 
-const HOW_TO_WRITE: &str = "write it with its unit: 250ms, 0.5s, 30m, 1h30m";
+const HINT: &str = "write it with its unit: 250ms, 0.5s, 30m, 1h30m";
 
 impl TimeSpan {
-    #[must_use]
+    /// The form of a time, for the schema.
+    const PATTERN: &str = r"^\s*([0-9]+(\.[0-9]{1,9})?(d|h|ms|m|s)\s*)+$";
+
     pub const fn from_ms(ms: u64) -> Self {
         Self { ms }
     }
 
-    #[must_use]
     pub const fn ms(self) -> u64 {
         self.ms
     }
-
-    /// What a schema can say about the form.
-    pub const PATTERN: &str = r"^\s*([0-9]+(\.[0-9]{1,9})?(d|h|ms|m|s)\s*)+$";
-}
-
-/// One number and its unit.
-struct Part {
-    /// In milliseconds, rounded down.
-    ms: u128,
-    unit_ms: u64,
 }
 
 impl FromStr for TimeSpan {
@@ -64,19 +57,22 @@ impl FromStr for TimeSpan {
         let mut total = 0_u128;
         let mut smallest = u64::MAX;
         if rest.is_empty() {
-            return Err(BadValue::new("no time is given", HOW_TO_WRITE));
+            return Err(BadValue::new("no time is given", HINT));
         }
         while !rest.is_empty() {
-            let (part, after) = read_part(text, rest)?;
-            if part.unit_ms >= smallest {
-                return Err(out_of_order(text));
+            let (ms, unit_ms, after) = read_part(text, rest)?;
+            if unit_ms >= smallest {
+                return Err(BadValue::new(
+                    format!("the units of `{text}` are not in order"),
+                    "name each unit once, the largest first: 1h30m",
+                ));
             }
-            smallest = part.unit_ms;
-            total = total.saturating_add(part.ms);
+            smallest = unit_ms;
+            total = total.saturating_add(ms);
             rest = after.trim_start();
         }
         match u64::try_from(total) {
-            Ok(ms) if ms <= LONGEST_MS => Ok(Self { ms }),
+            Ok(ms) if ms <= MAX_MS => Ok(Self { ms }),
             _ => Err(BadValue::new(
                 format!("`{text}` is more than a year"),
                 "give at most 365d",
@@ -85,67 +81,30 @@ impl FromStr for TimeSpan {
     }
 }
 
-/// The first number with its unit, and what follows.
-fn read_part<'t>(text: &str, rest: &'t str) -> Result<(Part, &'t str), BadValue> {
+/// Reads the first number and its unit. Returns the milliseconds of both, and the text after them.
+fn read_part<'t>(text: &str, rest: &'t str) -> Result<(u128, u64, &'t str), BadValue> {
     let (number, rest) = split_where(rest, |c| !c.is_ascii_digit() && c != '.');
     let (unit, rest) = split_where(rest, |c| !c.is_alphabetic());
-    let no_time = || BadValue::new(format!("`{text}` is no time"), HOW_TO_WRITE);
-    let (whole, fraction) = digits(number).ok_or_else(no_time)?;
+    let no_time = || BadValue::new(format!("`{text}` is no time"), HINT);
+    decimal(number, 1, MAX_FRACTION_DIGITS).ok_or_else(no_time)?;
     if unit.is_empty() {
-        return Err(
-            if rest.is_empty() || rest.starts_with(char::is_whitespace) {
-                BadValue::new(format!("`{text}` has no unit"), HOW_TO_WRITE)
-            } else {
-                no_time()
-            },
-        );
+        let is_alone = rest.is_empty() || rest.starts_with(char::is_whitespace);
+        let no_unit = || BadValue::new(format!("`{text}` has no unit"), HINT);
+        return Err(if is_alone { no_unit() } else { no_time() });
     }
-    let unit_ms = unit_ms(unit).ok_or_else(|| unknown_unit(text, unit))?;
-    let ms = in_ms(whole, fraction, unit_ms).ok_or_else(no_time)?;
-    Ok((Part { ms, unit_ms }, rest))
+    let Some((_, unit_ms)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+        return Err(BadValue::new(
+            format!("`{unit}` in `{text}` is no unit of time"),
+            "units are ms, s, m, h and d: 250ms, 0.5s, 30m, 1h30m",
+        ));
+    };
+    let ms = decimal(number, *unit_ms, MAX_FRACTION_DIGITS).ok_or_else(no_time)?;
+    Ok((ms, *unit_ms, rest))
 }
 
 fn split_where(text: &str, is_end: impl Fn(char) -> bool) -> (&str, &str) {
     let at = text.find(is_end).unwrap_or(text.len());
     text.split_at(at)
-}
-
-/// The digits before and after the point; `None` if it is no such number.
-fn digits(number: &str) -> Option<(&str, &str)> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let is_number = |digits: &str| !digits.is_empty() && !digits.contains('.');
-    let fits = is_number(whole) && is_number(fraction) && fraction.len() <= MAX_FRACTION_DIGITS;
-    fits.then_some((whole, fraction))
-}
-
-fn in_ms(whole: &str, fraction: &str, unit_ms: u64) -> Option<u128> {
-    let unit = u128::from(unit_ms);
-    // Numbers too large to hold are too large to mean.
-    let whole = whole
-        .parse::<u64>()
-        .map_or(u128::from(u64::MAX), u128::from);
-    let scale = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
-    let part = fraction.parse::<u128>().ok()? * unit / scale;
-    Some(whole * unit + part)
-}
-
-fn unit_ms(name: &str) -> Option<u64> {
-    let (_, ms) = UNITS.iter().find(|(unit, _)| *unit == name)?;
-    Some(*ms)
-}
-
-fn unknown_unit(text: &str, unit: &str) -> BadValue {
-    BadValue::new(
-        format!("`{unit}` in `{text}` is no unit of time"),
-        "units are ms, s, m, h and d: 250ms, 0.5s, 30m, 1h30m",
-    )
-}
-
-fn out_of_order(text: &str) -> BadValue {
-    BadValue::new(
-        format!("the units of `{text}` are not in order"),
-        "name each unit once, the largest first: 1h30m",
-    )
 }
 
 impl fmt::Display for TimeSpan {
@@ -174,9 +133,58 @@ impl fmt::Display for TimeSpan {
     }
 }
 
-impl Serialize for TimeSpan {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl SettingValue for TimeSpan {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.parsed()
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "string", "pattern": Self::PATTERN })
+    }
+}
+
+/// How long something may take. Never zero, which would end everything at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit(TimeSpan);
+
+impl TimeLimit {
+    pub fn at_least_1_ms(ms: u64) -> Self {
+        Self(TimeSpan::from_ms(ms.max(1)))
+    }
+
+    pub const fn ms(self) -> u64 {
+        self.0.ms()
+    }
+}
+
+impl FromStr for TimeLimit {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let span: TimeSpan = text.parse()?;
+        if span.ms() > 0 {
+            return Ok(Self(span));
+        }
+        Err(BadValue::new(
+            format!("`{text}` would end everything at once"),
+            "give a longer time, or leave it out for the default",
+        ))
+    }
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SettingValue for TimeLimit {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.parsed()
+    }
+
+    fn schema(owner: Owner) -> Value {
+        TimeSpan::schema(owner)
     }
 }
 
@@ -202,14 +210,14 @@ mod tests {
             ("0s", 0),
             ("0.0009s", 0),
             ("2m0.25s", 120_250),
-            ("365d", LONGEST_MS),
+            ("365d", MAX_MS),
         ] {
             assert_eq!(text.parse(), Ok(TimeSpan::from_ms(ms)), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_time_is_told_why() {
+    fn a_bad_time_is_told_why() {
         let problem = |text: &str| text.parse::<TimeSpan>().unwrap_err().problem;
         for (text, why) in [
             ("", "no time is given"),
@@ -245,15 +253,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_limit_of_zero_is_refused_with_a_hint() {
+        assert_eq!("2s".parse::<TimeLimit>().map(TimeLimit::ms), Ok(2000));
+        for text in ["0s", "0h0m", "0.0001s"] {
+            assert_eq!(
+                text.parse::<TimeLimit>().unwrap_err().to_string(),
+                format!(
+                    "`{text}` would end everything at once; give a longer time, or leave it out for the default"
+                )
+            );
+        }
+    }
+
     proptest! {
         #[test]
-        fn what_is_shown_reads_as_the_same_time(ms in 0..=LONGEST_MS) {
+        fn a_time_that_is_shown_reads_as_the_same(ms in 0..=MAX_MS) {
             let span = TimeSpan::from_ms(ms);
             prop_assert_eq!(span.to_string().parse(), Ok(span));
         }
 
         #[test]
-        fn no_text_breaks_the_reader_and_a_schema_takes_what_it_takes(text in r"[0-9a-z.\- ]{0,12}|\PC{0,12}") {
+        fn the_schema_accepts_every_text_that_is_a_time(text in r"[0-9a-z.\- ]{0,12}|\PC{0,12}") {
             let pattern = regex::Regex::new(TimeSpan::PATTERN).unwrap();
             if text.parse::<TimeSpan>().is_ok() {
                 prop_assert!(pattern.is_match(&text), "{text}");
