@@ -3,22 +3,54 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use clap::{Args, ValueEnum};
 use regreen_agents::AgentChoice;
 use regreen_redaction::Masks;
 use regreen_workspace::{Programs, RealDisk, Spec, SpecError, find_spec, workspace_root};
 use serde_json::{Map, Value, json};
 
 use crate::agent_lookup::find_agent;
-use crate::arguments::{Config, SchemaOf};
 use crate::config::{
-    Configuration, Key, Origin, Owner, PromptTexts, Row, Settings, StoredLimits, name_of, schema,
-    usual_user_file,
+    Configuration, Key, Origin, Owner, PromptTexts, Row, SettingFlags, Settings, StoredLimits,
+    name_of, schema, usual_user_file,
 };
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::{current_dir, path_variable};
 use crate::state_file::limits_beside;
+
+#[derive(Debug, Args)]
+pub struct Config {
+    /// A spec's name, its folder, or a task file: limits may be stored with it
+    #[arg(value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+    /// As JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
+    /// Print the JSON schema of a configuration file instead
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "workspace",
+        exclusive = true
+    )]
+    pub schema: Option<SchemaOf>,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+/// Of which file a schema is wanted.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SchemaOf {
+    /// regreen.toml
+    Workspace,
+    /// Your own config.toml
+    User,
+}
 
 pub fn run(arguments: &Config) -> Result<Exit, Problem> {
     let text = match arguments.schema {

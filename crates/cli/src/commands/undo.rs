@@ -6,7 +6,7 @@ use regreen_workspace::{
     RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, Undone,
 };
 
-use super::choose::{empty_boxes, journal, reopened};
+use super::choices::{empty_boxes, journal, reopened};
 use super::inspect::{TaskSpans, spec_files};
 use crate::arguments::OneTask;
 use crate::exit::Exit;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use clap::Args as _;
 
 use super::*;
-use crate::arguments::Run;
+use crate::commands::Run;
 use crate::config::read::{ConfigFile, read_layer};
 
 fn layer(owner: Owner, text: &str) -> Layer {

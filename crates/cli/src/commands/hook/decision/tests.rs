@@ -20,8 +20,8 @@ const TASKS: &str = "\
 - [ ] 2.3 Six
 ";
 
-fn situation(state: &str, tasks: &str) -> Situation {
-    Situation {
+fn context(state: &str, tasks: &str) -> StopContext {
+    StopContext {
         spec: "login".to_owned(),
         shown: "specs/login".to_owned(),
         state: State::read(state).map(|(state, _)| state),
@@ -31,9 +31,9 @@ fn situation(state: &str, tasks: &str) -> Situation {
     }
 }
 
-fn reason(situation: &Situation) -> String {
-    match judge(situation) {
-        Verdict::GoOn { reason, .. } => reason,
+fn reason(context: &StopContext) -> String {
+    match decide(context) {
+        StopDecision::Continue { reason, .. } => reason,
         other => format!("{other:?}"),
     }
 }
@@ -41,9 +41,9 @@ fn reason(situation: &Situation) -> String {
 #[test]
 fn open_tasks_keep_a_session_going_with_the_current_one_only() {
     let state = r#"{"phase":"execution","taskIndex":1,"totalTasks":6,"taskIteration":2,"globalIteration":7}"#;
-    let situation = situation(state, TASKS);
+    let context = context(state, TASKS);
     assert_data_eq!(
-        reason(&situation),
+        reason(&context),
         str![[r#"
 Continue spec: login (Task 2/6, Iter 7)
 
@@ -64,7 +64,7 @@ Path: specs/login | Index: 1 | Iteration: 2/5 | Recovery: false
 5. When no box in specs/login/tasks.md is left open, end as your instructions say.
 "#]]
     );
-    let Verdict::GoOn { message, .. } = judge(&situation) else {
+    let StopDecision::Continue { message, .. } = decide(&context) else {
         panic!("it goes on");
     };
     assert_eq!(message, "regreen: iteration 7, task 2/6");
@@ -74,7 +74,7 @@ Path: specs/login | Index: 1 | Iteration: 2/5 | Recovery: false
 fn neighbours_that_may_run_together_are_shown_together() {
     let state = r#"{"phase":"execution","taskIndex":3,"totalTasks":6,"recoveryMode":true}"#;
     assert_data_eq!(
-        reason(&situation(state, TASKS)),
+        reason(&context(state, TASKS)),
         str![[r#"
 Continue spec: login (Task 4/6, Iter 1)
 
@@ -97,14 +97,14 @@ Path: specs/login | Index: 3 | Iteration: 1/5 | Recovery: true
     let rows = |count: usize| (1..=count).map(|n| format!("- [ ] T00{n} [P] t{n}\n"));
     let many: String = rows(7).collect();
     let state = r#"{"phase":"execution","totalTasks":7}"#;
-    let shown = reason(&situation(state, &many));
+    let shown = reason(&context(state, &many));
     assert!(shown.contains("T005") && !shown.contains("T006"), "{shown}");
 }
 
 #[test]
 fn the_word_that_would_end_the_session_is_in_no_text() {
     for (_, state, tasks) in kept_going() {
-        let reason = reason(&situation(state, tasks));
+        let reason = reason(&context(state, tasks));
         assert!(!reason.contains("ALL_TASKS_COMPLETE"), "{reason}");
         assert!(reason.len() > 100 && !reason.contains("{{"), "{reason}");
     }
@@ -130,16 +130,16 @@ fn kept_going() -> [(&'static str, &'static str, &'static str); 4] {
 #[test]
 fn whoever_goes_on_for_a_hook_already_may_stop() {
     for (why, state, tasks) in kept_going() {
-        let again = Situation {
+        let again = StopContext {
             is_continuation: true,
-            ..situation(state, tasks)
+            ..context(state, tasks)
         };
-        assert_eq!(judge(&again), Verdict::Stop, "{why}");
-        let done = Situation {
+        assert_eq!(decide(&again), StopDecision::Stop, "{why}");
+        let done = StopContext {
             says_all_is_done: true,
-            ..situation(state, tasks)
+            ..context(state, tasks)
         };
-        assert_eq!(judge(&done), Verdict::Stop, "{why}");
+        assert_eq!(decide(&done), StopDecision::Stop, "{why}");
     }
 }
 
@@ -152,13 +152,17 @@ fn without_anything_to_go_on_with_a_session_may_stop() {
         r#"{"phase":"execution","totalTasks":6,"awaitingApproval":true}"#,
         r#"{"phase":"design","quickMode":true,"awaitingApproval":true}"#,
     ] {
-        assert_eq!(judge(&situation(state, TASKS)), Verdict::Stop, "{state}");
+        assert_eq!(
+            decide(&context(state, TASKS)),
+            StopDecision::Stop,
+            "{state}"
+        );
     }
     let done = TASKS.replace("[ ]", "[x]");
     let state = r#"{"phase":"execution","taskIndex":6,"totalTasks":6}"#;
-    assert_eq!(judge(&situation(state, &done)), Verdict::Stop);
+    assert_eq!(decide(&context(state, &done)), StopDecision::Stop);
     let nothing = r#"{"phase":"execution"}"#;
-    assert_eq!(judge(&situation(nothing, "")), Verdict::Stop);
+    assert_eq!(decide(&context(nothing, "")), StopDecision::Stop);
 }
 
 #[test]
@@ -168,21 +172,21 @@ fn at_the_limit_it_says_so_and_lets_go() {
     let said =
         "ERROR: Maximum global iterations (5) reached. Review .progress.md for failure patterns.";
     assert_eq!(
-        judge(&situation(state, TASKS)),
-        Verdict::StopSaying(said.to_owned())
+        decide(&context(state, TASKS)),
+        StopDecision::StopWithMessage(said.to_owned())
     );
 }
 
 #[test]
 fn a_count_that_is_wrong_does_not_end_the_work() {
     let state = r#"{"phase":"execution","taskIndex":6,"totalTasks":6}"#;
-    let shown = reason(&situation(state, TASKS));
+    let shown = reason(&context(state, TASKS));
     assert!(shown.contains("has 5 unchecked items"), "{shown}");
     let one = TASKS.replace("[ ]", "[x]").replacen("[x]", "[ ]", 1);
-    let shown = reason(&situation(state, &one));
+    let shown = reason(&context(state, &one));
     assert!(shown.contains("has 1 unchecked item."), "{shown}");
     // A state that has not counted yet: the file counts.
-    let uncounted = reason(&situation(r#"{"phase":"execution"}"#, TASKS));
+    let uncounted = reason(&context(r#"{"phase":"execution"}"#, TASKS));
     assert!(
         uncounted.starts_with("Continue spec: login (Task 1/6, Iter 1)"),
         "{uncounted}"
@@ -193,22 +197,22 @@ fn a_count_that_is_wrong_does_not_end_the_work() {
 fn an_open_fix_comes_first_and_a_ticked_row_is_passed_over() {
     let tasks = "- [ ] 1.1 One\n- [ ] 1.1.1 [FIX 1.1] Fix: it\n- [ ] 1.2 Two\n";
     let state = r#"{"phase":"execution","taskIndex":0,"totalTasks":3}"#;
-    let shown = reason(&situation(state, tasks));
+    let shown = reason(&context(state, tasks));
     assert!(
         shown.contains("\n- [ ] 1.1.1 [FIX 1.1] Fix: it\n\n##"),
         "{shown}"
     );
     let ticked = tasks.replace("- [ ] 1.1", "- [x] 1.1");
-    let shown = reason(&situation(state, &ticked));
+    let shown = reason(&context(state, &ticked));
     assert!(shown.contains("\n- [ ] 1.2 Two\n\n##"), "{shown}");
 }
 
 #[test]
 fn a_missing_task_file_is_said() {
     let state = r#"{"phase":"execution","totalTasks":6}"#;
-    let gone = Situation {
+    let gone = StopContext {
         tasks: None,
-        ..situation(state, "")
+        ..context(state, "")
     };
     assert!(reason(&gone).contains("read tasks.md"));
 }
@@ -216,7 +220,7 @@ fn a_missing_task_file_is_said() {
 #[test]
 fn a_corrupt_state_is_named_with_the_ways_out() {
     assert_data_eq!(
-        reason(&situation("{\"phase\":", TASKS)),
+        reason(&context("{\"phase\":", TASKS)),
         str![[r#"
 ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing a value at line 1 column 9.
 

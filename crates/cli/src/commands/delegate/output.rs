@@ -1,15 +1,75 @@
-//! What whoever delegated is told.
+//! What `regreen delegate` prints, during the attempts and at the end.
+
+use std::time::{Duration, Instant};
 
 use regreen_diagnosis::Report;
 use regreen_engine::delegation::End;
-use regreen_model::{StopSignal, Timestamp};
-use regreen_runtime::{DelegateEnd, Delegated};
+use regreen_model::{Event, OutlineRow, StopSignal, Timestamp, visible_line};
+use regreen_runtime::{Audience, DelegateEnd, Delegated, Onlooker};
 use regreen_store::Delegation;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
 
-pub(super) fn exit(end: &DelegateEnd) -> Exit {
+/// Fits into any terminal.
+const SHOWN_CHARS: usize = 76;
+const SHOW_EVERY: Duration = Duration::from_millis(200);
+
+/// Shows what the agent does, on a terminal, and what regreen does about failures, always.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    shown: Option<Instant>,
+}
+
+impl Progress {
+    /// Clears the line.
+    pub(super) fn finish(&mut self) {
+        if self.shown.take().is_some() {
+            output::replace_line("");
+        }
+    }
+}
+
+impl Audience for Progress {
+    fn outline(&mut self, _rows: &[OutlineRow]) {}
+
+    fn recall(&mut self, _at: Timestamp, _event: &Event) {}
+
+    fn event(&mut self, _now: Timestamp, _event: &Event) {}
+
+    fn activity(&mut self, line: &str) {
+        let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= SHOW_EVERY);
+        if output::can_be_watched() && is_due {
+            self.shown = Some(Instant::now());
+            output::replace_line(&visible_line(line.trim(), SHOWN_CHARS));
+        }
+    }
+}
+
+impl Onlooker for Progress {
+    fn milestone(&mut self, line: &str) {
+        self.finish();
+        output::say(&visible_line(line, SHOWN_CHARS * 4));
+    }
+}
+
+/// Prints the result, and returns how regreen ends after it.
+pub(super) fn print(delegated: &Delegated, as_json: bool) -> Result<Exit, Problem> {
+    let exit = exit(&delegated.end);
+    if as_json {
+        output::print(&output::json(&object(delegated, exit)))?;
+    } else {
+        output::print(&text(delegated))?;
+    }
+    if let Some(why) = why(&delegated.end) {
+        output::say(&why);
+    }
+    Ok(exit)
+}
+
+fn exit(end: &DelegateEnd) -> Exit {
     match end {
         DelegateEnd::Ended(End::Done) => Exit::Success,
         DelegateEnd::Ended(End::Failed) => Exit::Incomplete,
@@ -21,8 +81,8 @@ pub(super) fn exit(end: &DelegateEnd) -> Exit {
     }
 }
 
-/// The answer with its summary, or the report of the failure; nothing if it was stopped.
-pub(super) fn text(delegated: &Delegated) -> String {
+/// Returns the answer with its summary, or the report of the failure; nothing if it was stopped.
+fn text(delegated: &Delegated) -> String {
     match (&delegated.completion, &delegated.failure) {
         (Some(completion), _) => completion.render(),
         (None, Some(failure)) => Report::new(failure.clone()).render(),
@@ -30,8 +90,8 @@ pub(super) fn text(delegated: &Delegated) -> String {
     }
 }
 
-/// Why it ended, where the report does not say it.
-pub(super) fn why(end: &DelegateEnd) -> Option<String> {
+/// Returns why it ended, unless the report says it.
+fn why(end: &DelegateEnd) -> Option<String> {
     match end {
         DelegateEnd::Ended(End::NeedsPerson { why }) => {
             Some(format!("A person must decide: {why}"))
@@ -45,8 +105,8 @@ pub(super) fn why(end: &DelegateEnd) -> Option<String> {
     }
 }
 
-/// All of it, for scripts.
-pub(super) fn object(delegated: &Delegated, exit: Exit) -> Value {
+/// Returns everything as JSON. Scripts rely on the keys.
+fn object(delegated: &Delegated, exit: Exit) -> Value {
     let Delegated {
         session_id,
         end,

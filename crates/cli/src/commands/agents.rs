@@ -1,25 +1,30 @@
-//! `regreen agents`: who could work here, and how each would be called. Asks no service.
+//! `regreen agents`: the agents that are installed, and how each would be called. Asks no service.
 
-mod version;
-
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use regreen_agents::{Agent, Assignment, Known, Options, StdinPlan};
-use regreen_model::{PromptKind, TaskId};
+use regreen_model::{PlainLine, PromptKind, TaskId};
+use regreen_redaction::Masks;
+use regreen_supervisor::{Chunk, Keepers, Marker, Spec, Stdin, Stream, TimeLimits};
 use regreen_workspace::{Programs, RealDisk, workspace_root};
 
 use crate::agent_lookup::find_agent;
-use crate::arguments::{AgentFlags, SettingFlags};
-use crate::config::{Configuration, StoredLimits, usual_user_file};
+use crate::config::{AgentFlags, Configuration, SettingFlags, StoredLimits, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::{current_dir, path_variable};
 
-/// What stands for a task in the calls that are shown.
+/// The task in the calls that are shown.
 const TASK: &str = "1.1";
+
+/// How long an agent may take to tell its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(1);
+const MAX_BYTES: usize = 1024;
+const SHOWN_CHARS: usize = 60;
 
 pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
     let flags = SettingFlags {
@@ -36,7 +41,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
     let mut page = String::new();
     for known in Known::ALL {
         let found = programs.find(&RealDisk, known.name());
-        tell(&mut page, known, found.as_deref(), &options, &root)?;
+        add_agent(&mut page, known, found.as_deref(), &options, &root)?;
     }
     let _ = writeln!(
         page,
@@ -44,7 +49,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
         chosen.name(),
         settings.agent.value
     );
-    // What is called by name is shown above; `shell` has no call of its own.
+    // Agents with a name are shown above, and `shell` has no call of its own.
     if let Agent::Acp(..) | Agent::Command(_) = chosen {
         let _ = writeln!(page, "  call:   {}", call(&chosen, &options, &root));
     }
@@ -52,7 +57,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-fn tell(
+fn add_agent(
     page: &mut String,
     known: Known,
     program: Option<&Path>,
@@ -64,7 +69,7 @@ fn tell(
         let _ = writeln!(page, "{name:<9} not installed\n");
         return Ok(());
     };
-    let version = version::of(program, root)?;
+    let version = version_of(program, root)?;
     let _ = writeln!(
         page,
         "{name:<9} {version}, {}",
@@ -76,7 +81,7 @@ fn tell(
     Ok(())
 }
 
-/// What can be seen of a login without asking anybody. Only whether it is there is looked at.
+/// Tells whether there is a login, without reading it or asking a service.
 fn login(known: Known) -> String {
     let credentials = known.credentials();
     let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -94,7 +99,7 @@ fn login(known: Known) -> String {
     }
 }
 
-/// The call as a person would type it.
+/// Returns the call as a person would type it.
 fn call(agent: &Agent, options: &Options, root: &Path) -> String {
     let Some(id) = TaskId::parse(TASK) else {
         return String::new();
@@ -123,7 +128,39 @@ fn call(agent: &Agent, options: &Options, root: &Path) -> String {
     }
 }
 
-/// The name of a program without its folders.
-fn base(program: &Path) -> &OsStr {
-    program.file_name().unwrap_or(program.as_os_str())
+/// Asks a program for its version. It runs under a keeper as in a run, so it leaves no process
+/// behind.
+fn version_of(program: &Path, root: &Path) -> Result<String, Problem> {
+    let keeper = std::env::current_exe().map_err(Problem::OwnProgram)?;
+    let spec = Spec {
+        argv: vec![program.into(), "--version".into()],
+        cwd: root.to_owned(),
+        env: Vec::new(),
+        stdin: Stdin::Empty,
+        limits: TimeLimits {
+            hard: VERSION_LIMIT,
+            idle: None,
+            grace: GRACE,
+        },
+        marker: Marker::new("version"),
+        masks: Some(Masks::built_in()),
+    };
+    let mut printed = Vec::new();
+    let mut keep = |chunk: Chunk<'_>| {
+        if chunk.stream == Stream::Stdout && printed.len() < MAX_BYTES {
+            printed.extend_from_slice(chunk.bytes);
+        }
+    };
+    let ended = match Keepers::new(keeper).spawn(spec) {
+        Ok(running) => running.wait(&mut keep).ok(),
+        Err(_) => None,
+    };
+    let text = String::from_utf8_lossy(&printed);
+    let version = PlainLine::first_of(&text, SHOWN_CHARS);
+    let answered = ended.is_some_and(|ended| ended.exit.success()) && !version.is_empty();
+    if answered {
+        return Ok(version.to_string());
+    }
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    Ok(format!("does not tell its version ({name:?} --version)"))
 }

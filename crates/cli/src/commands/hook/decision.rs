@@ -4,59 +4,60 @@ use regreen_agents::Template;
 use regreen_documents::{Next, NotState, Pick, RowId, State, TaskFile};
 use regreen_model::{Marker, TaskKind};
 
-use super::situation::Situation;
+use super::StopContext;
 
-/// So many neighbours that may run beside each other are shown at once.
+/// The largest number of parallel tasks that are shown at once.
 const LARGEST_GROUP: usize = 5;
 
+/// The answer to a Stop hook.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum StopDecision {
     Stop,
-    StopSaying(String),
-    GoOn { reason: String, message: String },
+    StopWithMessage(String),
+    Continue { reason: String, message: String },
 }
 
-pub(super) fn judge(situation: &Situation) -> Verdict {
-    // A session that goes on for a hook and stops again has nothing left to say: to keep it
-    // would be a loop.
-    if situation.is_continuation || situation.says_all_is_done {
-        return Verdict::Stop;
+pub(super) fn decide(context: &StopContext) -> StopDecision {
+    // A session that continued for a hook and stops again has nothing left to do: to keep it
+    // going would be a loop.
+    if context.is_continuation || context.says_all_is_done {
+        return StopDecision::Stop;
     }
-    match &situation.state {
-        Err(error) => corrupt(situation, error),
-        Ok(state) => judge_state(situation, state),
+    match &context.state {
+        Err(error) => corrupt(context, error),
+        Ok(state) => decide_by_state(context, state),
     }
 }
 
-fn judge_state(situation: &Situation, state: &State) -> Verdict {
+fn decide_by_state(context: &StopContext, state: &State) -> StopDecision {
     let phase = state.phase().unwrap_or_default();
     let is_execution = phase == "execution";
     if state.awaits_approval() || (!is_execution && !state.quick_mode()) {
-        return Verdict::Stop;
+        return StopDecision::Stop;
     }
     let limit = state.max_global_iterations();
     if state.global_iteration() >= limit {
-        return Verdict::StopSaying(format!(
+        return StopDecision::StopWithMessage(format!(
             "ERROR: Maximum global iterations ({limit}) reached. Review .progress.md for failure patterns."
         ));
     }
     if !is_execution {
-        return quick_mode(situation, phase);
+        return quick_mode(context, phase);
     }
-    let total = total(situation, state);
+    let total = total(context, state);
     if state.task_index() < total {
-        return go_on(situation, state, total);
+        return next_task(context, state, total);
     }
-    match situation.tasks.as_ref().map_or(0, open_rows) {
-        0 => Verdict::Stop,
-        open => incomplete(situation, state, total, open),
+    match context.tasks.as_ref().map_or(0, open_rows) {
+        0 => StopDecision::Stop,
+        open => incomplete(context, state, total, open),
     }
 }
 
-/// A state that counts nothing has not counted yet.
-fn total(situation: &Situation, state: &State) -> u32 {
+/// The number of tasks. A state with zero has not counted them yet.
+fn total(context: &StopContext, state: &State) -> u32 {
     let in_file = || {
-        situation
+        context
             .tasks
             .as_ref()
             .map_or(0, |file| file.runnable(false))
@@ -77,58 +78,58 @@ fn is_to_run(file: &TaskFile, row: RowId) -> bool {
     file.kind(row) == Some(TaskKind::Task) && !file.is_optional(row)
 }
 
-fn corrupt(situation: &Situation, error: &NotState) -> Verdict {
+fn corrupt(context: &StopContext, error: &NotState) -> StopDecision {
     let reason = fill(
         include_str!("corrupt.md"),
         &[
-            ("path", situation.shown.clone()),
-            ("spec", situation.spec.clone()),
+            ("path", context.shown.clone()),
+            ("spec", context.spec.clone()),
             ("why", error.to_string()),
         ],
     );
-    Verdict::GoOn {
+    StopDecision::Continue {
         reason,
-        message: format!("regreen: corrupt state file of {}", situation.spec),
+        message: format!("regreen: corrupt state file of {}", context.spec),
     }
 }
 
-fn quick_mode(situation: &Situation, phase: &str) -> Verdict {
+fn quick_mode(context: &StopContext, phase: &str) -> StopDecision {
     let reason = fill(
         include_str!("quick_mode.md"),
         &[
-            ("path", situation.shown.clone()),
-            ("spec", situation.spec.clone()),
+            ("path", context.shown.clone()),
+            ("spec", context.spec.clone()),
             ("phase", phase.to_owned()),
         ],
     );
-    Verdict::GoOn {
+    StopDecision::Continue {
         reason,
-        message: format!("regreen: quick mode, phase {phase} of {}", situation.spec),
+        message: format!("regreen: quick mode, phase {phase} of {}", context.spec),
     }
 }
 
-fn incomplete(situation: &Situation, state: &State, total: u32, open: usize) -> Verdict {
+fn incomplete(context: &StopContext, state: &State, total: u32, open: usize) -> StopDecision {
     let items = if open == 1 { "item" } else { "items" };
     let reason = fill(
         include_str!("incomplete.md"),
         &[
-            ("path", situation.shown.clone()),
+            ("path", context.shown.clone()),
             ("index", state.task_index().to_string()),
             ("total", total.to_string()),
             ("open", open.to_string()),
             ("items", items.to_owned()),
         ],
     );
-    Verdict::GoOn {
+    StopDecision::Continue {
         reason,
         message: format!("regreen: {open} unchecked {items} left in tasks.md"),
     }
 }
 
-fn go_on(situation: &Situation, state: &State, total: u32) -> Verdict {
+fn next_task(context: &StopContext, state: &State, total: u32) -> StopDecision {
     let number = state.task_index() + 1;
     let iteration = state.global_iteration();
-    let (heading, block) = current_tasks(situation, state);
+    let (heading, block) = current_tasks(context, state);
     let on_failure = if state.recovery_mode() {
         ", or write a fix task below it"
     } else {
@@ -137,11 +138,11 @@ fn go_on(situation: &Situation, state: &State, total: u32) -> Verdict {
     let reason = fill(
         include_str!("continue.md"),
         &[
-            ("spec", situation.spec.clone()),
+            ("spec", context.spec.clone()),
             ("number", number.to_string()),
             ("total", total.to_string()),
             ("global_iteration", iteration.to_string()),
-            ("path", situation.shown.clone()),
+            ("path", context.shown.clone()),
             ("index", state.task_index().to_string()),
             ("iteration", state.task_iteration().to_string()),
             ("max_iterations", state.max_task_iterations().to_string()),
@@ -151,16 +152,16 @@ fn go_on(situation: &Situation, state: &State, total: u32) -> Verdict {
             ("on_failure", on_failure.to_owned()),
         ],
     );
-    Verdict::GoOn {
+    StopDecision::Continue {
         reason,
         message: format!("regreen: iteration {iteration}, task {number}/{total}"),
     }
 }
 
-/// The current task as it stands in the file, or all neighbours that may run beside it.
-fn current_tasks(situation: &Situation, state: &State) -> (&'static str, String) {
+/// Returns the text of the current task, or of all tasks that may run in parallel with it.
+fn current_tasks(context: &StopContext, state: &State) -> (&'static str, String) {
     let one = "## Current Task";
-    let found = situation.tasks.as_ref().and_then(|file| {
+    let found = context.tasks.as_ref().and_then(|file| {
         let row = current_row(file, state.task_index())?;
         Some((file, row))
     });
@@ -178,8 +179,8 @@ fn current_tasks(situation: &Situation, state: &State) -> (&'static str, String)
     (heading, blocks.join("\n"))
 }
 
-/// The row that the state points at while it is open; else the first that is. An open fix
-/// comes before the task it is for.
+/// Returns the row that the state points at if it is open, else the first that is. An open fix
+/// comes before the task that it repairs.
 fn current_row(file: &TaskFile, index: u32) -> Option<RowId> {
     let next = match file.next(&Pick::default()) {
         Next::Run(row) | Next::CloseGroup(row) => Some(row),
@@ -191,7 +192,7 @@ fn current_row(file: &TaskFile, index: u32) -> Option<RowId> {
     at_index.filter(is_it).or(next)
 }
 
-/// The row itself and, if it may run beside others, those that follow and may as well.
+/// Returns the row and, if it may run in parallel, the rows after it that may as well.
 fn parallel_group(file: &TaskFile, row: RowId) -> Vec<RowId> {
     let is_parallel = |row: &RowId| {
         let task = file.task(*row);
@@ -205,7 +206,7 @@ fn parallel_group(file: &TaskFile, row: RowId) -> Vec<RowId> {
     to_run.take_while(is_parallel).take(LARGEST_GROUP).collect()
 }
 
-/// The texts are our own and name nothing else; a test fills each of them.
+/// Fills a built-in text; a test fills each of them.
 fn fill(text: &str, values: &[(&str, String)]) -> String {
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     let template = Template::parse(text, &names);
