@@ -1,6 +1,7 @@
 //! Finds the agent that a run uses.
 
-use regreen_agents::{Agent, AgentChoice, Interpreter, Known, Options};
+use regreen_agents::{Agent, AgentChoice, AgentOptions, CodingAgent, Interpreter};
+use regreen_model::AgentIdentity;
 use regreen_redaction::Masks;
 use regreen_workspace::{Programs, RealDisk};
 
@@ -15,27 +16,30 @@ pub fn find_agent(settings: &Settings, programs: &Programs) -> Agent {
     )
 }
 
-/// Returns the name of the agent, with the program that it brings.
-pub fn agent_name(settings: &Settings, agent: &Agent) -> String {
-    match settings.agent.value.choice() {
+/// Names the agent as the settings do, without secrets in its command line; `auto` becomes the
+/// agent that it stands for.
+pub fn identity(settings: &Settings, agent: &Agent) -> AgentIdentity {
+    let requested = &settings.agent.value;
+    let name = match requested.choice() {
         AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
-    }
+        _ => Masks::built_in().mask(&requested.to_string()),
+    };
+    AgentIdentity::new(name, agent.permissions())
 }
 
-fn look_up(choice: &AgentChoice, options: Options, has: impl Fn(&str) -> bool) -> Agent {
+fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -> bool) -> Agent {
     match choice {
         AgentChoice::Auto => {
-            let mut known = Known::ALL.into_iter();
+            let mut known = CodingAgent::ALL.into_iter();
             match known.find(|known| has(known.name())) {
-                Some(known) => Agent::Known(known, options),
+                Some(known) => Agent::CodingAgent(known, options),
                 // No agent is installed.
                 None => Agent::Shell(interpreter(has)),
             }
         }
         AgentChoice::Shell => Agent::Shell(interpreter(has)),
         AgentChoice::Command(line) => Agent::Command(line.clone()),
-        AgentChoice::Known(known) => Agent::Known(*known, options),
+        AgentChoice::CodingAgent(known) => Agent::CodingAgent(*known, options),
         AgentChoice::Acp(line) => Agent::Acp(line.clone(), options),
     }
 }
@@ -53,7 +57,7 @@ mod tests {
     use super::*;
 
     fn found(choice: &AgentChoice, here: &[&str]) -> Agent {
-        look_up(choice, Options::default(), |program| {
+        look_up(choice, AgentOptions::default(), |program| {
             here.contains(&program)
         })
     }

@@ -9,7 +9,7 @@ use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
 use regreen_store::{Fault, OpenError};
 use regreen_workspace::{
-    AsideError, CreateFileError, EditFileError, GitError, ReadError, SnapshotError, SpecError,
+    CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,
 };
 use thiserror::Error;
@@ -246,10 +246,10 @@ impl Problem {
     }
 
     /// From moving a file aside.
-    pub fn from_aside(error: AsideError) -> Self {
+    pub fn from_aside(error: MoveAsideError) -> Self {
         match error {
-            AsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
-            AsideError::Step(error) => Self::Step(error),
+            MoveAsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
+            MoveAsideError::Step(error) => Self::Step(error),
         }
     }
 
@@ -309,11 +309,6 @@ fn run_exit(error: &RunError) -> Exit {
     }
 }
 
-/// An agent as it is asked for, without what else is told of it.
-fn as_flag(agent: &str) -> &str {
-    agent.split(" (permissions: ").next().unwrap_or(agent)
-}
-
 fn run_hint(error: &RunError) -> Option<String> {
     Some(match error {
         RunError::Lock(TreeLockError::Held { .. }) => {
@@ -328,8 +323,8 @@ fn run_hint(error: &RunError) -> Option<String> {
         }
         RunError::OtherAgent { begun, found } => format!(
             "say which is meant: --agent '{}', or --agent '{}'; `agent` in your own configuration says it for all runs",
-            as_flag(begun),
-            as_flag(found)
+            begun.name(),
+            found.name()
         ),
         RunError::SetUp { .. } => return None,
     })

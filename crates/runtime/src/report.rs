@@ -252,7 +252,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
-    use regreen_agents::{AgentChoice, Known, Options};
+    use regreen_agents::{AgentChoice, AgentOptions, CodingAgent};
     use regreen_model::{
         AgentEvent, FailureKind, PickedTask, PromptKind, ResetTime, TaskId, TaskKey,
     };
@@ -322,11 +322,11 @@ mod tests {
     }
 
     fn agent(name: &str) -> Agent {
-        if let Some(known) = Known::named(name) {
-            return Agent::Known(known, Options::default());
+        if let Some(known) = CodingAgent::named(name) {
+            return Agent::CodingAgent(known, AgentOptions::default());
         }
         match name.parse() {
-            Ok(AgentChoice::Acp(line)) => Agent::Acp(line, Options::default()),
+            Ok(AgentChoice::Acp(line)) => Agent::Acp(line, AgentOptions::default()),
             Ok(AgentChoice::Command(line)) => Agent::Command(line),
             other => panic!("{name}: {other:?}"),
         }

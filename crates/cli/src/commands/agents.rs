@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regreen_agents::{Agent, Assignment, Known, Options, StdinPlan};
+use regreen_agents::{Agent, AgentOptions, Assignment, CodingAgent, StdinContent};
 use regreen_model::{PlainLine, PromptKind, TaskId};
 use regreen_redaction::Masks;
 use regreen_supervisor::{Chunk, Keepers, Marker, Spec, Stdin, Stream, TimeLimits};
@@ -39,7 +39,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
     let options = settings.agent_options();
     let chosen = find_agent(&settings, &programs);
     let mut page = String::new();
-    for known in Known::ALL {
+    for known in CodingAgent::ALL {
         let found = programs.find(&RealDisk, known.name());
         add_agent(&mut page, known, found.as_deref(), &options, &root)?;
     }
@@ -59,9 +59,9 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
 
 fn add_agent(
     page: &mut String,
-    known: Known,
+    known: CodingAgent,
     program: Option<&Path>,
-    options: &Options,
+    options: &AgentOptions,
     root: &Path,
 ) -> Result<(), Problem> {
     let name = known.name();
@@ -76,13 +76,13 @@ fn add_agent(
         output::path_from_home(program)
     );
     let _ = writeln!(page, "  login:  {}", login(known));
-    let agent = Agent::Known(known, options.clone());
+    let agent = Agent::CodingAgent(known, options.clone());
     let _ = writeln!(page, "  call:   {}\n", call(&agent, options, root));
     Ok(())
 }
 
 /// Tells whether there is a login, without reading it or asking a service.
-fn login(known: Known) -> String {
+fn login(known: CodingAgent) -> String {
     let credentials = known.credentials();
     let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(variable) = credentials.variables.iter().find(is_set) {
@@ -100,7 +100,7 @@ fn login(known: Known) -> String {
 }
 
 /// Returns the call as a person would type it.
-fn call(agent: &Agent, options: &Options, root: &Path) -> String {
+fn call(agent: &Agent, options: &AgentOptions, root: &Path) -> String {
     let Some(id) = TaskId::parse(TASK) else {
         return String::new();
     };
@@ -123,8 +123,8 @@ fn call(agent: &Agent, options: &Options, root: &Path) -> String {
     let environment: String = names.collect();
     let line = shell_words::join(&invocation.argv);
     match invocation.stdin {
-        StdinPlan::Text(_) => format!("{environment}{line} < PROMPT"),
-        StdinPlan::Empty | StdinPlan::Protocol => format!("{environment}{line}"),
+        StdinContent::Text(_) => format!("{environment}{line} < PROMPT"),
+        StdinContent::Empty | StdinContent::Protocol => format!("{environment}{line}"),
     }
 }
 

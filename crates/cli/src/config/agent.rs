@@ -34,7 +34,7 @@ impl RequestedAgent {
     /// Whether it names a program to run, which only the user may choose.
     fn names_program(&self) -> bool {
         match self.choice {
-            AgentChoice::Auto | AgentChoice::Shell | AgentChoice::Known(_) => false,
+            AgentChoice::Auto | AgentChoice::Shell | AgentChoice::CodingAgent(_) => false,
             AgentChoice::Command(_) | AgentChoice::Acp(_) => true,
         }
     }

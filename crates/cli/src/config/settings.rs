@@ -1,7 +1,7 @@
 //! The table of all settings.
 
-use regreen_agents::{Options, Permissions};
-use regreen_model::{Budget, Budgets, Limits, RepairPolicy, RunConfig, TaskId};
+use regreen_agents::{AgentOptions, Permissions};
+use regreen_model::{AgentIdentity, Budget, Budgets, Limits, RepairPolicy, RunConfig, TaskId};
 use serde_json::Value;
 
 use super::agent::{AgentArguments, AgentEnvironment, ModelName, RequestedAgent};
@@ -170,8 +170,8 @@ impl Settings {
     }
 
     /// Returns how the agent is called.
-    pub fn agent_options(&self) -> Options {
-        Options {
+    pub fn agent_options(&self) -> AgentOptions {
+        AgentOptions {
             permissions: self.agent_permissions.value,
             model: self.agent_model.value.get().map(str::to_owned),
             arguments: self.agent_args.value.words().to_vec(),
@@ -183,7 +183,7 @@ impl Settings {
     pub fn run_config(&self, spec: &str, only: Option<TaskId>) -> RunConfig {
         RunConfig {
             spec: spec.to_owned(),
-            agent: self.agent.value.to_string(),
+            agent: AgentIdentity::new(self.agent.value.to_string(), None),
             limits: Limits {
                 task_iterations: self.max_task_iterations.value.get(),
                 global_iterations: self.max_global_iterations.value.get(),

@@ -13,7 +13,7 @@ use regreen_runtime::{DelegateSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::output::Progress;
-use crate::agent_lookup::{agent_name, find_agent};
+use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
     AgentFlags, Configuration, Count, OptionalLimit, PromptTexts, SettingFlags, Settings,
     StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,
@@ -139,7 +139,7 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
         idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
-        agent_name: agent_name(&settings, &agent),
+        agent_name: identity(&settings, &agent).name().to_owned(),
         agent,
         prompts: texts.prompts,
         path: path_variable(),

@@ -16,7 +16,7 @@ use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
 use self::view::{View, palette};
-use crate::agent_lookup::{agent_name, find_agent};
+use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, SettingFlags, Settings, StoredLimits,
     usual_user_file,
@@ -106,7 +106,7 @@ impl PreparedRun {
         Ok(Self {
             config: with_recovery(
                 RunConfig {
-                    agent: named(&settings, &agent),
+                    agent: identity(&settings, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
                     spec_argument: spec_argument(&context, arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
@@ -176,15 +176,6 @@ fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
     let is_found = found.is_ok_and(|spec| spec.tasks == places.spec.tasks);
     let asked = asked.filter(|_| !is_found)?;
     Some(shell_words::quote(asked).into_owned())
-}
-
-/// Returns the name of the agent with its permissions.
-fn named(settings: &Settings, agent: &Agent) -> String {
-    let name = agent_name(settings, agent);
-    match agent.permissions() {
-        Some(permissions) => format!("{name} (permissions: {permissions})"),
-        None => name,
-    }
 }
 
 /// Checks that the file has a task to run, and the one that the user asks for.

@@ -1,0 +1,205 @@
+//! How a plan is shown, how agents change it, and the tasks that are written into it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ERROR_CHARS, Marker, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskId, TaskKey,
+    VerifyCommand,
+};
+
+/// One row of a plan as views show it: every task of the file from the top, without
+/// checklist items. Views get all rows each time the plan is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutlineRow {
+    pub key: TaskKey,
+    /// How far it is indented: 0 at the top, one more below a group or below the task that
+    /// it fixes.
+    pub depth: u16,
+    pub kind: OutlineKind,
+    pub done: bool,
+    /// Runs only when asked for.
+    pub optional: bool,
+}
+
+/// What a row of an outline is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutlineKind {
+    /// Written by a person, and run.
+    Task,
+    /// Repairs another task.
+    Fix,
+    /// Written by a person; ticked when the tasks below it are done.
+    Group,
+}
+
+impl OutlineRow {
+    /// Whether a person wrote it.
+    #[must_use]
+    pub fn is_original(&self) -> bool {
+        match self.kind {
+            OutlineKind::Task | OutlineKind::Group => true,
+            OutlineKind::Fix => false,
+        }
+    }
+}
+
+/// What an agent did to the plan while it worked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanChanges {
+    /// Rows of other tasks that it ticked: to be verified.
+    pub claims: Vec<Claim>,
+    /// Rows it removed twice: taken as skipped.
+    pub skipped: Vec<TaskKey>,
+    /// Rows it removed once: put back.
+    pub put_back: Vec<TaskKey>,
+    pub added: Vec<TaskKey>,
+    pub edited: Vec<TaskKey>,
+    pub warnings: Vec<String>,
+}
+
+/// Another task that the agent says is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub task: TaskKey,
+    pub verify: Vec<VerifyCommand>,
+}
+
+/// What an agent would like to change in the plan, as it wrote it. Whether it may is decided
+/// elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModificationRequest {
+    #[serde(rename = "type")]
+    pub modification: Modification,
+    pub original_task_id: TaskId,
+    #[serde(default)]
+    pub reasoning: String,
+    pub proposed_tasks: Vec<ProposedTask>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Modification {
+    /// The task is too big: these are its parts.
+    SplitTask,
+    /// Something has to be there first.
+    AddPrerequisite,
+    /// Something is left to do afterwards.
+    AddFollowup,
+}
+
+/// A task as an agent proposes it: the lines of a task file, or its parts by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProposedTask {
+    Lines(String),
+    #[serde(rename_all = "camelCase")]
+    Fields {
+        title: String,
+        #[serde(rename = "do", default)]
+        action: Option<String>,
+        #[serde(default)]
+        files: Option<String>,
+        #[serde(default)]
+        done_when: Option<String>,
+        #[serde(default)]
+        verify: Option<String>,
+        #[serde(default)]
+        commit: Option<String>,
+    },
+}
+
+/// Where a fix says to look when its original names no files.
+const SAME_FILES: &str = "Same directory as original";
+/// A Verify that nobody can run: the original is the judge.
+const VERIFY_BY_HAND: &str = "echo 'Verify manually'";
+const DEFAULT_SCOPE: &str = "recovery";
+const DEFAULT_ERROR_TYPE: &str = "error";
+
+/// A task that is to be written into a task file.
+///
+/// Text from outside is in [`PlainLine`]s. `files` and `verify` are copied from a task of
+/// the same file and may have several lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTask {
+    pub id: TaskId,
+    pub markers: Vec<Marker>,
+    pub title: PlainLine,
+    pub action: Option<PlainLine>,
+    /// Numbered below `action`.
+    pub steps: Vec<PlainLine>,
+    pub files: Option<String>,
+    pub done_when: Option<PlainLine>,
+    pub verify: Option<String>,
+    pub commit: Option<PlainLine>,
+}
+
+/// What a fix task is made of, besides the task it repairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FixOrigin<'a> {
+    pub error: &'a str,
+    pub attempted_fix: &'a str,
+    /// The spec's name; empty outside one.
+    pub scope: &'a str,
+    /// The failure's kind in words (`missing file`); empty without a diagnosis.
+    pub error_type: &'a str,
+    /// A fourth step, for a repeated blocker or for what regreen repaired itself.
+    pub extra_step: &'a str,
+}
+
+impl NewTask {
+    /// The task that repairs `parent`, which is called `parent_id` and failed as `origin` says.
+    #[must_use]
+    pub fn fix(id: TaskId, parent_id: &TaskId, parent: &Task, origin: FixOrigin<'_>) -> Self {
+        let summary = PlainLine::first_of(origin.error, SUMMARY_CHARS)
+            .or(&format!("task {parent_id} failure"));
+        let error = PlainLine::flatten(origin.error, ERROR_CHARS).or(TaskFailure::NO_ERROR);
+        let attempted =
+            PlainLine::flatten(origin.attempted_fix, ERROR_CHARS).or(TaskFailure::NO_ATTEMPTED_FIX);
+        let scope = PlainLine::first_of(origin.scope, SUMMARY_CHARS).or(DEFAULT_SCOPE);
+        let error_type =
+            PlainLine::first_of(origin.error_type, SUMMARY_CHARS).or(DEFAULT_ERROR_TYPE);
+        Self {
+            id,
+            markers: vec![Marker::Fix(Some(parent_id.clone()))],
+            title: joined("Fix: ", &summary, ""),
+            action: Some(joined("Address the error: ", &error, "")),
+            steps: fix_steps(&error, &attempted, origin.extra_step),
+            files: Some(or_text(parent.fields.files.as_deref(), SAME_FILES)),
+            done_when: Some(joined("Error \"", &error, "\" no longer occurs")),
+            verify: Some(or_text(parent.fields.verify.as_deref(), VERIFY_BY_HAND)),
+            commit: Some(joined(
+                &format!("fix({scope}): address "),
+                &error_type,
+                &format!(" from task {parent_id}"),
+            )),
+        }
+    }
+}
+
+fn fix_steps(error: &PlainLine, attempted: &PlainLine, extra: &str) -> Vec<PlainLine> {
+    let mut steps = vec![
+        joined("Analyze the failure: ", attempted, ""),
+        PlainLine::flatten("Review related code in Files list", ERROR_CHARS),
+        joined("Implement fix for: ", error, ""),
+    ];
+    let extra = PlainLine::flatten(extra, ERROR_CHARS);
+    if !extra.is_empty() {
+        steps.push(extra);
+    }
+    steps
+}
+
+/// Our words around a harmless line; the line's limit is for the line, not for our words.
+fn joined(before: &str, line: &PlainLine, after: &str) -> PlainLine {
+    PlainLine::flatten(&format!("{before}{line}{after}"), usize::MAX)
+}
+
+fn or_text(text: Option<&str>, fallback: &str) -> String {
+    match text.map(str::trim) {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => fallback.to_owned(),
+    }
+}

@@ -1,0 +1,293 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::named_enum;
+
+/// A repair of the environment that a failure suggests. Only a candidate: whether it may be
+/// carried out is decided by looking at the workspace.
+///
+/// Never a shell string: names and paths, each an argument of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum RepairAction {
+    AptInstall {
+        args: Vec<String>,
+    },
+    /// Something only a person can give.
+    Ask {
+        what: String,
+    },
+    CargoAdd {
+        args: Vec<String>,
+    },
+    CargoInstall {
+        args: Vec<String>,
+    },
+    ChmodX {
+        path: String,
+    },
+    CleanCache {
+        path: String,
+    },
+    /// From the first path to the second.
+    CopyFile {
+        args: Vec<String>,
+    },
+    CrlfToLf {
+        path: String,
+    },
+    /// The pid, and the start in clock ticks since boot: together they name one process for
+    /// good.
+    EndProcess {
+        args: Vec<String>,
+    },
+    GoGet {
+        args: Vec<String>,
+    },
+    Mkdir {
+        path: String,
+    },
+    /// Without names: what the manifest lists.
+    NpmInstall {
+        args: Vec<String>,
+    },
+    PipInstall {
+        args: Vec<String>,
+    },
+    RemoveStaleLock {
+        path: String,
+    },
+    /// A program of the project itself, as argv.
+    Run {
+        args: Vec<String>,
+    },
+    RunFormatter {
+        args: Vec<String>,
+    },
+    /// Names, or `NAME=value`.
+    SetEnv {
+        args: Vec<String>,
+    },
+    VenvCreate {
+        path: String,
+    },
+}
+
+impl RepairAction {
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::AptInstall { .. } => "apt_install",
+            Self::Ask { .. } => "ask",
+            Self::CargoAdd { .. } => "cargo_add",
+            Self::CargoInstall { .. } => "cargo_install",
+            Self::ChmodX { .. } => "chmod_x",
+            Self::CleanCache { .. } => "clean_cache",
+            Self::CopyFile { .. } => "copy_file",
+            Self::CrlfToLf { .. } => "crlf_to_lf",
+            Self::EndProcess { .. } => "end_process",
+            Self::GoGet { .. } => "go_get",
+            Self::Mkdir { .. } => "mkdir",
+            Self::NpmInstall { .. } => "npm_install",
+            Self::PipInstall { .. } => "pip_install",
+            Self::RemoveStaleLock { .. } => "remove_stale_lock",
+            Self::Run { .. } => "run",
+            Self::RunFormatter { .. } => "run_formatter",
+            Self::SetEnv { .. } => "set_env",
+            Self::VenvCreate { .. } => "venv_create",
+        }
+    }
+
+    /// The action of that name; `None` if there is none, or it wants another number of
+    /// arguments.
+    #[must_use]
+    pub fn from_parts(name: &str, args: Vec<String>) -> Option<Self> {
+        let one = |args: Vec<String>| <[String; 1]>::try_from(args).ok().map(|[one]| one);
+        Some(match name {
+            "apt_install" => Self::AptInstall { args },
+            "ask" => Self::Ask { what: one(args)? },
+            "cargo_add" => Self::CargoAdd { args },
+            "cargo_install" => Self::CargoInstall { args },
+            "chmod_x" => Self::ChmodX { path: one(args)? },
+            "clean_cache" => Self::CleanCache { path: one(args)? },
+            "copy_file" => Self::CopyFile { args },
+            "crlf_to_lf" => Self::CrlfToLf { path: one(args)? },
+            "end_process" => Self::EndProcess { args },
+            "go_get" => Self::GoGet { args },
+            "mkdir" => Self::Mkdir { path: one(args)? },
+            "npm_install" => Self::NpmInstall { args },
+            "pip_install" => Self::PipInstall { args },
+            "remove_stale_lock" => Self::RemoveStaleLock { path: one(args)? },
+            "run" => Self::Run { args },
+            "run_formatter" => Self::RunFormatter { args },
+            "set_env" => Self::SetEnv { args },
+            "venv_create" => Self::VenvCreate { path: one(args)? },
+            _ => return None,
+        })
+    }
+
+    /// Whether it is done as a whole or not at all, and runs no program.
+    #[must_use]
+    pub fn is_one_step(&self) -> bool {
+        match self {
+            Self::ChmodX { .. }
+            | Self::CleanCache { .. }
+            | Self::CopyFile { .. }
+            | Self::CrlfToLf { .. }
+            | Self::EndProcess { .. }
+            | Self::Mkdir { .. }
+            | Self::RemoveStaleLock { .. }
+            | Self::SetEnv { .. } => true,
+            Self::AptInstall { .. }
+            | Self::Ask { .. }
+            | Self::CargoAdd { .. }
+            | Self::CargoInstall { .. }
+            | Self::GoGet { .. }
+            | Self::NpmInstall { .. }
+            | Self::PipInstall { .. }
+            | Self::Run { .. }
+            | Self::RunFormatter { .. }
+            | Self::VenvCreate { .. } => false,
+        }
+    }
+
+    /// What it is done with or to.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<&str> {
+        match self {
+            Self::AptInstall { args }
+            | Self::CargoAdd { args }
+            | Self::CargoInstall { args }
+            | Self::CopyFile { args }
+            | Self::EndProcess { args }
+            | Self::GoGet { args }
+            | Self::NpmInstall { args }
+            | Self::PipInstall { args }
+            | Self::Run { args }
+            | Self::RunFormatter { args }
+            | Self::SetEnv { args } => args.iter().map(String::as_str).collect(),
+            Self::Ask { what: one }
+            | Self::ChmodX { path: one }
+            | Self::CleanCache { path: one }
+            | Self::CrlfToLf { path: one }
+            | Self::Mkdir { path: one }
+            | Self::RemoveStaleLock { path: one }
+            | Self::VenvCreate { path: one } => vec![one],
+        }
+    }
+}
+
+/// `pip_install PyYAML`.
+impl fmt::Display for RepairAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        for argument in self.arguments() {
+            write!(f, " {argument}")?;
+        }
+        Ok(())
+    }
+}
+
+named_enum! {
+    /// What regreen may repair by itself.
+    #[derive(
+        Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum RepairPolicy {
+        /// What inspection allows.
+        #[default]
+        Safe = "safe",
+        /// Nothing that a person has not agreed to.
+        Ask = "ask",
+        Off = "off",
+    }
+}
+
+/// What a look at the workspace says of a repair that a failure suggests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "inspection", rename_all = "snake_case")]
+pub enum Inspection {
+    /// A machine may do it.
+    Allowed(PlannedRepair),
+    /// It would help, and a person has to say so.
+    Ask {
+        #[serde(flatten)]
+        repair: PlannedRepair,
+        why: String,
+    },
+    /// It looks like a repair, and no machine may do it.
+    Refused { why: String },
+    /// No repair is known for it.
+    Nothing,
+}
+
+/// A repair with its values as they were found in the workspace, never as a text named them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRepair {
+    pub action: RepairAction,
+    /// What it does, in one line for people: `install PyYAML from requirements.txt into .venv`.
+    pub does: String,
+}
+
+/// What came of a repair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum RepairResult {
+    /// It was carried out, and a second look says that it holds.
+    Done {
+        /// What was done, in one line for people.
+        did: String,
+        /// What later processes of the run find in their environment.
+        #[serde(default)]
+        environment: Vec<(String, String)>,
+    },
+    /// It was refused at the last moment, failed, or did not help; what it had changed is
+    /// undone where it can be.
+    Failed { why: String },
+}
+
+/// What a look at a workspace shows to somebody who knows nothing of it. All of it is text
+/// from outside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    pub main_files: Vec<String>,
+    pub configuration: Vec<String>,
+    pub test_folders: Vec<String>,
+    pub looked_up: Vec<LookedUp>,
+}
+
+/// Where something that somebody named is to be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LookedUp {
+    pub name: String,
+    /// Files that are called so.
+    pub files: Vec<String>,
+    /// Lines in which it stands: `src/a.py:12: import auth`.
+    pub lines: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_is_written_with_its_name_and_arguments() {
+        let install = RepairAction::PipInstall {
+            args: vec!["PyYAML".to_owned()],
+        };
+        assert_eq!(
+            serde_json::to_string(&install).unwrap(),
+            r#"{"action":"pip_install","args":["PyYAML"]}"#
+        );
+        assert_eq!(install.to_string(), "pip_install PyYAML");
+        let chmod: RepairAction =
+            serde_json::from_str(r#"{"action":"chmod_x","path":"run.sh"}"#).unwrap();
+        assert_eq!(chmod.name(), "chmod_x");
+        let args = vec!["run.sh".to_owned()];
+        assert_eq!(RepairAction::from_parts("chmod_x", args), Some(chmod));
+        assert_eq!(RepairAction::from_parts("chmod_x", Vec::new()), None);
+        assert_eq!(RepairAction::from_parts("rm_rf", Vec::new()), None);
+    }
+}
