@@ -1,4 +1,4 @@
-//! `regreen skip`, `done` and `retry`: what a person decides about a task outside a run.
+//! `regreen skip`, `done` and `retry`: decisions about a task, made outside a run.
 
 use std::collections::BTreeSet;
 
@@ -14,35 +14,35 @@ use crate::output;
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
 use crate::spec_context::SpecContext;
-use crate::state_file::forgive;
+use crate::state_file::reset_fix_budgets;
 
-/// Makes the task's box say it, and journals the choice.
+/// Sets the task's box accordingly, and records the choice for later runs.
 pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     let context = SpecContext::with_flag(arguments.spec.as_deref())?;
-    // Whoever mistypes an id is told before anything is made.
-    meant(&context, arguments)?;
+    // A mistyped id is reported before anything is created.
+    select(&context, arguments)?;
     let places = &context.places;
     // While a run is at work, a tick would be taken for a claim of its agent.
     let _lock = take_tree(places, Purpose::Change)?;
-    let (plan, selected) = meant(&context, arguments)?;
-    let tasks = concerned(&plan, &selected, what);
+    let (plan, selected) = select(&context, arguments)?;
+    let tasks = affected_tasks(&plan, &selected, what);
     let mut store = open_store(places)?;
-    // The boxes first: a choice that is journaled relies on them.
+    // The boxes come first: a recorded choice relies on them.
     match what {
         ChoiceKind::Skip => {}
         ChoiceKind::Done => drop(set_boxes(places, &tasks, true)?),
         ChoiceKind::Retry => {
-            empty_boxes(places, &plan, &selected, &tasks)?;
-            forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+            untick_tasks(places, &plan, &selected, &tasks)?;
+            reset_fix_budgets(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
         }
     }
-    journal(&mut store, places, &tasks, what)?;
-    output::print(&told(&selected, &tasks, what))?;
+    record_choice(&mut store, places, &tasks, what)?;
+    output::print(&message(&selected, &tasks, what))?;
     Ok(Exit::Success)
 }
 
-/// Later runs go by it.
-pub fn journal(
+/// Records the choice, which later runs follow.
+pub fn record_choice(
     store: &mut Store,
     places: &Places,
     tasks: &[TaskKey],
@@ -56,14 +56,15 @@ pub fn journal(
     Ok(())
 }
 
-fn meant(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedTask), Problem> {
+fn select(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedTask), Problem> {
     let plan = Plan::read(context)?;
     let selected = plan.find(arguments, std::iter::empty())?;
     Ok((plan, selected))
 }
 
-/// What is done is not skipped, and stays done when the rest of its group is tried again.
-fn concerned(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec<TaskKey> {
+/// Returns the tasks that the choice is about. A finished task is not skipped, and stays finished
+/// when the rest of its group is tried again.
+fn affected_tasks(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec<TaskKey> {
     let all = plan.with_tasks_below(selected);
     let is_open = |key: &&TaskKey| !plan.is_done(key);
     let open: Vec<TaskKey> = all.iter().filter(is_open).cloned().collect();
@@ -74,7 +75,7 @@ fn concerned(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec<Task
     }
 }
 
-fn told(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> String {
+fn message(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> String {
     let id = &selected.key.id;
     let others = tasks.iter().filter(|key| **key != selected.key);
     let others: Vec<String> = others.map(|key| key.id.to_string()).collect();
@@ -100,8 +101,8 @@ fn told(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> String 
     }
 }
 
-/// The task itself with those of the others that are no fixes.
-pub fn reopened(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) -> Vec<TaskKey> {
+/// Returns the selected task, and those of the others that are not fixes.
+pub fn tasks_to_reopen(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) -> Vec<TaskKey> {
     let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != selected.key;
     let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
     let mut keys: Vec<TaskKey> = tasks.chain([selected.key.clone()]).collect();
@@ -110,20 +111,20 @@ pub fn reopened(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) -> Vec<
     keys
 }
 
-/// The boxes of these tasks are to be empty, and with them that of the task itself and those of
-/// the groups around it. Whether any was not.
-pub fn empty_boxes(
+/// Unticks these tasks, the selected task and the groups around it. Returns whether that changed
+/// the file.
+pub fn untick_tasks(
     places: &Places,
     plan: &Plan,
     selected: &SelectedTask,
     tasks: &[TaskKey],
 ) -> Result<bool, Problem> {
-    let mut keys = reopened(plan, selected, tasks);
+    let mut keys = tasks_to_reopen(plan, selected, tasks);
     keys.extend(plan.groups_around(selected));
     set_boxes(places, &keys, false)
 }
 
-/// The boxes of tasks are to be so; whether any was not.
+/// Sets the boxes of these tasks. Returns whether that changed the file.
 fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Problem> {
     let path = &places.spec.tasks;
     let mut changed = false;
@@ -137,7 +138,7 @@ fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Prob
             Ok(made.map(|file| file.text().to_owned()))
         });
         let edited = edited.map_err(|error| Problem::from_edit(error, path))?;
-        super::tasks::report(&edited);
+        super::tasks::report_edit(&edited);
     }
     Ok(changed)
 }

@@ -15,7 +15,7 @@ use regreen_workspace::{
 
 use crate::exit::Exit;
 use crate::output;
-use crate::plan::row_named;
+use crate::plan::row_with_id;
 use crate::problem::Problem;
 use crate::state_file;
 
@@ -92,7 +92,7 @@ fn untick(which: &Which) -> Result<Exit, Problem> {
     edit(which, TaskFile::untick)
 }
 
-/// With `--write` the new task's id is printed, so that a script knows it.
+/// Inserts a fix task. With `--write`, prints its id for scripts.
 fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
     let which = &arguments.which;
     let map = state_file::fixes_beside(&which.file, which.write)?;
@@ -108,7 +108,7 @@ fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-/// Makes an edit, in the file with `--write`, else on standard output.
+/// Edits the file with `--write`; else prints the edited text.
 fn edit(
     which: &Which,
     mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
@@ -127,12 +127,12 @@ fn edit(
     Ok(Exit::Success)
 }
 
-/// The file may have changed since it was first read: the row is looked up again.
+/// Edits the file. Looks the row up again, because the file may have changed since it was read.
 fn write(
     which: &Which,
     mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
 ) -> Result<(), Problem> {
-    // Whatever becomes of the edit, saves found in leftovers are told.
+    // Saves found in leftovers are reported, even if the edit fails.
     for found in recover_leftovers(&RealDisk, &which.file)
         .into_iter()
         .flatten()
@@ -146,12 +146,12 @@ fn write(
         Ok(made.map(|edited| edited.text().to_owned()))
     })
     .map_err(|error| Problem::from_edit(error, &which.file))?;
-    report(&edited);
+    report_edit(&edited);
     Ok(())
 }
 
-/// What people should know about how it was written.
-pub fn report(edited: &EditReport) {
+/// Prints what people should know about how a file was written.
+pub fn report_edit(edited: &EditReport) {
     for found in &edited.recovered {
         output::note(&found.to_string());
     }
@@ -163,7 +163,7 @@ pub fn report(edited: &EditReport) {
 }
 
 fn find(file: &TaskFile, which: &Which) -> Result<RowId, Problem> {
-    row_named(file, &which.file, &which.id, which.line)
+    row_with_id(file, &which.file, &which.id, which.line)
 }
 
 fn fix(
