@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::choices::choices_where;
+use crate::choice::choices_where;
 use crate::{CommandSeq, Fault, RunError, RunId, StepNo, Store};
 
 /// Why no copy was made.

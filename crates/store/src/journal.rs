@@ -2,13 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::open::{FULL, SYNCHRONOUS};
-use crate::runs::run_number;
-use crate::steps::{insert_step, read_step};
-use crate::{
-    CommandSeq, Fault, HistoryRow, IssuedCommand, RecordError, RunError, RunId, Step, StepNo,
-    Store, history,
-};
+use crate::history::record_row;
+use crate::run::run_number;
+use crate::step::{insert_step, read_step};
+use crate::store::{FULL, SYNCHRONOUS};
+use crate::{CommandSeq, Fault, HistoryRow, IssuedCommand, RecordError, RunError, RunId, Step, StepNo, Store};
 
 /// Why a step was not stored. Nothing of it was.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +54,7 @@ impl Store {
         let tx = self.write()?;
         append_step(&tx, run, step)?;
         for row in history {
-            history::record(&tx, row)?;
+            record_row(&tx, row)?;
         }
         tx.commit()?;
         Ok(())

@@ -1,11 +1,11 @@
 //! A run as text: one line about it, then one line per step.
 
-use std::io::{self, BufRead, Lines};
+use std::io::{BufRead, Lines, self};
 
 use serde::{Deserialize, Serialize};
 
 use crate::journal::append_step;
-use crate::runs::{insert_end, insert_run, is_taken};
+use crate::run::{insert_end, insert_run, is_taken};
 use crate::{AppendError, Fault, Run, RunEnd, RunError, RunId, Step, StepNo, Store};
 
 /// The version of the text; higher ones are refused.

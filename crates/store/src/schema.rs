@@ -3,7 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use rusqlite_migration::{HookError, M, Migrations};
 
-use crate::{Fault, OpenError, tally};
+use crate::row::count_rows_once;
+use crate::{Fault, OpenError};
 
 /// In the order they are applied; the nth leads to version n. Once released a file never
 /// changes, and what it made is only ever added to.
@@ -18,7 +19,7 @@ const MIGRATIONS: [Migration; 4] = [
     },
     Migration {
         sql: include_str!("../sql/0003_tally_and_choices.sql"),
-        then: tally::begin,
+        then: count_rows_once,
     },
     Migration {
         sql: include_str!("../sql/0004_delegations.sql"),

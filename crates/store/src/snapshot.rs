@@ -1,9 +1,8 @@
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::column::{json, whole};
 use crate::journal::last_step;
-use crate::row_sum::{check_sum, with_sum};
-use crate::runs::run_number;
+use crate::row::{check_sum, json, whole, with_sum};
+use crate::run::run_number;
 use crate::{Fault, Payload, RunError, RunId, StepNo, Store};
 
 const COLUMNS: &str = "run, step, version, state, sum";

@@ -5,14 +5,10 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use regreen_model::{ChoiceKind, PersonChoice};
-use regreen_store::{
-    Attempt, CommandSeq, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot,
-    Step, StepNo, Store,
-};
+use regreen_store::{Attempt, CommandSeq, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot, Step, StepNo, Store};
 use rusqlite::Connection;
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, fill, green, snapshot, step, task};
+use crate::fixture::{Folder, NOON, begin, fill, green, snapshot, step, task};
 
 /// What resuming depends on.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,12 @@
 //! What it costs, for the design page. Measured on demand: numbers are no promise of a test.
 
-use std::fs::{self, File};
+use std::fs::{File, self};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use regreen_store::{StepNo, Store};
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, step};
+use crate::fixture::{Folder, NOON, begin, step};
 
 /// The tenth, the half and the 99th of a hundred: on a busy machine the first is nearest to
 /// what the thing itself costs.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use regreen_store::{Fault, HistoryRow, OpenError, RunId, StepNo, Store};
 use rusqlite::Connection;
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, begun, ended, failed, green, snapshot, step};
+use crate::fixture::{Folder, NOON, begin, begun, ended, failed, green, snapshot, step};
 
 const VERSION_1: &str = include_str!("../fixtures/v1.sql");
 const VERSION_2: &str = include_str!("../fixtures/v2.sql");

@@ -4,9 +4,7 @@ use regreen_model::{ChoiceKind, PersonChoice, TaskKey};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::column::{task_columns, task_from_row};
-use crate::row_sum::{check_sum, with_sum};
-use crate::tally::Tally;
+use crate::row::{Tally, check_sum, task_columns, task_from_row, with_sum};
 use crate::{Fault, Store};
 
 const COLUMNS: &str = "number, spec, task_id, occurrence, title, what, at_ms, sum";

@@ -1,17 +1,52 @@
-//! Steps to store, and a store full of them.
+//! Folders for a store, steps to store, and tests whose inner half runs in a process of its own.
 
 use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use regreen_model::{
-    ChoiceKind, Confidence, Failure, FailureCategory, FailureKind, RetryMode, TaskId, TaskKey,
-};
-use regreen_store::{
-    Attempt, AttemptKey, CommandSeq, FailureRow, HistoryRow, IssuedCommand, NewRun, Payload,
-    RunEnd, RunId, Snapshot, Step, StepNo, Store,
-};
+use regreen_model::{ChoiceKind, Confidence, Failure, FailureCategory, FailureKind, RetryMode, TaskId, TaskKey};
+use regreen_store::{Attempt, AttemptKey, CommandSeq, FailureRow, HistoryRow, IssuedCommand, NewRun, Payload, RunEnd, RunId, Snapshot, Step, StepNo, Store};
 use serde_json::json;
+use tempfile::TempDir;
 
-use crate::folder::NOON;
+pub(crate) const NOON: i64 = 1_763_294_400_000;
+
+/// A folder with room for one store.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    /// In memory where there is such a place: most tests are about what is stored, and need
+    /// not wait for a disk.
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap()))
+    }
+
+    pub(crate) fn on_disk() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.path("regreen.db")
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        Store::open(&self.file(), NOON).unwrap()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
 
 pub(crate) fn payload(kind: &str, text: &str) -> Payload {
     Payload::new(kind, 1, &json!({ "text": text })).unwrap()
@@ -162,4 +197,26 @@ pub(crate) fn snapshot(n: u64) -> Snapshot {
         step: StepNo(n),
         state: payload("State", &format!("after {n}")),
     }
+}
+
+const PLACE: &str = "REGREEN_TEST_STORE";
+
+/// This program once more, to run only the ignored test `inner` on `file`.
+pub(crate) fn again(inner: &str, file: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
+        .args(["--exact", inner, "--ignored"])
+        .env(PLACE, file);
+    command
+}
+
+/// The file the outer half prepared; none if the inner half was started on its own.
+pub(crate) fn prepared() -> Option<PathBuf> {
+    env::var_os(PLACE).map(PathBuf::from)
+}
+
+/// A name that matches no test would succeed as well, so success alone proves nothing.
+pub(crate) fn assert_passed(output: &Output) {
+    let ran = String::from_utf8_lossy(&output.stdout).contains("1 passed");
+    assert!(output.status.success() && ran, "{output:#?}");
 }

@@ -1,0 +1,166 @@
+//! Rows: values on their way into and out of columns, checksums, and how many rows there must be.
+
+use regreen_model::{TaskId, TaskKey};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, Row, params_from_iter};
+use serde::de::DeserializeOwned;
+
+use crate::Fault;
+
+/// SQLite's integers end at 2⁶³. Nothing that is counted here comes near.
+pub(crate) fn whole(number: u64) -> Value {
+    Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, Fault> {
+    let text = row.get_ref(column)?.as_str();
+    let text = text.map_err(|error| Fault::damaged(error.to_string()))?;
+    serde_json::from_str(text).map_err(|error| Fault::damaged(error.to_string()))
+}
+
+/// What a task's key is in every table that has one.
+pub(crate) fn task_columns(task: &TaskKey) -> [Value; 3] {
+    [
+        task.id.as_str().to_owned().into(),
+        task.occurrence.into(),
+        task.title.clone().into(),
+    ]
+}
+
+/// From the three columns that begin at `first`.
+pub(crate) fn task_from_row(row: &Row<'_>, first: usize) -> Result<TaskKey, Fault> {
+    let id: String = row.get(first)?;
+    Ok(TaskKey {
+        id: TaskId::try_from(id).map_err(Fault::Damaged)?,
+        occurrence: row.get(first + 1)?,
+        title: row.get(first + 2)?,
+    })
+}
+
+/// The sum of a row about to be stored.
+pub(crate) fn sum_of(columns: &[Value]) -> i64 {
+    sum(columns.iter().map(ValueRef::from))
+}
+
+/// Adds the sum as the last column.
+pub(crate) fn with_sum(mut columns: Vec<Value>) -> Vec<Value> {
+    columns.push(Value::Integer(sum_of(&columns)));
+    columns
+}
+
+/// Refuses a row whose first `count` columns are not those the sum after them was made of.
+pub(crate) fn check_sum(row: &Row<'_>, table: &str, count: usize) -> Result<(), Fault> {
+    let mut columns = Vec::with_capacity(count);
+    for index in 0..count {
+        columns.push(row.get_ref(index)?);
+    }
+    let stored: i64 = row.get(count)?;
+    if sum(columns.iter().copied()) == stored {
+        Ok(())
+    } else {
+        Err(Fault::damaged(format!(
+            "a row of {table} does not match its checksum"
+        )))
+    }
+}
+
+fn sum<'v>(columns: impl Iterator<Item = ValueRef<'v>>) -> i64 {
+    let mut hasher = crc32fast::Hasher::new();
+    for column in columns {
+        add(&mut hasher, column);
+    }
+    i64::from(hasher.finalize())
+}
+
+/// Kind and length go in too, so that text cannot move from one column to the next.
+fn add(hasher: &mut crc32fast::Hasher, column: ValueRef<'_>) {
+    let (kind, bytes): (u8, &[u8]) = match column {
+        ValueRef::Null => (0, &[]),
+        ValueRef::Integer(number) => return add_number(hasher, 1, number.to_le_bytes()),
+        ValueRef::Real(number) => return add_number(hasher, 2, number.to_le_bytes()),
+        ValueRef::Text(bytes) => (3, bytes),
+        ValueRef::Blob(bytes) => (4, bytes),
+    };
+    hasher.update(&[kind]);
+    hasher.update(&(bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+fn add_number(hasher: &mut crc32fast::Hasher, kind: u8, bytes: [u8; 8]) {
+    hasher.update(&[kind]);
+    hasher.update(&bytes);
+}
+
+/// How many rows there must be of what resuming depends on, kept on a page of its own: rows
+/// that vanish with theirs are missed.
+///
+/// Steps and owed commands are counted by their run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally {
+    pub(crate) runs: i64,
+    pub(crate) ends: i64,
+    pub(crate) choices: i64,
+}
+
+/// The first tally of a file, from what is in it.
+pub(crate) fn count_rows_once(conn: &Connection) -> Result<(), rusqlite::Error> {
+    let sql = "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM run_ends),
+                      (SELECT count(*) FROM choices)";
+    let tally = conn.query_row(sql, [], |row| {
+        Ok(Tally {
+            runs: row.get(0)?,
+            ends: row.get(1)?,
+            choices: row.get(2)?,
+        })
+    })?;
+    let sql = "INSERT INTO tally (runs, ends, choices, sum, one) VALUES (?, ?, ?, ?, 1)";
+    conn.execute(sql, params_from_iter(with_sum(tally.columns())))?;
+    Ok(())
+}
+
+impl Tally {
+    pub(crate) fn read(conn: &Connection) -> Result<Self, Fault> {
+        let sql = "SELECT runs, ends, choices, sum FROM tally WHERE one = 1";
+        let mut statement = conn.prepare_cached(sql)?;
+        let mut rows = statement.query([])?;
+        let Some(row) = rows.next()? else {
+            return Err(Fault::damaged("the tally is missing"));
+        };
+        check_sum(row, "tally", 3)?;
+        Ok(Self {
+            runs: row.get(0)?,
+            ends: row.get(1)?,
+            choices: row.get(2)?,
+        })
+    }
+
+    pub(crate) fn write(self, conn: &Connection) -> Result<(), Fault> {
+        let sql = "UPDATE tally SET runs = ?, ends = ?, choices = ?, sum = ? WHERE one = 1";
+        conn.prepare_cached(sql)?
+            .execute(params_from_iter(with_sum(self.columns())))?;
+        Ok(())
+    }
+
+    fn columns(self) -> Vec<Value> {
+        vec![self.runs.into(), self.ends.into(), self.choices.into()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    #[test]
+    fn text_that_moves_between_columns_changes_the_sum() {
+        assert_ne!(
+            sum_of(&[text("ab"), text("c")]),
+            sum_of(&[text("a"), text("bc")])
+        );
+        assert_ne!(sum_of(&[Value::Null]), sum_of(&[text("")]));
+        assert_ne!(sum_of(&[Value::Integer(0)]), sum_of(&[Value::Real(0.0)]));
+    }
+}
