@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::RelPath;
 
-use super::exclusions::{is_excluded_name, marks_its_folder};
-
 /// The files and links of a workspace, and how far the list goes.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
@@ -85,4 +83,38 @@ fn sorted_paths(folder: &Path) -> Option<Vec<PathBuf>> {
 
 fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
+/// Folders that programs fill and nobody writes by hand.
+const NAMES: [&str; 18] = [
+    ".cache",
+    ".direnv",
+    ".git",
+    ".gradle",
+    ".hg",
+    ".jj",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".regreen",
+    ".ruff_cache",
+    ".svn",
+    ".terraform",
+    ".tox",
+    ".turbo",
+    ".venv",
+    "__pycache__",
+    "node_modules",
+];
+
+/// Files by which programs mark a folder as theirs: caches (among them cargo's `target`)
+/// and Python environments of any name.
+const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
+
+pub(super) fn is_excluded_name(name: &[u8]) -> bool {
+    NAMES.iter().any(|excluded| excluded.as_bytes() == name)
+}
+
+pub(super) fn marks_its_folder(name: &[u8]) -> bool {
+    MARKS.iter().any(|mark| mark.as_bytes() == name)
 }

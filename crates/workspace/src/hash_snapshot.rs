@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Change, ChangeKind, RelPath};
 
-use super::walk::walk;
+use crate::walk::walk;
 
 /// Two saves within this time may carry the same time stamp on some file systems.
 const STAMP_STEP: Duration = Duration::from_secs(2);
@@ -82,12 +82,12 @@ impl HashSnapshot {
         limits: HashLimits,
         now: SystemTime,
     ) -> Self {
-        Self::take_all_but(&BTreeSet::new(), root, previous, limits, now)
+        Self::take_excluding(&BTreeSet::new(), root, previous, limits, now)
     }
 
     /// The same without some files, which need not be read then.
     #[must_use]
-    pub fn take_all_but(
+    pub fn take_excluding(
         leave_out: &BTreeSet<RelPath>,
         root: &Path,
         previous: Option<&HashSnapshot>,

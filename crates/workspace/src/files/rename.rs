@@ -2,8 +2,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::disk::{Disk, NewFileAccess};
-use super::step::{Doing, StepError};
+use super::disk::{Disk, IoContext, NewFileAccess, StepError};
 use super::target::Target;
 
 /// Moves `from` to the first free `<target>.<word>-<n>`, n from 1; replaces nothing.
@@ -19,7 +18,7 @@ pub(crate) fn move_to_free_name(
         match move_new(disk, from, &free) {
             Ok(()) => return Ok(free),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(error).doing("move aside to", &free),
+            Err(error) => return Err(error).context("move aside to", &free),
         }
     }
 }
@@ -61,4 +60,53 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
     )
+}
+
+const CORRUPT: &str = "corrupt";
+
+/// Why a file is still where it was.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveAsideError {
+    /// Nothing exists there.
+    #[error("{} does not exist", path.display())]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+/// Moves a file that makes no sense to the first free `<name>.corrupt-<n>` beside it, so
+/// that a sound one can take its place and nothing is lost. Returns where it went.
+pub fn move_aside(disk: &dyn Disk, path: &Path) -> Result<PathBuf, MoveAsideError> {
+    let target = Target::name_in_folder(disk, path).map_err(|source| missing(path, source))?;
+    disk.stat(&target.path)
+        .map_err(|source| missing(path, source))?;
+    let aside = move_to_free_name(disk, &target.path, &target, CORRUPT)?;
+    sync_names(disk, &target.folder)?;
+    Ok(aside)
+}
+
+fn missing(path: &Path, source: io::Error) -> MoveAsideError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound => MoveAsideError::NotFound { path },
+        _ => MoveAsideError::Step(StepError {
+            action: "move aside",
+            path,
+            source,
+        }),
+    }
+}
+
+/// Some file systems cannot sync a folder, and a folder that may not be read cannot be
+/// opened for it; the names are then as safe as the file system makes them.
+pub(crate) fn sync_names(disk: &dyn Disk, folder: &Path) -> Result<(), StepError> {
+    match disk.sync_folder(folder) {
+        Err(error) if is_unsupported(&error) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done.context("sync", folder),
+    }
 }
