@@ -7,7 +7,7 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
-use regreen_store::{Fault, OpenError};
+use regreen_store::{StoreError, OpenError};
 use regreen_workspace::{
     CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,
@@ -236,7 +236,7 @@ impl Problem {
     }
 
     /// From reading the journal.
-    pub fn journal(fault: Fault) -> Self {
+    pub fn journal(fault: StoreError) -> Self {
         Self::Run(RunError::from(fault))
     }
 
@@ -337,7 +337,7 @@ fn run_hint(error: &RunError) -> Option<String> {
 
 fn store_hint(path: &Path, error: &OpenError) -> String {
     match error {
-        OpenError::Fault(Fault::Damaged(_)) => set_aside_hint(path),
+        OpenError::Store(StoreError::Damaged(_)) => set_aside_hint(path),
         error => error.advice().into(),
     }
 }

@@ -1,7 +1,7 @@
 use regreen_engine::{Command, CommitResult, Decision, Input, Issued, State};
 use regreen_model::{Event, RunOutcome, Timestamp};
 use regreen_store::{
-    AppendError, CommandSeq, Fault, HistoryRow, IssuedCommand, Payload, RunEnd, RunError, RunId,
+    AppendError, CommandSeq, StoreError, HistoryRow, IssuedCommand, VersionedJson, RunEnd, RunError, RunId,
     Snapshot, SnapshotError, Step, StepNo, Store,
 };
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub enum JournalError {
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
     #[error("the journal was written by a version of regreen that this one cannot read: {0}")]
     Unreadable(#[from] serde_json::Error),
 }
@@ -39,13 +39,13 @@ pub enum JournalError {
 impl JournalError {
     /// What is wrong with the file itself, if that is it.
     #[must_use]
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&StoreError> {
         match self {
-            Self::Fault(fault)
-            | Self::Append(AppendError::Fault(fault) | AppendError::Run(RunError::Fault(fault)))
-            | Self::Run(RunError::Fault(fault))
+            Self::Store(fault)
+            | Self::Append(AppendError::Store(fault) | AppendError::Run(RunError::Store(fault)))
+            | Self::Run(RunError::Store(fault))
             | Self::Snapshot(
-                SnapshotError::Fault(fault) | SnapshotError::Run(RunError::Fault(fault)),
+                SnapshotError::Store(fault) | SnapshotError::Run(RunError::Store(fault)),
             ) => Some(fault),
             Self::Append(_) | Self::Run(_) | Self::Snapshot(_) | Self::Unreadable(_) => None,
         }
@@ -166,8 +166,8 @@ fn can_be_had_again(input: &Input, decision: &Decision) -> bool {
     is_so && decision.commands.iter().all(can_be_repeated)
 }
 
-fn payload(kind: &str, body: &impl Serialize) -> Result<Payload, serde_json::Error> {
-    Payload::new(kind, VERSION, body)
+fn payload(kind: &str, body: &impl Serialize) -> Result<VersionedJson, serde_json::Error> {
+    VersionedJson::new(kind, VERSION, body)
 }
 
 /// The state a run is in: its events, folded.
@@ -187,7 +187,7 @@ pub fn folded(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalErro
     Ok((state, last))
 }
 
-fn decode<T: DeserializeOwned>(payload: &Payload) -> Result<T, serde_json::Error> {
+fn decode<T: DeserializeOwned>(payload: &VersionedJson) -> Result<T, serde_json::Error> {
     payload.decode()
 }
 

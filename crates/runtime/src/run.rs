@@ -10,7 +10,7 @@ use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Phase, Resumption, State};
 use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
 use regreen_repairs::Declared;
-use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
+use regreen_store::{StoreError, NewRun, OpenError, RunId, Store};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
@@ -90,8 +90,8 @@ pub enum RunError {
     OtherAgent { begun: String, found: String },
 }
 
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for RunError {
+    fn from(fault: StoreError) -> Self {
         Self::Journal(fault.into())
     }
 }
@@ -221,7 +221,7 @@ pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
 /// If it cannot be read.
 pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
-    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
+    let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 

@@ -1,18 +1,18 @@
-//! What people said of tasks outside of runs.
+//! What people chose for tasks outside of runs.
 
 use regreen_model::{ChoiceKind, PersonChoice, TaskKey};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::row::{Tally, check_sum, task_columns, task_from_row, with_sum};
-use crate::{Fault, Store};
+use crate::row::{RowCounts, check_sum, task_columns, task_from_row, with_sum};
+use crate::{Store, StoreError};
 
 const COLUMNS: &str = "number, spec, task_id, occurrence, title, what, at_ms, sum";
 const SUMMED: usize = 7;
 
 impl Store {
-    /// Stores what a person said, and gives the number it got. When this returns, it is on
-    /// the disk.
+    /// Stores what a person chose and returns its number. When this returns, it is on the
+    /// disk.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -22,34 +22,34 @@ impl Store {
         task: &TaskKey,
         what: ChoiceKind,
         at_ms: i64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, StoreError> {
         let tx = self.write()?;
-        let mut tally = Tally::read(&tx)?;
-        tally.choices += 1;
+        let mut counts = RowCounts::read(&tx)?;
+        counts.choices += 1;
         let sql = format!("INSERT INTO choices ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-        let columns = columns(tally.choices, spec, task, what, at_ms);
+        let columns = columns(counts.choices, spec, task, what, at_ms);
         tx.execute(&sql, params_from_iter(with_sum(columns)))?;
-        tally.write(&tx)?;
+        counts.write(&tx)?;
         tx.commit()?;
-        Ok(tally.choices.unsigned_abs())
+        Ok(counts.choices.unsigned_abs())
     }
 
-    /// All that was said of a spec's tasks, oldest first.
+    /// Returns all choices for a spec's tasks, oldest first.
     ///
     /// # Errors
     /// If the file cannot be read, or is damaged.
-    pub fn choices(&self, spec: &str) -> Result<Vec<PersonChoice>, Fault> {
-        let _moment = self.moment()?;
-        choices_where(&self.conn, |said_of| said_of == spec)
+    pub fn choices(&self, spec: &str) -> Result<Vec<PersonChoice>, StoreError> {
+        let _reading = self.read_transaction()?;
+        choices_where(&self.conn, |chosen_for| chosen_for == spec)
     }
 }
 
-/// Looks at all of them, whatever is wanted: one that is missing is then noticed.
+/// Reads all of them, whichever are wanted, so that a missing one is noticed.
 pub(crate) fn choices_where(
     conn: &Connection,
     mut wanted: impl FnMut(&str) -> bool,
-) -> Result<Vec<PersonChoice>, Fault> {
-    let said = Tally::read(conn)?.choices;
+) -> Result<Vec<PersonChoice>, StoreError> {
+    let expected = RowCounts::read(conn)?.choices;
     let sql = format!("SELECT {COLUMNS} FROM choices ORDER BY number");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
@@ -62,11 +62,11 @@ pub(crate) fn choices_where(
             choices.push(from_row(row)?);
         }
     }
-    if found == said {
+    if found == expected {
         Ok(choices)
     } else {
-        Err(Fault::damaged(format!(
-            "{said} choices were made, but {found} are listed"
+        Err(StoreError::damaged(format!(
+            "{expected} choices were made, but {found} are listed"
         )))
     }
 }
@@ -78,12 +78,12 @@ fn columns(number: i64, spec: &str, task: &TaskKey, what: ChoiceKind, at_ms: i64
     columns
 }
 
-fn from_row(row: &Row<'_>) -> Result<PersonChoice, Fault> {
+fn from_row(row: &Row<'_>) -> Result<PersonChoice, StoreError> {
     let what: String = row.get(5)?;
     Ok(PersonChoice {
         number: row.get(0)?,
         task: task_from_row(row, 2)?,
         what: ChoiceKind::from_name(&what)
-            .ok_or_else(|| Fault::damaged(format!("nobody can choose to `{what}`")))?,
+            .ok_or_else(|| StoreError::damaged(format!("nobody can choose to `{what}`")))?,
     })
 }

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::row::{check_sum, json, whole, with_sum};
-use crate::{Fault, Store};
+use crate::{Store, StoreError};
 
 /// One attempt of a delegation, as people look for it afterwards.
 ///
@@ -18,24 +18,33 @@ pub struct Delegation {
     pub number: u32,
     /// When it began.
     pub at_ms: i64,
+    /// The agent that ran.
     pub agent: String,
     /// What the agent was told besides the prompt.
     pub prompt_kind: String,
+    /// The prompt itself.
     pub prompt: String,
+    /// The time limit of the attempt.
     pub timeout_ms: u64,
-    /// From the workspace on.
+    /// Relative to the workspace.
     pub log: String,
-    /// `None` while it is at work.
+    /// `None` while it is running.
     pub outcome: Option<String>,
+    /// How long it took.
     pub duration_ms: Option<u64>,
+    /// The category of its failure.
     pub category: Option<String>,
+    /// The kind of its failure.
     pub kind: Option<String>,
+    /// Its failure in one sentence.
     pub message: Option<String>,
+    /// The line that blocked it.
     pub blocked_on: Option<String>,
+    /// The files that it changed.
     pub files: Vec<String>,
     /// What was done about its failure.
     pub tried: Option<String>,
-    /// Whether the next attempt succeeded; `None` if nobody knows.
+    /// Whether the next attempt succeeded; `None` if that is unknown.
     pub helped: Option<bool>,
 }
 
@@ -44,11 +53,11 @@ const COLUMNS: &str = "id, number, at_ms, agent, prompt_kind, prompt, timeout_ms
 const SUMMED: usize = 17;
 
 impl Store {
-    /// Stores an attempt of a delegation; a later word about it replaces an earlier.
+    /// Stores an attempt of a delegation; a later record replaces an earlier one.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn record_delegation(&mut self, attempt: &Delegation) -> Result<(), Fault> {
+    pub fn record_delegation(&mut self, attempt: &Delegation) -> Result<(), StoreError> {
         let tx = self.write()?;
         let places = vec!["?"; SUMMED + 1].join(", ");
         let sql = format!("INSERT OR REPLACE INTO delegations ({COLUMNS}) VALUES ({places})");
@@ -57,16 +66,16 @@ impl Store {
         Ok(())
     }
 
-    /// All attempts of delegations that began at or after a time, oldest first.
+    /// Returns all attempts of delegations that began at or after a time, oldest first.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn delegations_since(&self, since_ms: i64) -> Result<Vec<Delegation>, Fault> {
+    pub fn delegations_since(&self, since_ms: i64) -> Result<Vec<Delegation>, StoreError> {
         read(&self.conn, since_ms)
     }
 }
 
-fn read(conn: &Connection, since_ms: i64) -> Result<Vec<Delegation>, Fault> {
+fn read(conn: &Connection, since_ms: i64) -> Result<Vec<Delegation>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM delegations WHERE at_ms >= ? ORDER BY at_ms, id, number");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -101,7 +110,7 @@ fn columns(attempt: &Delegation) -> Vec<Value> {
     ]
 }
 
-fn from_row(row: &Row<'_>) -> Result<Delegation, Fault> {
+fn from_row(row: &Row<'_>) -> Result<Delegation, StoreError> {
     check_sum(row, "delegations", SUMMED)?;
     Ok(Delegation {
         id: row.get(0)?,

@@ -1,27 +1,31 @@
 use rusqlite::{Error, ErrorCode, ffi};
 
-/// What can go wrong with the file itself, whatever was asked of it.
+/// What can go wrong with the file itself, in any operation.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum StoreError {
+    /// Another process holds the file.
     #[error("another process is writing to the journal")]
     Busy,
+    /// There is no space left.
     #[error("the disk is full; the journal could not be written")]
     DiskFull,
+    /// Permissions forbid to write.
     #[error("the journal or its folder is not writable")]
     NotWritable,
-    /// Somebody changed the file, or the disk did. It can be set aside.
+    /// The file was changed by someone else or by the disk. It can be set aside.
     #[error("the journal is damaged: {0}")]
     Damaged(String),
+    /// Anything else that SQLite reports.
     #[error("the journal cannot be used: {0}")]
     Other(#[source] Error),
 }
 
-impl Fault {
+impl StoreError {
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged(what.into())
     }
 
-    /// What the person in front of it can do.
+    /// Tells the user what to do about it.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -37,12 +41,12 @@ impl Fault {
     }
 }
 
-/// The only place that reads SQLite's error codes.
-impl From<Error> for Fault {
+/// Reads SQLite's error codes; nothing else does.
+impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         match &error {
             Error::SqliteFailure(code, text) => match from_code(*code, text.as_deref()) {
-                Some(fault) => fault,
+                Some(known) => known,
                 None => Self::Other(error),
             },
             // Every statement here is a constant that fits the schema, and every column is
@@ -59,10 +63,10 @@ impl From<Error> for Fault {
     }
 }
 
-fn from_code(code: ffi::Error, text: Option<&str>) -> Option<Fault> {
+fn from_code(code: ffi::Error, text: Option<&str>) -> Option<StoreError> {
     match (code.code, code.extended_code) {
         // The file that readers and the writer share could not grow.
-        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Some(Fault::DiskFull),
+        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Some(StoreError::DiskFull),
         (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS)
         | (
             ErrorCode::DatabaseCorrupt
@@ -72,12 +76,12 @@ fn from_code(code: ffi::Error, text: Option<&str>) -> Option<Fault> {
             | ErrorCode::TypeMismatch
             | ErrorCode::TooBig,
             _,
-        ) => Some(Fault::damaged(
+        ) => Some(StoreError::damaged(
             text.map_or_else(|| code.to_string(), str::to_owned),
         )),
-        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Some(Fault::Busy),
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Some(StoreError::Busy),
         (ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen, _) => {
-            Some(Fault::NotWritable)
+            Some(StoreError::NotWritable)
         }
         _ => None,
     }
@@ -87,17 +91,26 @@ fn from_code(code: ffi::Error, text: Option<&str>) -> Option<Fault> {
 mod tests {
     use super::*;
 
-    fn fault(code: i32) -> Fault {
+    fn error(code: i32) -> StoreError {
         Error::SqliteFailure(ffi::Error::new(code), None).into()
     }
 
     #[test]
-    fn codes_that_mean_the_same_to_a_person_are_one_fault() {
-        assert!(matches!(fault(ffi::SQLITE_FULL), Fault::DiskFull));
-        assert!(matches!(fault(ffi::SQLITE_IOERR_SHMSIZE), Fault::DiskFull));
-        assert!(matches!(fault(ffi::SQLITE_BUSY_SNAPSHOT), Fault::Busy));
-        assert!(matches!(fault(ffi::SQLITE_NOTADB), Fault::Damaged(_)));
-        assert!(matches!(fault(ffi::SQLITE_READONLY), Fault::NotWritable));
-        assert!(matches!(fault(ffi::SQLITE_IOERR_READ), Fault::Other(_)));
+    fn sqlite_codes_with_the_same_remedy_are_one_error() {
+        assert!(matches!(error(ffi::SQLITE_FULL), StoreError::DiskFull));
+        assert!(matches!(
+            error(ffi::SQLITE_IOERR_SHMSIZE),
+            StoreError::DiskFull
+        ));
+        assert!(matches!(error(ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy));
+        assert!(matches!(error(ffi::SQLITE_NOTADB), StoreError::Damaged(_)));
+        assert!(matches!(
+            error(ffi::SQLITE_READONLY),
+            StoreError::NotWritable
+        ));
+        assert!(matches!(
+            error(ffi::SQLITE_IOERR_READ),
+            StoreError::Other(_)
+        ));
     }
 }

@@ -7,29 +7,34 @@ use rusqlite::{Connection, Params, Row, params_from_iter};
 use crate::attempt::{exists, key_columns, key_from_row, record_attempt};
 use crate::row::{check_sum, with_sum};
 use crate::run::run_number;
-use crate::{Attempt, AttemptKey, Fault, RunError, RunId, Store};
+use crate::{Attempt, AttemptKey, RunError, RunId, Store, StoreError};
 
-/// What people may ask about later. Stored with the step it follows from; storing it again
-/// changes nothing.
+/// A row that people may ask about later. It is stored with the step it follows from;
+/// storing it again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryRow {
+    /// An attempt.
     Attempt(Attempt),
+    /// The failure of an attempt.
     Failure(FailureRow),
 }
 
 /// Why a row of history was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
+    /// There is no such run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A failure names an attempt that is not stored.
     #[error("attempt {} of task {} in run {} is not known", .0.number, .0.task, .0.run)]
     NoSuchAttempt(Box<AttemptKey>),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl Store {
-    /// Stores rows outside a step, all or none: for what is learnt when no run is going on.
+    /// Stores rows outside a step, all or none: for what is learned between runs.
     ///
     /// # Errors
     /// If a row names what is not there, or the file cannot be written.
@@ -38,7 +43,7 @@ impl Store {
         for row in rows {
             record_row(&tx, row)?;
         }
-        tx.commit().map_err(Fault::from)?;
+        tx.commit().map_err(StoreError::from)?;
         Ok(())
     }
 }
@@ -56,11 +61,17 @@ pub(crate) fn record_row(conn: &Connection, row: &HistoryRow) -> Result<(), Reco
 /// of regreen added, and those are still worth showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureRow {
+    /// The attempt that failed.
     pub attempt: AttemptKey,
+    /// When it failed.
     pub at_ms: i64,
+    /// The name of the failure's category.
     pub category: String,
+    /// The name of the failure's kind.
     pub kind: String,
+    /// One sentence for people.
     pub message: String,
+    /// The line that a person would quote.
     pub blocked_on: Option<String>,
     /// The same for the same blocker.
     pub fingerprint: String,
@@ -69,6 +80,8 @@ pub struct FailureRow {
 }
 
 impl FailureRow {
+    /// Makes a row of a failure.
+    ///
     /// # Errors
     /// If the failure has no form in JSON.
     pub fn new(
@@ -88,10 +101,10 @@ impl FailureRow {
         })
     }
 
-    /// The failure itself.
+    /// Returns the failure itself.
     ///
     /// # Errors
-    /// If it was stored by a version of regreen that says more than this one knows.
+    /// If a newer version of regreen stored what this one does not know.
     pub fn failure(&self) -> Result<Failure, serde_json::Error> {
         serde_json::from_str(&self.report)
     }
@@ -102,35 +115,39 @@ const COLUMNS: &str = "run, task_id, occurrence, title, number, at_ms, category,
 const SUMMED: usize = 12;
 
 impl Store {
-    /// All failures of a run, oldest first.
+    /// Returns all failures of a run, oldest first.
     ///
     /// # Errors
     /// If there is no such run, or the file cannot be read.
     pub fn failures_in_run(&self, run: &RunId) -> Result<Vec<FailureRow>, RunError> {
-        let _moment = self.moment()?;
+        let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
         Ok(read(&self.conn, "rows.run = ?1", [number])?)
     }
 
-    /// All failures of the tasks with this id in all runs of a spec, oldest first.
+    /// Returns all failures of the tasks with this id in all runs of a spec, oldest first.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn failures_of_task(&self, spec: &str, task: &TaskId) -> Result<Vec<FailureRow>, Fault> {
+    pub fn failures_of_task(
+        &self,
+        spec: &str,
+        task: &TaskId,
+    ) -> Result<Vec<FailureRow>, StoreError> {
         let of_task = "rows.task_id = ?1 AND runs.spec = ?2";
         read(&self.conn, of_task, (task.as_str(), spec))
     }
 
-    /// All failures at or after a time, oldest first.
+    /// Returns all failures at or after a time, oldest first.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn failures_since(&self, since_ms: i64) -> Result<Vec<FailureRow>, Fault> {
+    pub fn failures_since(&self, since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
         read(&self.conn, "rows.at_ms >= ?1", [since_ms])
     }
 }
 
-/// Stores the failure of an attempt that is there; a later word about it replaces an earlier.
+/// Stores the failure of a stored attempt; a later record replaces an earlier one.
 fn record_failure(conn: &Connection, failure: &FailureRow) -> Result<(), RecordError> {
     let run = run_number(conn, &failure.attempt.run)?;
     if !exists(conn, run, &failure.attempt)? {
@@ -144,11 +161,15 @@ fn record_failure(conn: &Connection, failure: &FailureRow) -> Result<(), RecordE
     );
     conn.prepare_cached(&sql)
         .and_then(|mut s| s.execute(params_from_iter(with_sum(columns(run, failure)))))
-        .map_err(Fault::from)?;
+        .map_err(StoreError::from)?;
     Ok(())
 }
 
-fn read(conn: &Connection, which: &str, params: impl Params) -> Result<Vec<FailureRow>, Fault> {
+fn read(
+    conn: &Connection,
+    which: &str,
+    params: impl Params,
+) -> Result<Vec<FailureRow>, StoreError> {
     let columns = COLUMNS.replace(", ", ", rows.");
     let sql = format!(
         "SELECT rows.{columns}, runs.id FROM failures AS rows JOIN runs USING (run)
@@ -177,7 +198,7 @@ fn columns(run: i64, failure: &FailureRow) -> Vec<Value> {
     columns
 }
 
-fn from_row(row: &Row<'_>) -> Result<FailureRow, Fault> {
+fn from_row(row: &Row<'_>) -> Result<FailureRow, StoreError> {
     check_sum(row, "failures", SUMMED)?;
     Ok(FailureRow {
         attempt: key_from_row(row, SUMMED + 1)?,

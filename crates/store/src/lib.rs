@@ -21,12 +21,12 @@ mod store;
 
 pub use attempt::{Attempt, AttemptKey};
 pub use delegation::Delegation;
-pub use error::Fault;
+pub use error::StoreError;
 pub use history::{FailureRow, HistoryRow, RecordError};
 pub use integrity::CopyError;
 pub use journal::AppendError;
 pub use recording::{ExportError, ImportError, Recording, RecordingError, RecordingHeader};
 pub use run::{NewRun, Run, RunEnd, RunError, RunId};
 pub use snapshot::{Snapshot, SnapshotError};
-pub use step::{CommandSeq, IssuedCommand, Payload, Step, StepNo, Steps, StoredEvent};
+pub use step::{CommandSeq, IssuedCommand, Step, StepNo, Steps, StoredEvent, VersionedJson};
 pub use store::{OpenError, Store};

@@ -7,26 +7,31 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 
-use crate::row::{Tally, check_sum, with_sum};
+use crate::row::{RowCounts, check_sum, with_sum};
 use crate::schema::REGREEN;
-use crate::{Fault, StepNo, Store};
+use crate::{StepNo, Store, StoreError};
 
-/// What is said when a run begins.
+/// A run that is about to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// Whose tasks are run, in the caller's own way of naming specs.
+    /// The spec whose tasks are run, as the caller names it.
     pub spec: String,
+    /// When it starts.
     pub started_ms: i64,
 }
 
-/// A run as the store knows it.
+/// A stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
+    /// Its id.
     pub id: RunId,
+    /// The spec whose tasks are run.
     pub spec: String,
     /// The version of regreen that began it.
     pub regreen: String,
+    /// When it started.
     pub started_ms: i64,
+    /// Its last step.
     pub last_step: StepNo,
     /// `None` while it can still be resumed.
     pub end: Option<RunEnd>,
@@ -35,9 +40,11 @@ pub struct Run {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
+    /// When it ended.
     pub ended_ms: i64,
     /// In the engine's words.
     pub outcome: String,
+    /// The exit code of regreen, if it ended by itself.
     pub exit_code: Option<i32>,
 }
 
@@ -53,7 +60,7 @@ impl Run {
         }
     }
 
-    /// What the sum covers; the rest changes.
+    /// The columns that the checksum covers; the others change.
     pub(crate) const SUMMED: usize = 4;
     pub(crate) const COLUMNS: &str = "id, spec, regreen, started_ms, sum";
 
@@ -66,8 +73,8 @@ impl Run {
         ]
     }
 
-    /// From `COLUMNS, last_step`.
-    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    /// Reads a run from `COLUMNS, last_step`.
+    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         check_sum(row, "runs", Self::SUMMED)?;
         Ok(Self {
             id: RunId::named(row.get::<_, String>(0)?),
@@ -92,7 +99,7 @@ impl RunEnd {
         ]
     }
 
-    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         check_sum(row, "run_ends", 4)?;
         Ok(Self {
             ended_ms: row.get(1)?,
@@ -102,26 +109,27 @@ impl RunEnd {
     }
 }
 
-/// The name of a run: when it started, to the second and in UTC (`20261116-024930`), with a
-/// number behind it if that second saw several (`20261116-024930-02`). Sorts by time, is a
-/// good folder name, and no two runs share one, also when the file before was lost.
+/// The id of a run: when it started, to the second in UTC (`20261116-024930`), followed by a
+/// number if several started in that second (`20261116-024930-02`). It sorts by time, can
+/// name a folder, and is unique even if an earlier file was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(String);
 
 impl RunId {
-    /// The name as somebody typed it; whether there is such a run is another question.
+    /// Wraps a name as it was typed or stored, without checking that there is such a run.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The `n`th name for this second, counted from 1.
+    /// Returns the `n`th id for this second, counted from 1.
     pub(crate) fn nth_of_second(second: &str, n: u32) -> Self {
         match n {
             ..=1 => Self(second.to_owned()),
@@ -139,43 +147,48 @@ impl fmt::Display for RunId {
 /// Why something about a run could not be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// There is no such run.
     #[error("the journal knows no run {0}")]
     NoSuchRun(RunId),
+    /// The run has ended, in another way than is asked for.
     #[error("run {0} has ended already")]
     Ended(RunId),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl From<rusqlite::Error> for RunError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Fault(error.into())
+        Self::Store(error.into())
     }
 }
 
 impl Store {
+    /// Begins a run and returns its id.
+    ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn begin_run(&mut self, new: &NewRun) -> Result<RunId, Fault> {
+    pub fn begin_run(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         let tx = self.write()?;
-        let id = free_id(&tx, new.started_ms)?;
+        let id = unused_id(&tx, new.started_ms)?;
         insert_run(&tx, &Run::new(id.clone(), new))?;
         tx.commit()?;
         Ok(id)
     }
 
-    /// The newest run of this spec, if it has not ended. Older ones that never ended were
-    /// given up when a newer one began.
+    /// Returns the newest run of this spec, if it has not ended. Older ones that never ended
+    /// were abandoned when a newer one began.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn unfinished_run(&self, spec: &str) -> Result<Option<RunId>, Fault> {
-        let _moment = self.moment()?;
+    pub fn unfinished_run(&self, spec: &str) -> Result<Option<RunId>, StoreError> {
+        let _reading = self.read_transaction()?;
         let newest = newest_run_where(&self.conn, |run| run.spec == spec)?;
         Ok(newest.filter(|run| run.end.is_none()).map(|run| run.id))
     }
 
-    /// Ending a run twice in the same way changes nothing.
+    /// Ends a run. Ending it twice in the same way changes nothing.
     ///
     /// # Errors
     /// If there is no such run, or it ended in another way.
@@ -191,12 +204,12 @@ impl Store {
         Ok(())
     }
 
-    /// The newest runs, newest first.
+    /// Returns the newest runs, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn runs(&self, limit: usize) -> Result<Vec<Run>, Fault> {
-        let _moment = self.moment()?;
+    pub fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+        let _reading = self.read_transaction()?;
         let mut runs = Vec::new();
         newest_run_where(&self.conn, |run| {
             if runs.len() < limit {
@@ -207,22 +220,24 @@ impl Store {
         Ok(runs)
     }
 
+    /// Returns a run.
+    ///
     /// # Errors
     /// If there is no such run.
     pub fn run(&self, id: &RunId) -> Result<Run, RunError> {
-        let _moment = self.moment()?;
+        let _reading = self.read_transaction()?;
         newest_run_where(&self.conn, |run| run.id == *id)?
             .ok_or_else(|| RunError::NoSuchRun(id.clone()))
     }
 }
 
-/// Looks at whole rows instead of searching an index: a row whose name or spec was damaged is
-/// then noticed rather than passed over, and so is one that is missing.
+/// Reads whole rows instead of searching an index, so that a row with a damaged id or spec is
+/// noticed rather than skipped, and so is a missing one.
 fn newest_run_where(
     conn: &Connection,
     mut wanted: impl FnMut(&Run) -> bool,
-) -> Result<Option<Run>, Fault> {
-    let mut number = Tally::read(conn)?.runs;
+) -> Result<Option<Run>, StoreError> {
+    let mut number = RowCounts::read(conn)?.runs;
     let mut ends = read_ends(conn)?;
     let sql = format!(
         "SELECT {}, last_step, run FROM runs ORDER BY run DESC",
@@ -244,39 +259,40 @@ fn newest_run_where(
     if number == 0 {
         Ok(None)
     } else {
-        Err(Fault::damaged(format!(
+        Err(StoreError::damaged(format!(
             "the run with number {number} is missing"
         )))
     }
 }
 
-pub(crate) fn insert_run(conn: &Connection, run: &Run) -> Result<i64, Fault> {
-    let mut tally = Tally::read(conn)?;
-    tally.runs += 1;
+pub(crate) fn insert_run(conn: &Connection, run: &Run) -> Result<i64, StoreError> {
+    let mut counts = RowCounts::read(conn)?;
+    counts.runs += 1;
     let sql = format!(
         "INSERT INTO runs ({}, run) VALUES (?, ?, ?, ?, ?, ?)",
         Run::COLUMNS
     );
     let mut columns = with_sum(run.columns());
-    columns.push(tally.runs.into());
+    columns.push(counts.runs.into());
     conn.execute(&sql, params_from_iter(columns))?;
-    tally.write(conn)?;
-    Ok(tally.runs)
+    counts.write(conn)?;
+    Ok(counts.runs)
 }
 
-pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<(), Fault> {
+pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<(), StoreError> {
     let sql = format!(
         "INSERT INTO run_ends ({}) VALUES (?, ?, ?, ?, ?)",
         RunEnd::COLUMNS
     );
     conn.execute(&sql, params_from_iter(with_sum(end.columns(run))))?;
-    let mut tally = Tally::read(conn)?;
-    tally.ends += 1;
-    tally.write(conn)
+    let mut counts = RowCounts::read(conn)?;
+    counts.ends += 1;
+    counts.write(conn)
 }
 
-/// All ends by the number of their run: only of all of them can be told that none is missing.
-fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, Fault> {
+/// Returns all ends by the number of their run. Reading all is the only way to notice a
+/// missing one.
+fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, StoreError> {
     let sql = format!("SELECT {} FROM run_ends", RunEnd::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
@@ -284,41 +300,43 @@ fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, Fault> {
     while let Some(row) = rows.next()? {
         ends.insert(row.get(0)?, RunEnd::from_row(row)?);
     }
-    let (said, found) = (Tally::read(conn)?.ends, ends.len());
-    if usize::try_from(said) == Ok(found) {
+    let (expected, found) = (RowCounts::read(conn)?.ends, ends.len());
+    if usize::try_from(expected) == Ok(found) {
         Ok(ends)
     } else {
-        Err(Fault::damaged(format!(
-            "{said} runs have ended, but {found} ends are listed"
+        Err(StoreError::damaged(format!(
+            "{expected} runs have ended, but {found} ends are listed"
         )))
     }
 }
 
-/// The number that stands for the run inside the file.
+/// Returns the number that stands for the run inside the file.
 pub(crate) fn run_number(conn: &Connection, id: &RunId) -> Result<i64, RunError> {
     let sql = format!("SELECT {}, run FROM runs WHERE id = ?1", Run::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([id.as_str()])?;
     let Some(row) = rows.next()? else {
-        return Err(why_not_found(conn, id));
+        return Err(not_found(conn, id));
     };
     // The index may lead to another run's row.
     check_sum(row, "runs", Run::SUMMED)?;
     if row.get_ref(0)?.as_str().ok() != Some(id.as_str()) {
-        return Err(Fault::damaged(format!("run {id} is another one")).into());
+        return Err(StoreError::damaged(format!("run {id} is another one")).into());
     }
     Ok(row.get(5)?)
 }
 
-fn why_not_found(conn: &Connection, id: &RunId) -> RunError {
+fn not_found(conn: &Connection, id: &RunId) -> RunError {
     match newest_run_where(conn, |run| run.id == *id) {
         Ok(None) => RunError::NoSuchRun(id.clone()),
-        Ok(Some(_)) => Fault::damaged(format!("run {id} is listed, but cannot be found")).into(),
-        Err(fault) => fault.into(),
+        Ok(Some(_)) => {
+            StoreError::damaged(format!("run {id} is listed, but cannot be found")).into()
+        }
+        Err(error) => error.into(),
     }
 }
 
-fn free_id(conn: &Connection, started_ms: i64) -> Result<RunId, Fault> {
+fn unused_id(conn: &Connection, started_ms: i64) -> Result<RunId, StoreError> {
     let second: String = conn.query_row(
         "SELECT strftime('%Y%m%d-%H%M%S', ?1 / 1000, 'unixepoch')",
         [started_ms],
@@ -334,7 +352,7 @@ fn free_id(conn: &Connection, started_ms: i64) -> Result<RunId, Fault> {
     }
 }
 
-pub(crate) fn is_taken(conn: &Connection, id: &RunId) -> Result<bool, Fault> {
+pub(crate) fn is_taken(conn: &Connection, id: &RunId) -> Result<bool, StoreError> {
     Ok(conn
         .prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?
         .exists([id.as_str()])?)

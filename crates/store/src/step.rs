@@ -12,9 +12,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::journal::last_step;
 use crate::row::{check_sum, json, whole, with_sum};
 use crate::run::run_number;
-use crate::{AppendError, Fault, RunError, RunId, Store};
+use crate::{AppendError, RunError, RunId, Store, StoreError};
 
-/// Which step of a run, counted from 1. 0 stands for "before the first".
+/// The number of a step in its run, counted from 1; 0 stands for "before the first".
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -22,8 +22,10 @@ use crate::{AppendError, Fault, RunError, RunId, Store};
 pub struct StepNo(pub u64);
 
 impl StepNo {
+    /// Before the first step.
     pub const NONE: Self = Self(0);
 
+    /// Returns the number of the step after this one.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 + 1)
@@ -36,7 +38,7 @@ impl fmt::Display for StepNo {
     }
 }
 
-/// The name of a command within its run.
+/// The number of a command within its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CommandSeq(pub u64);
@@ -47,31 +49,42 @@ impl fmt::Display for CommandSeq {
     }
 }
 
-/// A command as a step issued it: owed until a later step answers it.
+/// A command as a step issued it: pending until a later step answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuedCommand {
+    /// Its number.
     pub seq: CommandSeq,
-    pub command: Payload,
+    /// The command itself.
+    pub command: VersionedJson,
 }
 
-/// One turn of the engine: what it was told and when, and all that it said to that.
+/// One step of the engine: its input and when it came, and the events and commands that
+/// followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
+    /// Its number.
     pub number: StepNo,
+    /// When it was taken.
     pub now_ms: i64,
-    /// The command that the input is the answer to.
+    /// The command that the input answers.
     pub answers: Option<CommandSeq>,
-    pub input: Payload,
-    pub events: Vec<Payload>,
+    /// The input.
+    pub input: VersionedJson,
+    /// What happened.
+    pub events: Vec<VersionedJson>,
+    /// The commands it issued.
     pub commands: Vec<IssuedCommand>,
 }
 
-/// An event with where and when it happened.
+/// An event with its step and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
+    /// The step it happened in.
     pub step: StepNo,
+    /// When it happened.
     pub now_ms: i64,
-    pub event: Payload,
+    /// The event itself.
+    pub event: VersionedJson,
 }
 
 impl Step {
@@ -86,15 +99,19 @@ impl Step {
 }
 
 /// An input, an event, a command or a state as the store keeps it: JSON whose meaning only
-/// its owner knows, with the name and the version of its shape.
+/// its owner knows, with the name and the version of its format.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Payload {
+pub struct VersionedJson {
+    /// The name of the format.
     pub kind: String,
+    /// The version of the format.
     pub version: u32,
     body: Box<RawValue>,
 }
 
-impl Payload {
+impl VersionedJson {
+    /// Serializes `body`.
+    ///
     /// # Errors
     /// If `body` has no form in JSON (a map whose keys are not text).
     pub fn new(
@@ -109,26 +126,28 @@ impl Payload {
         })
     }
 
-    /// The JSON text, exactly as it was given.
+    /// Returns the JSON text, exactly as it was given.
     #[must_use]
     pub fn body(&self) -> &str {
         self.body.get()
     }
 
+    /// Deserializes the body.
+    ///
     /// # Errors
-    /// If the JSON is no `T`.
+    /// If the JSON is not a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.body())
     }
 }
 
-impl PartialEq for Payload {
+impl PartialEq for VersionedJson {
     fn eq(&self, other: &Self) -> bool {
         (&self.kind, self.version, self.body()) == (&other.kind, other.version, other.body())
     }
 }
 
-impl Eq for Payload {}
+impl Eq for VersionedJson {}
 
 const COLUMNS: &str = "run, step, now_ms, answers, input, events, commands, sum";
 const SUMMED: usize = 7;
@@ -137,12 +156,12 @@ const SUMMED: usize = 7;
 const PAGE: u64 = 32;
 
 impl Store {
-    /// The steps after `after`, up to the last one there is now.
+    /// Returns the steps after `after`, up to the last one there is now.
     ///
     /// # Errors
     /// If there is no such run, or the file is damaged.
     pub fn steps(&self, run: &RunId, after: StepNo) -> Result<Steps<'_>, RunError> {
-        let _moment = self.moment()?;
+        let _reading = self.read_transaction()?;
         let run = run_number(&self.conn, run)?;
         Ok(Steps {
             conn: &self.conn,
@@ -153,7 +172,7 @@ impl Store {
         })
     }
 
-    /// The events of the steps after `after`, in order.
+    /// Returns the events of the steps after `after`, in order.
     ///
     /// # Errors
     /// If there is no such run, or the file is damaged.
@@ -161,19 +180,19 @@ impl Store {
         &self,
         run: &RunId,
         after: StepNo,
-    ) -> Result<impl Iterator<Item = Result<StoredEvent, Fault>>, RunError> {
+    ) -> Result<impl Iterator<Item = Result<StoredEvent, StoreError>>, RunError> {
         let steps = self.steps(run, after)?;
         Ok(steps.flat_map(|step| {
-            let (events, fault) = match step {
+            let (events, error) = match step {
                 Ok(step) => (Some(step.into_events()), None),
-                Err(fault) => (None, Some(Err(fault))),
+                Err(error) => (None, Some(Err(error))),
             };
-            events.into_iter().flatten().map(Ok).chain(fault)
+            events.into_iter().flatten().map(Ok).chain(error)
         }))
     }
 }
 
-/// Steps in order, fetched a few at a time. Ends after the first fault.
+/// Steps in order, fetched a few at a time. Ends after the first error.
 #[derive(Debug)]
 pub struct Steps<'s> {
     conn: &'s Connection,
@@ -184,20 +203,20 @@ pub struct Steps<'s> {
 }
 
 impl Steps<'_> {
-    fn next_step(&mut self) -> Result<Step, Fault> {
+    fn next_step(&mut self) -> Result<Step, StoreError> {
         if self.page.is_empty() {
             self.page = read_steps(self.conn, self.run, self.at, PAGE)?;
         }
         let wanted = self.at.next();
         match self.page.pop_front() {
             Some(step) if step.number == wanted => Ok(step),
-            _ => Err(Fault::damaged(format!("step {wanted} is missing"))),
+            _ => Err(StoreError::damaged(format!("step {wanted} is missing"))),
         }
     }
 }
 
 impl Iterator for Steps<'_> {
-    type Item = Result<Step, Fault>;
+    type Item = Result<Step, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.last {
@@ -232,7 +251,11 @@ fn columns(run: i64, step: &Step) -> Result<Vec<Value>, AppendError> {
     ])
 }
 
-pub(crate) fn read_step(conn: &Connection, run: i64, step: StepNo) -> Result<Option<Step>, Fault> {
+pub(crate) fn read_step(
+    conn: &Connection,
+    run: i64,
+    step: StepNo,
+) -> Result<Option<Step>, StoreError> {
     let before = StepNo(step.0.saturating_sub(1));
     let found = read_steps(conn, run, before, 1)?.pop_front();
     Ok(found.filter(|found| found.number == step))
@@ -243,7 +266,7 @@ fn read_steps(
     run: i64,
     after: StepNo,
     count: u64,
-) -> Result<VecDeque<Step>, Fault> {
+) -> Result<VecDeque<Step>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM steps WHERE run = ?1 AND step > ?2 ORDER BY step LIMIT ?3");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -255,10 +278,10 @@ fn read_steps(
     Ok(steps)
 }
 
-fn from_row(row: &Row<'_>, run: i64) -> Result<Step, Fault> {
+fn from_row(row: &Row<'_>, run: i64) -> Result<Step, StoreError> {
     check_sum(row, "steps", SUMMED)?;
     if row.get::<_, i64>(0)? != run {
-        return Err(Fault::damaged("a step is listed under another run"));
+        return Err(StoreError::damaged("a step is listed under another run"));
     }
     Ok(Step {
         number: StepNo(row.get(1)?),

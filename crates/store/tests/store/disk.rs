@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use regreen_store::{AppendError, Fault, OpenError, RunId, Step, StepNo, Store};
+use regreen_store::{AppendError, OpenError, RunId, Step, StepNo, Store, StoreError};
 
 use crate::fixture::{Folder, NOON, again, assert_passed, begin, fill, payload, prepared, step};
 
@@ -62,7 +62,7 @@ fn append_until_full(store: &mut Store, run: &RunId) -> u64 {
     for n in 1..10_000 {
         match store.append(run, &large_step(n), &[]) {
             Ok(()) => {}
-            Err(AppendError::Fault(Fault::DiskFull)) => return n - 1,
+            Err(AppendError::Store(StoreError::DiskFull)) => return n - 1,
             Err(other) => panic!("{other:?}"),
         }
     }
@@ -118,7 +118,7 @@ fn inner_is_full() {
     fill_up(&ballast);
     let error = Store::open(&path, NOON).unwrap_err();
     assert!(
-        matches!(error, OpenError::Fault(Fault::DiskFull)),
+        matches!(error, OpenError::Store(StoreError::DiskFull)),
         "{error:?}"
     );
     fs::remove_file(&ballast).unwrap();
@@ -229,7 +229,7 @@ fn what_may_not_be_read_is_told() {
 #[ignore = "inner half"]
 fn inner_readable() {
     let Some(path) = prepared() else { return };
-    let store = Store::open_to_read(&path, NOON).unwrap().unwrap();
+    let store = Store::open_read_only(&path, NOON).unwrap().unwrap();
     store.check().unwrap();
     assert!(!store.runs(9).unwrap().is_empty());
 }
@@ -238,7 +238,7 @@ fn inner_readable() {
 #[ignore = "inner half"]
 fn inner_not_readable() {
     let Some(path) = prepared() else { return };
-    let error = Store::open_to_read(&path, NOON).unwrap_err();
+    let error = Store::open_read_only(&path, NOON).unwrap_err();
     assert!(matches!(error, OpenError::NotReadable(_)), "{error:?}");
 }
 
@@ -248,7 +248,7 @@ fn inner_not_writable() {
     let Some(path) = prepared() else { return };
     let error = Store::open(&path, NOON).unwrap_err();
     assert!(
-        matches!(error, OpenError::Fault(Fault::NotWritable)),
+        matches!(error, OpenError::Store(StoreError::NotWritable)),
         "{error:?}"
     );
 }

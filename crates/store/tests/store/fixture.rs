@@ -5,8 +5,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use regreen_model::{ChoiceKind, Confidence, Failure, FailureCategory, FailureKind, RetryMode, TaskId, TaskKey};
-use regreen_store::{Attempt, AttemptKey, CommandSeq, FailureRow, HistoryRow, IssuedCommand, NewRun, Payload, RunEnd, RunId, Snapshot, Step, StepNo, Store};
+use regreen_model::{
+    ChoiceKind, Confidence, Failure, FailureCategory, FailureKind, RetryMode, TaskId, TaskKey,
+};
+use regreen_store::{
+    Attempt, AttemptKey, CommandSeq, FailureRow, HistoryRow, IssuedCommand, NewRun, RunEnd, RunId,
+    Snapshot, Step, StepNo, Store, VersionedJson,
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -48,8 +53,8 @@ impl Folder {
     }
 }
 
-pub(crate) fn payload(kind: &str, text: &str) -> Payload {
-    Payload::new(kind, 1, &json!({ "text": text })).unwrap()
+pub(crate) fn payload(kind: &str, text: &str) -> VersionedJson {
+    VersionedJson::new(kind, 1, &json!({ "text": text })).unwrap()
 }
 
 /// The `n`th step of an endless run: it answers what the step before asked, tells two things
@@ -102,7 +107,7 @@ pub(crate) fn key(run: &RunId, id: &str, number: u32) -> AttemptKey {
 }
 
 pub(crate) fn begun(run: &RunId, id: &str, number: u32) -> Attempt {
-    Attempt::begun(
+    Attempt::started(
         key(run, id, number),
         "shell",
         NOON + i64::from(number) * 1000,

@@ -1,7 +1,7 @@
 //! Attempts, failures and delegations.
 
 use regreen_model::TaskId;
-use regreen_store::{Attempt, Delegation, FailureRow, Fault, HistoryRow, RecordError, Store};
+use regreen_store::{Attempt, Delegation, FailureRow, HistoryRow, RecordError, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::fixture::{Folder, NOON, begin, begun, ended, failed, failure};
@@ -197,7 +197,9 @@ fn failed_delegation(id: &str, number: u32, at_ms: i64) -> Delegation {
 fn a_delegation_is_stored_when_it_begins_and_completed_when_more_is_known() {
     let folder = Folder::new();
     let mut store = folder.open();
-    store.record_delegation(&delegated("child-1", 1, NOON)).unwrap();
+    store
+        .record_delegation(&delegated("child-1", 1, NOON))
+        .unwrap();
     assert_eq!(
         store.delegations_since(NOON).unwrap(),
         [delegated("child-1", 1, NOON)]
@@ -214,7 +216,10 @@ fn a_delegation_is_stored_when_it_begins_and_completed_when_more_is_known() {
     store.check().unwrap();
     assert_eq!(
         store.delegations_since(NOON).unwrap(),
-        [failed_delegation("child-1", 1, NOON), delegated("child-1", 2, NOON + 5)]
+        [
+            failed_delegation("child-1", 1, NOON),
+            delegated("child-1", 2, NOON + 5)
+        ]
     );
     assert_eq!(store.delegations_since(0).unwrap().len(), 3);
 }
@@ -232,7 +237,7 @@ fn a_changed_row_of_a_delegation_is_noticed() {
         .unwrap();
     drop(raw);
     let store = folder.open();
-    let damaged = |found: Result<(), Fault>| matches!(found, Err(Fault::Damaged(_)));
+    let damaged = |found: Result<(), StoreError>| matches!(found, Err(StoreError::Damaged(_)));
     assert!(damaged(store.delegations_since(0).map(drop)));
     assert!(damaged(store.check()));
 }

@@ -1,6 +1,9 @@
 //! Steps, pending commands and snapshots.
 
-use regreen_store::{AppendError, CommandSeq, HistoryRow, IssuedCommand, RunEnd, RunError, RunId, Snapshot, SnapshotError, Step, StepNo, Store};
+use regreen_store::{
+    AppendError, CommandSeq, HistoryRow, IssuedCommand, RunEnd, RunError, RunId, Snapshot,
+    SnapshotError, Step, StepNo, Store,
+};
 
 use crate::fixture::{Folder, NOON, begin, begun, failed, payload, snapshot, step};
 
@@ -121,7 +124,7 @@ fn an_answer_to_nothing_owed_is_refused() {
             ..step(3)
         };
         let error = store.append(&run, &wrong, &[]).unwrap_err();
-        assert!(matches!(error, AppendError::NotOwed(seq) if seq.0 == nothing));
+        assert!(matches!(error, AppendError::NotPending(seq) if seq.0 == nothing));
     }
     assert_eq!(owed(&store, &run), [2]);
 }
@@ -135,7 +138,7 @@ fn a_command_cannot_be_issued_while_it_is_owed() {
         ..step(3)
     };
     let error = store.append(&run, &wrong, &[]).unwrap_err();
-    assert!(matches!(error, AppendError::OwedAlready(CommandSeq(2))));
+    assert!(matches!(error, AppendError::AlreadyPending(CommandSeq(2))));
     assert_eq!(stored(&store, &run).len(), 2);
 }
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::{fs, thread};
 
-use regreen_store::{Fault, OpenError, StepNo, Store};
+use regreen_store::{OpenError, StepNo, Store, StoreError};
 
 use crate::fixture::{Folder, NOON, begin, fill, step};
 
 fn damage(path: &Path) -> String {
     match Store::open(path, NOON).unwrap_err() {
-        OpenError::Fault(Fault::Damaged(what)) => what,
+        OpenError::Store(StoreError::Damaged(what)) => what,
         other => panic!("{other:?}"),
     }
 }
@@ -80,7 +80,7 @@ fn a_file_cut_short_is_damage() {
         assert!(
             matches!(
                 found,
-                Err(OpenError::Fault(Fault::Damaged(_))) | Ok(Err(Fault::Damaged(_)))
+                Err(OpenError::Store(StoreError::Damaged(_))) | Ok(Err(StoreError::Damaged(_)))
             ),
             "cut at {keep}: {found:?}"
         );
@@ -128,7 +128,9 @@ fn many_may_open_a_file_that_is_not_there_yet() {
 }
 
 fn read(folder: &Folder) -> Store {
-    Store::open_to_read(&folder.file(), NOON).unwrap().unwrap()
+    Store::open_read_only(&folder.file(), NOON)
+        .unwrap()
+        .unwrap()
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn where_there_is_no_file_none_is_made() {
     let folder = Folder::new();
     let nowhere = folder.path("nowhere/regreen.db");
     for path in [folder.file(), nowhere] {
-        assert!(Store::open_to_read(&path, NOON).unwrap().is_none());
+        assert!(Store::open_read_only(&path, NOON).unwrap().is_none());
     }
     assert_eq!(folder.names(), <[&str; 0]>::default());
 }
@@ -210,9 +212,9 @@ fn what_a_killed_process_left_in_its_log_is_read_and_stays_there() {
 fn a_damaged_file_is_told() {
     let folder = Folder::new();
     fs::write(folder.file(), "this is no database ".repeat(99)).unwrap();
-    let error = Store::open_to_read(&folder.file(), NOON).unwrap_err();
+    let error = Store::open_read_only(&folder.file(), NOON).unwrap_err();
     assert!(
-        matches!(error, OpenError::Fault(Fault::Damaged(_))),
+        matches!(error, OpenError::Store(StoreError::Damaged(_))),
         "{error:?}"
     );
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use regreen_model::ChoiceKind;
-use regreen_store::{AppendError, Fault, HistoryRow, RunId, StepNo, Store};
+use regreen_store::{AppendError, HistoryRow, RunId, StepNo, Store, StoreError};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::fixture::{Folder, NOON, again, begin, ended, green, prepared, step, task};
@@ -127,7 +127,7 @@ fn the_second_writer_is_told_that_the_file_is_busy_and_readers_go_on() {
     let begun = Instant::now();
     let error = store.append(&run, &step(2), &[]).unwrap_err();
     assert!(
-        matches!(error, AppendError::Fault(Fault::Busy)),
+        matches!(error, AppendError::Store(StoreError::Busy)),
         "{error:?}"
     );
     assert!(begun.elapsed() < Duration::from_secs(10));

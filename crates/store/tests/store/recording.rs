@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use regreen_store::{CommandSeq, ImportError, IssuedCommand, Payload, Recording, RecordingError, RunId, Snapshot, Step, StepNo, Store, StoredEvent};
+use regreen_store::{
+    CommandSeq, ImportError, IssuedCommand, Recording, RecordingError, RunId, Snapshot, Step,
+    StepNo, Store, StoredEvent, VersionedJson,
+};
 
 use crate::fixture::{Folder, NOON, begin, payload, step};
 
@@ -129,7 +132,7 @@ fn steps(looks: Vec<Look>) -> Vec<Step> {
 fn command(seq: CommandSeq, texts: &[String]) -> IssuedCommand {
     IssuedCommand {
         seq,
-        command: Payload::new("DoIt", 3, &texts).unwrap(),
+        command: VersionedJson::new("DoIt", 3, &texts).unwrap(),
     }
 }
 
@@ -191,7 +194,7 @@ proptest! {
             store.append(&run, &step, &[]).unwrap();
             if step.number.0 % every == 0 {
                 let state = folded(&store, &run, vec![], StepNo::NONE);
-                let state = Payload::new("State", 1, &state).unwrap();
+                let state = VersionedJson::new("State", 1, &state).unwrap();
                 let snapshot = Snapshot { step: step.number, state };
                 store.save_snapshot(&run, &snapshot).unwrap();
             }

@@ -1,6 +1,6 @@
 //! What it costs, for the design page. Measured on demand: numbers are no promise of a test.
 
-use std::fs::{File, self};
+use std::fs::{self, File};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
