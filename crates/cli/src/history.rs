@@ -3,7 +3,7 @@
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, Places, folded, open_store_to_read};
-use regreen_store::{Attempt, VersionedJson, Run, Step, StepNo, Store};
+use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
 
 use crate::arguments::{OneAttempt, OneTask};
 use crate::plan::{Plan, SelectedTask};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
-use regreen_store::{StoreError, OpenError};
+use regreen_store::{OpenError, StoreError};
 use regreen_workspace::{
     CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,

@@ -1,5 +1,5 @@
 use regreen_model::{FailureNote, TaskKey};
-use regreen_store::{AttemptKey, StoreError, RunId, Store};
+use regreen_store::{AttemptKey, RunId, Store, StoreError};
 
 /// What earlier runs left of tasks that they did not finish.
 #[derive(Debug)]

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use regreen_engine::delegation::{Order, Step};
 use regreen_model::FailureNote;
 use regreen_redaction::Masks;
-use regreen_store::{Delegation, StoreError, Store};
+use regreen_store::{Delegation, Store, StoreError};
 
 use crate::clock;
 
@@ -100,7 +100,11 @@ impl Diary {
         }
     }
 
-    fn change(&mut self, entry: Entry, change: impl FnOnce(&mut Delegation)) -> Result<(), StoreError> {
+    fn change(
+        &mut self,
+        entry: Entry,
+        change: impl FnOnce(&mut Delegation),
+    ) -> Result<(), StoreError> {
         let Some(row) = self.rows.get_mut(entry.0) else {
             return Ok(());
         };
