@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, EndReason, Ended, Handle, Keepers, Marker, Observer, SpawnError, Spec, Stdin, Stream,
+    Chunk, EndReason, ProcessEnd, Handle, Keepers, Marker, Observer, SpawnError, ProcessSpec, Stdin, Stream,
     TimeLimits,
 };
 use regreen_workspace::{HashLimits, HashSnapshot};
@@ -64,8 +64,8 @@ pub(crate) enum ProcessError {
 
 impl Processes {
     /// Runs it to its end. Nothing it started is left then.
-    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<Ended, ProcessError> {
-        let spec = Spec {
+    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<ProcessEnd, ProcessError> {
+        let spec = ProcessSpec {
             argv: job.argv,
             cwd: self.root.clone(),
             env: job.env,
