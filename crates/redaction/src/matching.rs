@@ -1,16 +1,15 @@
-//! Looks at what follows an anchor and says whether it is a secret.
+//! Decides whether what follows an anchor is a secret.
 //!
-//! Every shape but the key block is settled by a line break at the latest, so that a
-//! protocol that speaks in lines never waits for a byte that is held back.
+//! Every shape but the key block is decided by a line break at the latest, so that a
+//! line-based protocol never waits for a byte that is held back.
 
-use crate::class::{
-    BASE64_URL, Class, DOTTED, KEY_HEADER, SCHEME, TOKEN68, URL_PASSWORD, URL_USER, WORD,
+use crate::rule::{
+    BASE64_URL, Before, Body, Class, DOTTED, KEY_HEADER, Needs, Rule, SCHEME, Shape, TOKEN68,
+    URL_PASSWORD, URL_USER, WORD,
 };
-use crate::key_block::KeyBlock;
-use crate::rule::{Before, Body, Needs, Rule, Shape};
-use crate::verdict::{Growth, Span, Verdict};
+use crate::span::{Growth, KeyBlock, MatchOutcome, Span};
 
-/// How far back a judgement looks.
+/// How far back a match looks.
 pub(crate) const LOOK_BEHIND: usize = 24;
 
 const MAX_SPACES: usize = 8;
@@ -28,7 +27,7 @@ const BARE_CREDENTIALS: Body = Body::open(&TOKEN68, 16).needing(Needs::Digit);
 
 /// The text around an anchor, as far as it has come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Candidate<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) anchor: usize,
     pub(crate) after_anchor: usize,
@@ -38,44 +37,44 @@ pub(crate) struct Place<'a> {
     pub(crate) in_json: bool,
 }
 
-/// Somewhere behind the anchor: a position, or why there is none.
-type Step = Result<usize, Verdict>;
+/// A position after the anchor, or why there is none.
+type Step = Result<usize, MatchOutcome>;
 
-pub(crate) fn judge(rule: &Rule, place: Place<'_>) -> Verdict {
-    if rule.before == Before::NoWord && place.is_inside_word() {
-        return Verdict::No;
+pub(crate) fn match_rule(rule: &Rule, candidate: Candidate<'_>) -> MatchOutcome {
+    if rule.before == Before::NoWord && candidate.is_inside_word() {
+        return MatchOutcome::No;
     }
     let found = match &rule.shape {
-        Shape::Token(body) => place.body(body, place.after_anchor, place.token_start()),
-        Shape::After(body) => place.body(body, place.after_anchor, place.after_anchor),
-        Shape::Assigned(body) => place
+        Shape::Token(body) => candidate.body(body, candidate.after_anchor, candidate.token_start()),
+        Shape::After(body) => candidate.body(body, candidate.after_anchor, candidate.after_anchor),
+        Shape::Assigned(body) => candidate
             .skip_assignment()
-            .and_then(|at| place.body(body, at, at)),
-        Shape::Authorization => place.authorization(),
-        Shape::Jwt => place.jwt(),
-        Shape::UrlPassword => place.url_password(),
-        Shape::KeyBlock => place.key_block(),
+            .and_then(|at| candidate.body(body, at, at)),
+        Shape::Authorization => candidate.authorization(),
+        Shape::Jwt => candidate.jwt(),
+        Shape::UrlPassword => candidate.url_password(),
+        Shape::KeyBlock => candidate.key_block(),
     };
-    found.map_or_else(|verdict| verdict, Verdict::Mask)
+    found.map_or_else(|outcome| outcome, MatchOutcome::Mask)
 }
 
-/// A value that is secret as it stands.
-pub(crate) fn literal(place: Place<'_>) -> Verdict {
-    Verdict::Mask(Span {
-        start: place.token_start(),
-        end: place.after_anchor,
+/// Masks a value that is secret by itself.
+pub(crate) fn literal(candidate: Candidate<'_>) -> MatchOutcome {
+    MatchOutcome::Mask(Span {
+        start: candidate.token_start(),
+        end: candidate.after_anchor,
         growth: None,
     })
 }
 
-impl Place<'_> {
+impl Candidate<'_> {
     fn is_inside_word(self) -> bool {
         let before = &self.text[..self.anchor];
         before.last().is_some_and(|&byte| WORD.has(byte)) && !ends_in_escape(before)
     }
 
-    /// Where a mask of the anchor itself begins. A backslash in front makes `\npm_…` a line
-    /// break in JSON: its letter must stay, or the line is no JSON any more.
+    /// Returns where a mask of the anchor itself begins. A backslash in front makes `\npm_…` a
+    /// line break in JSON: its letter must stay, or the line is no longer JSON.
     fn token_start(self) -> usize {
         let backslashes = self.text[..self.anchor]
             .iter()
@@ -87,24 +86,24 @@ impl Place<'_> {
         self.anchor + usize::from(backslashes % 2 == 1 && may_be_escape)
     }
 
-    /// The span of a body that begins at `from`, masked from `start` on.
-    fn body(self, body: &Body, from: usize, start: usize) -> Result<Span, Verdict> {
+    /// Returns the span of a body that begins at `from`, masked from `start` on.
+    fn body(self, body: &Body, from: usize, start: usize) -> Result<Span, MatchOutcome> {
         let cap = body.max.map_or(usize::MAX, |max| max + 1);
         let end = from + self.run(body.class, from, cap);
         if end - from < body.min {
             return Err(self.undecided_at(end));
         }
         if !body.needs.are_met_by(&self.text[from..from + body.min]) {
-            return Err(Verdict::No);
+            return Err(MatchOutcome::No);
         }
         let ends_here = self.ends_at(end);
         if let Some(max) = body.max {
             let goes_on = end - from > max || self.text.get(end).is_some_and(|&b| WORD.has(b));
             if goes_on {
-                return Err(Verdict::No);
+                return Err(MatchOutcome::No);
             }
             if ends_here {
-                return Err(Verdict::Undecided);
+                return Err(MatchOutcome::Undecided);
             }
         }
         Ok(Span {
@@ -114,11 +113,11 @@ impl Place<'_> {
         })
     }
 
-    fn authorization(self) -> Result<Span, Verdict> {
+    fn authorization(self) -> Result<Span, MatchOutcome> {
         let value = self.skip_assignment()?;
         let word = value + self.run(&SCHEME, value, MAX_SCHEME);
         if self.ends_at(word) {
-            return Err(Verdict::Undecided);
+            return Err(MatchOutcome::Undecided);
         }
         let credentials = self.skip(word, |b| b == b' ', MAX_SPACES)?;
         let is_scheme = credentials > word
@@ -132,7 +131,7 @@ impl Place<'_> {
         }
     }
 
-    fn jwt(self) -> Result<Span, Verdict> {
+    fn jwt(self) -> Result<Span, MatchOutcome> {
         let dot = self.after_anchor + self.run(&BASE64_URL, self.after_anchor, MAX_JWT_HEAD);
         if dot - self.after_anchor < MIN_JWT_PART || self.text.get(dot) != Some(&b'.') {
             return Err(self.undecided_at(dot));
@@ -141,7 +140,7 @@ impl Place<'_> {
         self.body(&rest, dot + 1, self.token_start())
     }
 
-    fn url_password(self) -> Result<Span, Verdict> {
+    fn url_password(self) -> Result<Span, MatchOutcome> {
         let user = self.run(&URL_USER, self.after_anchor, MAX_USER);
         let colon = self.after_anchor + user;
         if self.text.get(colon) != Some(&b':') {
@@ -150,7 +149,7 @@ impl Place<'_> {
         let start = colon + 1;
         let authority_end = start + self.run(&URL_PASSWORD, start, MAX_PASSWORD);
         if self.ends_at(authority_end) && authority_end - start < MAX_PASSWORD {
-            return Err(Verdict::Undecided);
+            return Err(MatchOutcome::Undecided);
         }
         let authority = &self.text[start..authority_end];
         let password = authority.iter().rposition(|&byte| byte == b'@');
@@ -160,11 +159,11 @@ impl Place<'_> {
                 end: start + password.len(),
                 growth: None,
             }),
-            _ => Err(Verdict::No),
+            _ => Err(MatchOutcome::No),
         }
     }
 
-    fn key_block(self) -> Result<Span, Verdict> {
+    fn key_block(self) -> Result<Span, MatchOutcome> {
         let name_end = self.after_anchor + self.run(&KEY_HEADER, self.after_anchor, MAX_KEY_NAME);
         let end = self.skip(name_end, |b| b == b'-', 5)?;
         let name = &self.text[self.after_anchor..name_end];
@@ -179,7 +178,7 @@ impl Place<'_> {
             .get(after_escapes)
             .is_some_and(|b| b"\"'`".contains(b));
         if is_mention {
-            return Err(Verdict::No);
+            return Err(MatchOutcome::No);
         }
         let mut span = Span {
             start: self.anchor,
@@ -190,14 +189,14 @@ impl Place<'_> {
         Ok(span)
     }
 
-    /// From behind a name to the value it is given: `=`, `: "`, `\": \"`, ` => '`, or blanks.
+    /// Skips from a name to the value it is given: `=`, `: "`, `\": \"`, ` => '`, or blanks.
     fn skip_assignment(self) -> Step {
         let quoted = self.skip_quote(self.after_anchor)?;
         let spaced = self.skip(quoted, is_blank, MAX_SPACES)?;
         let sign = self.skip(spaced, |b| matches!(b, b'=' | b':' | b'>'), 2)?;
         let spaced = self.skip(sign, is_blank, MAX_SPACES)?;
         if spaced == quoted {
-            return Err(Verdict::No);
+            return Err(MatchOutcome::No);
         }
         self.skip_quote(spaced)
     }
@@ -208,7 +207,7 @@ impl Place<'_> {
         Ok(if quote > escapes { quote } else { from })
     }
 
-    /// The first position from `from` on whose byte is another one, which must have come.
+    /// Returns the first position from `from` on whose byte is not skipped; it must have arrived.
     fn skip(self, from: usize, is_skipped: impl Fn(u8) -> bool, max: usize) -> Step {
         let rest = &self.text[from..];
         let len = rest
@@ -217,7 +216,7 @@ impl Place<'_> {
             .take_while(|&&byte| is_skipped(byte))
             .count();
         if self.ends_at(from + len) {
-            return Err(Verdict::Undecided);
+            return Err(MatchOutcome::Undecided);
         }
         Ok(from + len)
     }
@@ -231,12 +230,12 @@ impl Place<'_> {
         at == self.text.len() && !self.complete
     }
 
-    /// It is not there, unless what is missing is still to come.
-    fn undecided_at(self, at: usize) -> Verdict {
+    /// Returns no match, unless the rest may still arrive.
+    fn undecided_at(self, at: usize) -> MatchOutcome {
         if self.ends_at(at) {
-            Verdict::Undecided
+            MatchOutcome::Undecided
         } else {
-            Verdict::No
+            MatchOutcome::No
         }
     }
 }
@@ -256,7 +255,7 @@ fn is_placeholder(password: &[u8]) -> bool {
     }
 }
 
-/// Whether the last letter of `before` belongs to an escape (`\n`, `\u001b`, `%3D`, a colour)
+/// Returns whether the last letter of `before` belongs to an escape (`\n`, `\u001b`, `%3D`, a colour)
 /// rather than to a word.
 fn ends_in_escape(before: &[u8]) -> bool {
     let near = &before[before.len().saturating_sub(LOOK_BEHIND)..];

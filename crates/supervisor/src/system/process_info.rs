@@ -1,4 +1,4 @@
-//! Looking at processes that are not ours to keep.
+//! Information about processes that no keeper of ours runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,29 +9,28 @@ use std::time::{Duration, SystemTime};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::geteuid;
 
-use super::linux::{Process, all_processes, marker_in, stat_of};
-use super::stat_line::StatLine;
-use crate::{Holders, SeenProcess};
+use super::linux::{Process, StatLine, all_processes, marker_in, stat_of};
+use crate::{Holders, ProcessInfo};
 
 /// `LISTEN` in the kernel's tables.
 const LISTENING: &str = "0A";
 
-pub(crate) fn has_process(pid: i32) -> Option<bool> {
-    // Without a process table nothing is known: not even that nobody is there.
+pub(crate) fn process_exists(pid: i32) -> Option<bool> {
+    // Without a process table nothing is known, not even that there is no such process.
     stat_of(i32::try_from(std::process::id()).ok()?)?;
     Some(Path::new(&format!("/proc/{pid}")).exists())
 }
 
-pub(crate) fn see(pid: i32, now: SystemTime) -> Option<SeenProcess> {
-    sight(&stat_of(pid)?, now)
+pub(crate) fn process_info(pid: i32, now: SystemTime) -> Option<ProcessInfo> {
+    read_info(&stat_of(pid)?, now)
 }
 
-pub(crate) fn see_all(now: SystemTime) -> Vec<SeenProcess> {
+pub(crate) fn list_processes(now: SystemTime) -> Vec<ProcessInfo> {
     let all = all_processes();
-    all.iter().filter_map(|stat| sight(stat, now)).collect()
+    all.iter().filter_map(|stat| read_info(stat, now)).collect()
 }
 
-/// Whether it is there and more than a zombie.
+/// Returns whether it exists and is not a zombie.
 pub(crate) fn is_running(process: Process) -> bool {
     let pid = process.pid().as_raw_nonzero().get();
     process.is_there() && stat_of(pid).is_some_and(|stat| !stat.is_dead())
@@ -61,13 +60,13 @@ pub(crate) fn listeners_on(port: Option<u16>, now: SystemTime) -> Holders {
         fs::read_link(open).is_ok_and(|target| sockets.contains(&target))
     });
     match found {
-        // Somebody listens whom we may not look at.
+        // A process listens that we may not inspect.
         Holders::Known(known) if known.is_empty() && !sockets.is_empty() => Holders::Unknown,
         found => found,
     }
 }
 
-/// The socket's number, if the line of a table is one that listens on that port, or on any.
+/// Returns the socket's number, if the line is one that listens on that port, or on any.
 fn listening_socket(line: &str, port: Option<u16>) -> Option<u64> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let (_, local) = fields.get(1)?.rsplit_once(':')?;
@@ -76,8 +75,8 @@ fn listening_socket(line: &str, port: Option<u16>) -> Option<u64> {
     is_it.then(|| fields.get(9)?.parse().ok()).flatten()
 }
 
-/// The processes with an open descriptor that `is_it`. A process of this user that cannot be
-/// looked into may be one, too.
+/// Returns the processes with an open descriptor that `is_it`. A process of this user that
+/// cannot be inspected may be one as well.
 fn holders(now: SystemTime, is_it: impl Fn(&Path) -> bool) -> Holders {
     let mut found = Vec::new();
     for stat in all_processes().iter().filter(|stat| !stat.is_dead()) {
@@ -90,7 +89,7 @@ fn holders(now: SystemTime, is_it: impl Fn(&Path) -> bool) -> Holders {
         };
         let mut open = entries.filter_map(|entry| Some(entry.ok()?.path()));
         if open.any(|open| is_it(&open)) {
-            found.extend(sight(stat, now));
+            found.extend(read_info(stat, now));
         }
     }
     Holders::Known(found)
@@ -101,11 +100,11 @@ fn is_of_this_user(pid: i32) -> bool {
     owner.is_ok_and(|owner| owner == geteuid().as_raw())
 }
 
-fn sight(stat: &StatLine, now: SystemTime) -> Option<SeenProcess> {
+fn read_info(stat: &StatLine, now: SystemTime) -> Option<ProcessInfo> {
     let folder = PathBuf::from(format!("/proc/{}", stat.pid));
     let environment = fs::read(folder.join("environ")).unwrap_or_default();
     let argv = fs::read(folder.join("cmdline")).unwrap_or_default();
-    Some(SeenProcess {
+    Some(ProcessInfo {
         process: Process::of(stat)?,
         pid: stat.pid,
         start: stat.start,
@@ -128,7 +127,7 @@ fn words(cmdline: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// When a process began, from the ticks between boot and its start.
+/// Returns when a process started, from the ticks between boot and its start.
 fn started(ticks: u64, now: SystemTime) -> Option<SystemTime> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;

@@ -1,15 +1,66 @@
-use crate::class::BASE64;
+use crate::rule::{BASE64, Class};
 
-/// The longest key block that is believed to be one: an RSA key of 16,384 bits has 13 KB.
+/// Whether a secret begins at an anchor.
+#[derive(Debug)]
+pub(crate) enum MatchOutcome {
+    No,
+    /// More of the stream must be seen.
+    Undecided,
+    Mask(Span),
+}
+
+/// A stretch of text to mask.
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Set while it reaches the end of what has been seen and may go on.
+    pub(crate) growth: Option<Growth>,
+}
+
+/// How a known secret continues: it can be dropped as it arrives.
+#[derive(Debug)]
+pub(crate) enum Growth {
+    While(&'static Class),
+    KeyBlock(KeyBlock),
+}
+
+impl Growth {
+    /// Returns how many of `bytes` belong to it, and whether it is over.
+    pub(crate) fn grow(&mut self, bytes: &[u8]) -> (usize, bool) {
+        match self {
+            Self::While(class) => {
+                let len = class.run(bytes);
+                (len, len < bytes.len())
+            }
+            Self::KeyBlock(block) => block.follow(bytes),
+        }
+    }
+}
+
+impl Span {
+    /// Extends it by what has arrived since.
+    pub(crate) fn grow(&mut self, text: &[u8]) {
+        if let Some(growth) = &mut self.growth {
+            let (len, over) = growth.grow(&text[self.end..]);
+            self.end += len;
+            if over {
+                self.growth = None;
+            }
+        }
+    }
+}
+
+/// The longest block that is taken for a key: an RSA key of 16,384 bits has 13 KB.
 const MAX_BLOCK: usize = 64 * 1024;
-/// So many characters of base64 in a row are key material.
+/// This many characters of base64 in a row are key material.
 const MATERIAL: usize = 32;
-/// A block without its end stops after so many lines in a row without key material. Headers
+/// A block without its end stops after this many lines in a row without key material. Headers
 /// (`Proc-Type`, `DEK-Info`) and a short last line are fewer.
 const MAX_OTHER_LINES: u8 = 4;
 const DASHES: u8 = 5;
 
-/// Follows a private key from behind its first line to its end, byte by byte.
+/// Follows a private key from the end of its first line to its end, byte by byte.
 ///
 /// Lines may end in real line breaks or, inside strings, in escaped ones, and may have
 /// something in front (`+` in a diff, a line number): what counts is whether there is key
@@ -37,7 +88,7 @@ enum Ending {
 }
 
 enum Step {
-    GoOn,
+    Continue,
     /// The block ends before this byte.
     Before,
     /// This byte is its last.
@@ -58,11 +109,11 @@ impl KeyBlock {
         }
     }
 
-    /// How many of `bytes` belong to the block, and whether it is over.
+    /// Returns how many of `bytes` belong to the block, and whether it is over.
     pub(crate) fn follow(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (at, &byte) in bytes.iter().enumerate() {
             match self.step(byte) {
-                Step::GoOn => {}
+                Step::Continue => {}
                 Step::Before => return (at, true),
                 Step::After => return (at + 1, true),
             }
@@ -77,16 +128,16 @@ impl KeyBlock {
         }
         if self.escaped {
             self.escaped = false;
-            return Step::GoOn;
+            return Step::Continue;
         }
         if matches!(byte, b'\n' | b'\r' | b'\\') {
             return self.end_line(byte);
         }
         self.count(byte);
-        if self.sees_the_end(byte) {
+        if self.is_end_marker(byte) {
             return Step::After;
         }
-        Step::GoOn
+        Step::Continue
     }
 
     fn leaves_json(&self, byte: u8) -> bool {
@@ -104,7 +155,7 @@ impl KeyBlock {
         self.material_run = 0;
         self.has_material = false;
         self.ending = Ending::Dashes(0);
-        Step::GoOn
+        Step::Continue
     }
 
     fn is_over(&mut self) -> bool {
@@ -126,7 +177,7 @@ impl KeyBlock {
         self.has_material |= self.material_run >= MATERIAL;
     }
 
-    fn sees_the_end(&mut self, byte: u8) -> bool {
+    fn is_end_marker(&mut self, byte: u8) -> bool {
         let dash = byte == b'-';
         self.ending = match self.ending {
             Ending::Dashes(n) if dash => Ending::Dashes((n + 1).min(DASHES)),
@@ -158,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_block_gives_up_after_four_lines_without_key_material() {
+    fn an_unfinished_block_ends_after_four_lines_without_key_material() {
         let key = "\nHeader: x\n\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
         let text = format!("{key}\none line\ntwo lines\nthree lines\nfour lines");
         assert_eq!(followed(false, &format!("{text}\nfive\n")), text);
