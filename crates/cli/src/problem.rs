@@ -309,11 +309,6 @@ fn run_exit(error: &RunError) -> Exit {
     }
 }
 
-/// An agent as it is asked for, without what else is told of it.
-fn as_flag(agent: &str) -> &str {
-    agent.split(" (permissions: ").next().unwrap_or(agent)
-}
-
 fn run_hint(error: &RunError) -> Option<String> {
     Some(match error {
         RunError::Lock(TreeLockError::Held { .. }) => {
@@ -328,8 +323,8 @@ fn run_hint(error: &RunError) -> Option<String> {
         }
         RunError::OtherAgent { begun, found } => format!(
             "say which is meant: --agent '{}', or --agent '{}'; `agent` in your own configuration says it for all runs",
-            as_flag(begun),
-            as_flag(found)
+            begun.name(),
+            found.name()
         ),
         RunError::SetUp { .. } => return None,
     })

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
-use regreen_model::{PersonChoice, RunConfig, RunOutcome};
+use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::Declared;
 use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
@@ -87,7 +87,10 @@ pub enum RunError {
     #[error("somebody keeps saving a file that regreen has to write: {why}")]
     Contended { why: String },
     #[error("the run that is to go on was begun with the agent {begun}, not with {found}")]
-    OtherAgent { begun: String, found: String },
+    OtherAgent {
+        begun: AgentIdentity,
+        found: AgentIdentity,
+    },
 }
 
 impl From<StoreError> for RunError {
