@@ -3,10 +3,10 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::acp::{self, AcpDecoder};
+use crate::coding_agent::is_session_id;
 use crate::command::{CommandDecoder, CommandLine};
-use crate::known::is_session_id;
 use crate::shell::{self, Interpreter, ShellDecoder};
-use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions, Prints};
+use crate::{Abilities, AgentOptions, Assignment, CodingAgent, Decoder, Invocation, Permissions};
 
 /// Who works on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub enum Agent {
     /// Any program that takes a prompt and prints an answer.
     Command(CommandLine),
     /// A coding agent that is known by name.
-    Known(Known, Options),
+    CodingAgent(CodingAgent, AgentOptions),
     /// Any program that speaks the Agent Client Protocol.
-    Acp(CommandLine, Options),
+    Acp(CommandLine, AgentOptions),
 }
 
 impl Agent {
@@ -28,7 +28,7 @@ impl Agent {
         match self {
             Self::Shell(_) => "shell",
             Self::Command(_) => "command",
-            Self::Known(known, _) => known.name(),
+            Self::CodingAgent(known, _) => known.name(),
             Self::Acp(..) => "acp",
         }
     }
@@ -39,7 +39,7 @@ impl Agent {
         match self {
             Self::Shell(interpreter) => interpreter.program(),
             Self::Command(line) | Self::Acp(line, _) => line.program(),
-            Self::Known(known, _) => known.name(),
+            Self::CodingAgent(known, _) => known.name(),
         }
     }
 
@@ -48,7 +48,7 @@ impl Agent {
     pub fn permissions(&self) -> Option<Permissions> {
         match self {
             Self::Shell(_) | Self::Command(_) => None,
-            Self::Known(_, options) | Self::Acp(_, options) => Some(options.permissions),
+            Self::CodingAgent(_, options) | Self::Acp(_, options) => Some(options.permissions),
         }
     }
 
@@ -57,7 +57,7 @@ impl Agent {
     pub fn has_sessions(&self) -> bool {
         match self {
             Self::Shell(_) | Self::Command(_) => false,
-            Self::Known(..) | Self::Acp(..) => true,
+            Self::CodingAgent(..) | Self::Acp(..) => true,
         }
     }
 
@@ -65,16 +65,16 @@ impl Agent {
     /// the exit code, which means nothing for the task.
     #[must_use]
     pub fn tells_its_end(&self) -> bool {
-        matches!(self, Self::Known(..) | Self::Acp(..))
+        matches!(self, Self::CodingAgent(..) | Self::Acp(..))
     }
 
     /// What its output is, for whoever reads it for why something failed.
     #[must_use]
-    pub fn prints(&self) -> Prints {
+    pub fn prints(&self) -> OutputKind {
         match self {
-            Self::Shell(_) => Prints::WhatCommandsPrint,
-            Self::Command(_) => Prints::Anything,
-            Self::Known(..) | Self::Acp(..) => Prints::Messages,
+            Self::Shell(_) => OutputKind::WhatCommandsPrint,
+            Self::Command(_) => OutputKind::Anything,
+            Self::CodingAgent(..) | Self::Acp(..) => OutputKind::Messages,
         }
     }
 
@@ -88,7 +88,7 @@ impl Agent {
     #[must_use]
     pub fn tells_tools(&self) -> bool {
         match self {
-            Self::Shell(_) | Self::Known(..) => true,
+            Self::Shell(_) | Self::CodingAgent(..) => true,
             Self::Command(_) | Self::Acp(..) => false,
         }
     }
@@ -97,7 +97,7 @@ impl Agent {
     #[must_use]
     pub fn tells_tokens(&self) -> Option<bool> {
         match self {
-            Self::Shell(_) | Self::Known(..) => Some(true),
+            Self::Shell(_) | Self::CodingAgent(..) => Some(true),
             Self::Command(_) => Some(false),
             Self::Acp(..) => None,
         }
@@ -109,7 +109,7 @@ impl Agent {
         match self {
             Self::Shell(_) => Some(true),
             Self::Command(_) => Some(false),
-            Self::Known(known, _) => Some(known.tells_cost()),
+            Self::CodingAgent(known, _) => Some(known.tells_cost()),
             Self::Acp(..) => None,
         }
     }
@@ -125,7 +125,7 @@ impl Agent {
         match self {
             Self::Shell(interpreter) => shell::invocation(*interpreter, assignment),
             Self::Command(line) => line.invocation(assignment),
-            Self::Known(known, options) => known.invocation(options, assignment),
+            Self::CodingAgent(known, options) => known.invocation(options, assignment),
             Self::Acp(line, options) => acp::invocation(line, options, assignment),
         }
     }
@@ -135,7 +135,7 @@ impl Agent {
         match self {
             Self::Shell(_) => Box::new(ShellDecoder::new(assignment.steps)),
             Self::Command(_) => Box::new(CommandDecoder::default()),
-            Self::Known(known, _) => known.decoder(assignment),
+            Self::CodingAgent(known, _) => known.decoder(assignment),
             Self::Acp(_, options) => Box::new(AcpDecoder::new(options, assignment)),
         }
     }
@@ -148,7 +148,7 @@ pub enum AgentChoice {
     Auto,
     Shell,
     Command(CommandLine),
-    Known(Known),
+    CodingAgent(CodingAgent),
     Acp(CommandLine),
 }
 
@@ -187,7 +187,9 @@ impl FromStr for AgentChoice {
             (Some(("acp", line)), _) => command(text, line).map(Self::Acp),
             (_, "auto") => Ok(Self::Auto),
             (_, "shell") => Ok(Self::Shell),
-            (_, name) => Known::named(name).map(Self::Known).ok_or_else(unknown),
+            (_, name) => CodingAgent::named(name)
+                .map(Self::CodingAgent)
+                .ok_or_else(unknown),
         }
     }
 }
@@ -197,6 +199,18 @@ fn command(text: &str, line: &str) -> Result<CommandLine, AgentChoiceError> {
         Ok(_) => AgentChoiceError::NoProgram(text.to_owned()),
         Err(_) => AgentChoiceError::OpenQuote(text.to_owned()),
     })
+}
+
+/// What an agent's output is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputKind {
+    /// Messages of a protocol: its words are told apart from all else.
+    #[default]
+    Messages,
+    /// What commands print, and no words of its own.
+    WhatCommandsPrint,
+    /// Its words and what commands print; nobody tells them apart.
+    Anything,
 }
 
 #[cfg(test)]
@@ -209,7 +223,7 @@ mod tests {
 
     #[test]
     fn who_tells_what_it_costs_is_documented_so() {
-        for known in Known::ALL {
+        for known in CodingAgent::ALL {
             let documented = known.abilities().cost == "yes";
             assert_eq!(known.tells_cost(), documented, "{known:?}");
         }
@@ -223,8 +237,8 @@ mod tests {
             panic!("a command");
         };
         assert_eq!(line.program(), "./agent.sh");
-        for known in Known::ALL {
-            assert_eq!(known.name().parse(), Ok(AgentChoice::Known(known)));
+        for known in CodingAgent::ALL {
+            assert_eq!(known.name().parse(), Ok(AgentChoice::CodingAgent(known)));
         }
         let Ok(AgentChoice::Acp(line)) = "acp:gemini --acp".parse() else {
             panic!("an agent of the protocol");
@@ -249,7 +263,7 @@ mod tests {
 
     #[test]
     fn only_a_name_becomes_part_of_a_command_line() {
-        let claude = Agent::Known(Known::Claude, Options::default());
+        let claude = Agent::CodingAgent(CodingAgent::Claude, AgentOptions::default());
         let id = "ef094c3c-43bd-491d-a190-8d4f82efe0f3";
         assert_eq!(claude.session(Some(id)), Some(id));
         for bad in ["", "-x", "--resume", "a b", "a\nb", "$(id)"] {

@@ -3,6 +3,7 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
+mod agent;
 mod attempt;
 mod event;
 mod evidence;
@@ -20,6 +21,7 @@ mod time;
 mod usage;
 mod verify;
 
+pub use agent::{AgentIdentity, AgentKind, Permissions};
 pub use attempt::{
     AgentEvent, ApiTrouble, AttemptClass, AttemptReport, ClockTime, Mark, PickedTask, PromptKind,
     ResetTime, TroubleClass,

@@ -3,7 +3,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_agents::{Decoder, Lines, Patience, Prints, Reply, Stream as AgentStream};
+use regreen_agents::{Decoder, EarlyStop, Lines, OutputKind, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
 use regreen_engine::Input;
 use regreen_model::{AgentEvent, ApiTrouble, CommandSeq, Ending, Output, Source, ToolUse, Usage};
@@ -39,7 +39,7 @@ pub(crate) struct Heard {
     /// What was printed, where that may be what commands print.
     pub(crate) output: Option<Output>,
     /// What its output is.
-    pub(crate) prints: Prints,
+    pub(crate) prints: OutputKind,
     pub(crate) question: Option<Question>,
     /// It has come to its end by itself, and whether it takes that for a success.
     pub(crate) finished: Option<bool>,
@@ -131,7 +131,7 @@ impl Told for InRun<'_, '_> {
 pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
-    patience: Patience,
+    patience: EarlyStop,
     lines: [Lines; 2],
     handle: Option<Handle>,
     heard: Heard,
@@ -159,7 +159,7 @@ impl<'a> Listener<'a> {
         Self {
             log,
             decoder,
-            patience: Patience::default(),
+            patience: EarlyStop::default(),
             lines: <[Lines; 2]>::default(),
             handle: None,
             heard: Heard::default(),
@@ -176,12 +176,12 @@ impl<'a> Listener<'a> {
 
     /// What may be what commands print is read for why they fail; what the agent was told and
     /// says again is not.
-    pub(crate) fn reading(mut self, prints: Prints, prompt: &str) -> Self {
+    pub(crate) fn reading(mut self, prints: OutputKind, prompt: &str) -> Self {
         self.heard.prints = prints;
-        if prints != Prints::Messages {
+        if prints != OutputKind::Messages {
             self.scanner = Some(Scanner::new(Source::Command));
         }
-        if prints == Prints::Anything {
+        if prints == OutputKind::Anything {
             self.echo = Echo::of(prompt);
             self.prompt = self.echo.clone();
         }
@@ -193,7 +193,7 @@ impl<'a> Listener<'a> {
     pub(crate) fn judged(&self, reason: EndReason) -> EndReason {
         let is_limit = matches!(reason, EndReason::HardLimit | EndReason::IdleLimit);
         match is_limit && self.decoder.is_done() && !self.is_hopeless {
-            true => EndReason::Enough,
+            true => EndReason::ObserverDone,
             false => reason,
         }
     }
@@ -209,7 +209,7 @@ impl<'a> Listener<'a> {
                 self.follow(reply);
             }
         }
-        let had_finished = reason == EndReason::Enough && !self.is_hopeless;
+        let had_finished = reason == EndReason::ObserverDone && !self.is_hopeless;
         let ending = match had_finished {
             true => Ending {
                 exit_code: Some(0),
@@ -278,7 +278,7 @@ impl<'a> Listener<'a> {
 
     fn end(&self) {
         if let Some(handle) = &self.handle {
-            handle.end(EndReason::Enough);
+            handle.end(EndReason::ObserverDone);
         }
     }
 
@@ -324,7 +324,7 @@ fn end_later(handle: Handle) -> Sender<()> {
     let (sender, receiver) = mpsc::channel::<()>();
     thread::spawn(move || {
         if receiver.recv_timeout(EXIT_GRACE) == Err(RecvTimeoutError::Timeout) {
-            handle.end(EndReason::Enough);
+            handle.end(EndReason::ObserverDone);
         }
     });
     sender

@@ -1,16 +1,16 @@
 //! A run from its beginning to its end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
 use regreen_agents::{Agent, Prompts};
-use regreen_engine::{Input, Phase, Resumption, State};
-use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
+use regreen_engine::{Input, Resumption, State, latest_choices};
+use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
-use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
+use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
@@ -87,11 +87,14 @@ pub enum RunError {
     #[error("somebody keeps saving a file that regreen has to write: {why}")]
     Contended { why: String },
     #[error("the run that is to go on was begun with the agent {begun}, not with {found}")]
-    OtherAgent { begun: String, found: String },
+    OtherAgent {
+        begun: AgentIdentity,
+        found: AgentIdentity,
+    },
 }
 
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for RunError {
+    fn from(fault: StoreError) -> Self {
         Self::Journal(fault.into())
     }
 }
@@ -139,7 +142,7 @@ pub fn run(
     refuse_other_agent(&state, &setup)?;
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
-    let choices = last_words(journal.store.choices(&places.spec_key())?);
+    let choices = latest_choices(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(untold);
     let unkept = budget_notices(&performer.agent, &config.budgets);
@@ -173,16 +176,6 @@ fn refuse_other_agent(state: &State, setup: &RunSetup) -> Result<(), RunError> {
         begun: begun.clone(),
         found: found.clone(),
     })
-}
-
-/// Of all that people said of a task, the last word counts.
-fn last_words(choices: Vec<PersonChoice>) -> Vec<PersonChoice> {
-    let mut last: BTreeMap<TaskKey, u64> = BTreeMap::new();
-    for choice in &choices {
-        last.insert(choice.task.clone(), choice.number);
-    }
-    let is_last = |choice: &PersonChoice| last.get(&choice.task) == Some(&choice.number);
-    choices.into_iter().filter(is_last).collect()
 }
 
 /// Makes regreen's folder and takes the working tree.
@@ -221,7 +214,7 @@ pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
 /// If it cannot be read.
 pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
-    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
+    let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 
@@ -384,14 +377,9 @@ fn first_input(
             after_limit,
         });
     }
-    let owed = state.tasks.values().find_map(|task| match task.phase {
-        Phase::Attempting { attempt, .. } => Some((task.key(), attempt)),
-        _ => None,
-    });
-    let interrupted = match owed {
+    let interrupted = match state.pending_attempt() {
         Some((key, attempt)) => {
-            let is_new = |choice: &&PersonChoice| choice.number > state.choices_seen;
-            let new: Vec<_> = choices.iter().filter(is_new).collect();
+            let new: Vec<_> = state.new_choices(&choices).collect();
             let report = perform::interrupted(performer, key, attempt, &state.put_back, &new)?;
             Some(Box::new(report))
         }

@@ -5,21 +5,21 @@ use std::cmp::Reverse;
 
 use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Source};
 
-use super::candidate::{Candidate, WEAK, candidates};
-use super::category::is_code;
-use super::compose::{Diagnosis, shortened};
-use super::ending;
+use super::cause::{Candidate, WEAK, candidates};
+use super::diagnosis::{Diagnosis, shortened};
+use super::exit;
 use super::service::is_of_code;
 use super::signs::Signs;
+use super::signs::is_code;
 use super::timeout;
-use crate::decoration::message_of;
-use crate::described::without_descriptions;
-use crate::message::{Message, code_spans};
+use crate::line::message_of;
 use crate::prose::sentences;
-use crate::role::Role;
-use crate::rule::Rule;
-use crate::rule_book::RuleBook;
+use crate::prose::without_descriptions;
+use crate::rules::RuleBook;
+use crate::rules::rule::Role;
+use crate::rules::rule::Rule;
 use crate::scan::scan;
+use crate::statements::{Message, code_spans};
 
 const MESSAGES: &str = "agent_messages/";
 const TIME: &str = "time/";
@@ -366,11 +366,11 @@ impl Reading<'_> {
     /// Exit code 0 of an agent means nothing; another one means at least that it did not end
     /// well.
     fn unexplained(&self, evidence: &Evidence) -> Option<Diagnosis> {
-        if ending::signal(evidence).is_some() {
-            return ending::over(evidence, None);
+        if exit::signal(evidence).is_some() {
+            return exit::over(evidence, None);
         }
         let code = evidence.ending.exit_code?;
-        (code != 0).then(|| ending::unexplained(evidence))
+        (code != 0).then(|| exit::unexplained(evidence))
     }
 
     /// A time limit by the agent's or the runner's words: was there progress?

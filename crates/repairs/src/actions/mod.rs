@@ -5,7 +5,7 @@ mod run_tools;
 
 use std::time::Duration;
 
-use regreen_supervisor::see_process;
+use regreen_supervisor::process_info;
 
 use crate::context::RepairContext;
 use crate::plan::{Action, RepairPlan, ToolRunner};
@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Ends exactly the process that was inspected.
 fn end_process(context: &RepairContext<'_>, pid: i32, start: u64) -> Result<(), String> {
-    let process = see_process(pid, context.now).filter(|process| process.start == start);
+    let process = process_info(pid, context.now).filter(|process| process.start == start);
     match process {
         None => Err(format!("process {pid} is another one by now")),
         Some(process) if regreen_supervisor::end_process(&process, GRACE) => Ok(()),

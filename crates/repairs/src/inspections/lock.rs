@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_supervisor::{
-    Holders, SeenProcess, has_process, holders_of_file, see_process, see_processes,
+    Holders, ProcessInfo, holders_of_file, list_processes, process_exists, process_info,
 };
 use regreen_workspace::{PathStatus, RelPath, path_status};
 use rustix::process::geteuid;
@@ -179,7 +179,7 @@ fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
 
 /// Locks of git do not say whose they are: old, open nowhere, and no git at work here.
 fn of_git(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata) -> Proposal {
-    let processes = see_processes(context.now);
+    let processes = list_processes(context.now);
     if let Some(git) = processes
         .iter()
         .find(|process| is_git_here(context.root, process))
@@ -196,7 +196,7 @@ fn of_git(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata) -> Prop
     Proposal::Allowed(removal(place))
 }
 
-fn is_git_here(root: &Path, process: &SeenProcess) -> bool {
+fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
     let program = process.argv.first().map_or("", String::as_str);
     let name = program.rsplit('/').next().unwrap_or_default();
     let is_here = process
@@ -212,12 +212,12 @@ fn is_git_here(root: &Path, process: &SeenProcess) -> bool {
 
 /// A lock that names its owner.
 fn of_process(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> Proposal {
-    match has_process(pid) {
+    match process_exists(pid) {
         Some(false) => return Proposal::Allowed(removal(place)),
         None => return ask(place, "the process table cannot be read"),
         Some(true) => {}
     }
-    let Some(process) = see_process(pid, context.now) else {
+    let Some(process) = process_info(pid, context.now) else {
         return ask(place, &format!("process {pid} cannot be looked at"));
     };
     let is_younger = stat
@@ -261,7 +261,7 @@ fn ask(place: &RelPath, why: &str) -> Proposal {
 }
 
 /// Ends a process that was proven to be ours.
-pub(super) fn ending(process: &SeenProcess) -> RepairPlan {
+pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
     let recorded = RepairAction::EndProcess {
         args: vec![process.pid.to_string(), process.start.to_string()],
     };
@@ -274,7 +274,7 @@ pub(super) fn ending(process: &SeenProcess) -> RepairPlan {
 }
 
 /// `process 4711 (python3 -m http.server)`.
-pub(super) fn described(process: &SeenProcess) -> String {
+pub(super) fn described(process: &ProcessInfo) -> String {
     let command: String = process
         .argv
         .join(" ")

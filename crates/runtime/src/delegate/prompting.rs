@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use regreen_agents::{DelegateBrief, IdenticalPrompt, Occasion, PreviousAttempt, refuse_identical};
+use regreen_agents::{
+    DelegateBrief, IdenticalPrompt, PreviousAttempt, PromptReason, refuse_identical,
+};
 use regreen_engine::delegation::Order;
 use regreen_model::{FailureNote, PromptKind};
 
@@ -34,12 +36,12 @@ impl Child<'_> {
             _ => Around::default(),
         };
         let occasion = match (order.prompt, previous) {
-            (PromptKind::First, _) | (_, None) => Occasion::First,
-            (PromptKind::Split, Some(previous)) => Occasion::Split(previous),
+            (PromptKind::First, _) | (_, None) => PromptReason::First,
+            (PromptKind::Split, Some(previous)) => PromptReason::Split(previous),
             (PromptKind::Enriched, Some(previous)) => {
-                Occasion::Enriched(previous, around.surroundings())
+                PromptReason::Enriched(previous, around.surroundings())
             }
-            (_, Some(previous)) => Occasion::Retry(previous),
+            (_, Some(previous)) => PromptReason::Retry(previous),
         };
         self.prompts().delegated(&brief, &occasion, resumes)
     }

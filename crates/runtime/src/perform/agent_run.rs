@@ -2,8 +2,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regreen_agents::{Assignment, Invocation, StdinPlan};
-use regreen_supervisor::{Ended, Stdin};
+use regreen_agents::{Assignment, Invocation, StdinContent};
+use regreen_supervisor::{ProcessEnd, Stdin};
 
 use crate::heard::{Heard, Listener, Told};
 use crate::log_file::LogFile;
@@ -36,7 +36,7 @@ impl AgentRun<'_> {
         self,
         performer: &Performer,
         told: &mut dyn Told,
-    ) -> Result<(Ended, Heard), PerformError> {
+    ) -> Result<(ProcessEnd, Heard), PerformError> {
         let log = LogFile::create(self.folder, &self.stem)?;
         let decoder = performer.agent.decoder(&self.assignment);
         let listener = Listener::new(log, decoder, told, self.usage_file.clone());
@@ -66,9 +66,9 @@ impl AgentRun<'_> {
                 .chain(removed.map(|name| (name.into(), None)))
                 .collect(),
             stdin: match invocation.stdin {
-                StdinPlan::Empty => Stdin::Empty,
-                StdinPlan::Text(text) => Stdin::Bytes(text.into_bytes()),
-                StdinPlan::Protocol => Stdin::Pipe,
+                StdinContent::Empty => Stdin::Empty,
+                StdinContent::Text(text) => Stdin::Bytes(text.into_bytes()),
+                StdinContent::Protocol => Stdin::Pipe,
             },
             timeout: Duration::from_millis(self.timeout_ms),
             idle: self.idle_timeout_ms.map(Duration::from_millis),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regreen_agents::{Completed, Surroundings, missing_names};
+use regreen_agents::{Completed, ProjectContext, missing_names};
 use regreen_engine::AttemptOrder;
 use regreen_model::{Failure, FailureNote, PromptKind, Survey};
 use regreen_workspace::survey;
@@ -38,8 +38,8 @@ impl Around {
         }
     }
 
-    pub(crate) fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
+    pub(crate) fn surroundings(&self) -> ProjectContext<'_> {
+        ProjectContext {
             root: &self.root,
             survey: &self.survey,
         }

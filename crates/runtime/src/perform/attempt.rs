@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use regreen_agents::{
-    Assignment, IdenticalPrompt, Occasion, PreviousAttempt, RootContext, TaskBrief,
+    Assignment, IdenticalPrompt, PreviousAttempt, PromptReason, RootContext, TaskBrief,
     refuse_identical,
 };
 use regreen_documents::{RowId, TaskFile, shell_steps};
@@ -14,7 +14,7 @@ use regreen_model::{
     AttemptClass, AttemptReport, CommandSeq, Ending, FailureNote, PersonChoice, PromptKind,
     TaskFailure, TaskKey, Usage,
 };
-use regreen_supervisor::Ended;
+use regreen_supervisor::ProcessEnd;
 use regreen_workspace::AttemptName;
 
 use super::agent_run::AgentRun;
@@ -274,7 +274,7 @@ fn written_prompt(
         }
         // Part of what is being tried again, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
-            let full = prompts.full(&brief, &Occasion::Retry(previous));
+            let full = prompts.full(&brief, &PromptReason::Retry(previous));
             let asked = prompts.continuation(
                 &brief,
                 &occasion(order.prompt, None, &known, order, &around),
@@ -306,20 +306,20 @@ fn occasion<'a>(
     known: &'a str,
     order: &'a AttemptOrder,
     around: &'a Around,
-) -> Occasion<'a> {
+) -> PromptReason<'a> {
     match (kind, previous) {
-        (PromptKind::Reminder, _) => Occasion::Reminder,
-        (PromptKind::NoOp, _) => Occasion::NoOp,
-        (PromptKind::Split, previous) => Occasion::Split(previous.unwrap_or_default()),
-        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted {
+        (PromptKind::Reminder, _) => PromptReason::Reminder,
+        (PromptKind::NoOp, _) => PromptReason::NoOp,
+        (PromptKind::Split, previous) => PromptReason::Split(previous.unwrap_or_default()),
+        (PromptKind::Interrupted | PromptKind::NewSession, _) => PromptReason::Interrupted {
             known,
             completed: completed(order.cut_off.as_deref()),
         },
         (PromptKind::Enriched, Some(previous)) => {
-            Occasion::Enriched(previous, around.surroundings())
+            PromptReason::Enriched(previous, around.surroundings())
         }
-        (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
-        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => Occasion::First,
+        (PromptKind::First | PromptKind::Retry, Some(previous)) => PromptReason::Retry(previous),
+        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => PromptReason::First,
     }
 }
 
@@ -377,7 +377,7 @@ fn run_agent(
     row: RowId,
     prompt: &str,
     told: &mut dyn Told,
-) -> Result<(Ended, Heard), PerformError> {
+) -> Result<(ProcessEnd, Heard), PerformError> {
     let task = &order.task.task;
     let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
     let steps = fields
