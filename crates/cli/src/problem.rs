@@ -9,7 +9,7 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError};
-use regreen_store::Fault;
+use regreen_store::StoreError;
 use regreen_workspace::{
     CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,
@@ -242,8 +242,8 @@ impl Problem {
     }
 
     /// Converts the error of reading the journal.
-    pub fn journal(fault: Fault) -> Self {
-        Self::Run(RunError::from(fault))
+    pub fn journal(error: StoreError) -> Self {
+        Self::Run(RunError::from(error))
     }
 
     /// Converts the error of decoding the journal.

@@ -193,7 +193,7 @@ impl<'a> Listener<'a> {
     pub(crate) fn judged(&self, reason: EndReason) -> EndReason {
         let is_limit = matches!(reason, EndReason::HardLimit | EndReason::IdleLimit);
         match is_limit && self.decoder.is_done() && !self.is_hopeless {
-            true => EndReason::Enough,
+            true => EndReason::ObserverDone,
             false => reason,
         }
     }
@@ -209,7 +209,7 @@ impl<'a> Listener<'a> {
                 self.follow(reply);
             }
         }
-        let had_finished = reason == EndReason::Enough && !self.is_hopeless;
+        let had_finished = reason == EndReason::ObserverDone && !self.is_hopeless;
         let ending = match had_finished {
             true => Ending {
                 exit_code: Some(0),
@@ -278,7 +278,7 @@ impl<'a> Listener<'a> {
 
     fn end(&self) {
         if let Some(handle) = &self.handle {
-            handle.end(EndReason::Enough);
+            handle.end(EndReason::ObserverDone);
         }
     }
 
@@ -324,7 +324,7 @@ fn end_later(handle: Handle) -> Sender<()> {
     let (sender, receiver) = mpsc::channel::<()>();
     thread::spawn(move || {
         if receiver.recv_timeout(EXIT_GRACE) == Err(RecvTimeoutError::Timeout) {
-            handle.end(EndReason::Enough);
+            handle.end(EndReason::ObserverDone);
         }
     });
     sender

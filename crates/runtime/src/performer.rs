@@ -6,7 +6,7 @@ use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::TaskKey;
-use regreen_repairs::Declared;
+use regreen_repairs::ManifestSnapshot;
 use regreen_store::Store;
 use regreen_workspace::Programs;
 
@@ -33,7 +33,7 @@ pub(crate) struct Performer {
     /// Where programs are looked for: the value of PATH.
     pub(crate) path: OsString,
     /// What the workspace's manifests named when the run began.
-    pub(crate) declared: Declared,
+    pub(crate) declared: ManifestSnapshot,
     pub(crate) verify_timeout_ms: u64,
     /// What runs Verify commands.
     pub(crate) shell: PathBuf,

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, EndReason, Ended, Handle, Keepers, Marker, Observer, SpawnError, Spec, Stdin, Stream,
-    TimeLimits,
+    Chunk, EndReason, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
+    Stdin, Stream, TimeLimits,
 };
 use regreen_workspace::{HashLimits, HashSnapshot};
 
@@ -64,8 +64,8 @@ pub(crate) enum ProcessError {
 
 impl Processes {
     /// Runs it to its end. Nothing it started is left then.
-    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<Ended, ProcessError> {
-        let spec = Spec {
+    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<ProcessEnd, ProcessError> {
+        let spec = ProcessSpec {
             argv: job.argv,
             cwd: self.root.clone(),
             env: job.env,

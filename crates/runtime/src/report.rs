@@ -11,7 +11,7 @@ use regreen_model::{
     ApiTrouble, AttemptClass, AttemptReport, Ending, Evidence, Failure, PlanChanges, Timestamp,
     TroubleClass,
 };
-use regreen_supervisor::{EndReason, Ended, Exit, StartStep};
+use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep};
 
 use crate::heard::{Heard, Question};
 use crate::why;
@@ -24,7 +24,7 @@ const ASKED_FOR_ROWS: &str =
 const NOT_A_GOOD_END: &str =
     "The agent signalled completion, but says of itself that its run did not end well";
 
-pub(crate) fn ending(ended: &Ended, limit: Duration) -> Ending {
+pub(crate) fn ending(ended: &ProcessEnd, limit: Duration) -> Ending {
     let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
     Ending {
         exit_code: match ended.exit {
@@ -50,7 +50,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 pub(crate) fn report(
     order: &AttemptOrder,
     agent: &Agent,
-    ended: &Ended,
+    ended: &ProcessEnd,
     ending: Ending,
     heard: &Heard,
     now: Timestamp,
@@ -107,7 +107,7 @@ pub(crate) fn report(
 /// the agent says it.
 pub(crate) fn delegated(
     program: &str,
-    ended: &Ended,
+    ended: &ProcessEnd,
     ending: Ending,
     heard: &Heard,
     now: Timestamp,
@@ -157,7 +157,7 @@ pub(crate) fn diagnosed(
 }
 
 /// Nothing is to be said where it is known who cut it off.
-fn why_cut_off(ended: &Ended) -> &'static str {
+fn why_cut_off(ended: &ProcessEnd) -> &'static str {
     match ended.reason {
         EndReason::Cancelled => "",
         _ => "nobody saw how the agent ended",
@@ -165,7 +165,7 @@ fn why_cut_off(ended: &Ended) -> &'static str {
 }
 
 /// What ended it from outside, if something did.
-fn why_ended(ended: &Ended, ending: Ending) -> Option<String> {
+fn why_ended(ended: &ProcessEnd, ending: Ending) -> Option<String> {
     let limit = Duration::from_millis(ending.limit_ms?);
     Some(match ended.reason {
         EndReason::IdleLimit => {
@@ -188,7 +188,7 @@ fn why_unfinished(ending: Ending, heard: &Heard) -> String {
     format!("The agent ended before it had finished ({how})")
 }
 
-fn class(program: &str, ended: &Ended, heard: &Heard, now: Timestamp) -> AttemptClass {
+fn class(program: &str, ended: &ProcessEnd, heard: &Heard, now: Timestamp) -> AttemptClass {
     let trouble = heard
         .trouble
         .as_ref()
@@ -259,8 +259,8 @@ mod tests {
 
     use super::*;
 
-    fn ended(exit: Exit, reason: EndReason) -> Ended {
-        Ended {
+    fn ended(exit: Exit, reason: EndReason) -> ProcessEnd {
+        ProcessEnd {
             exit,
             reason,
             duration: Duration::from_secs(3),
@@ -351,7 +351,7 @@ mod tests {
             mut events in prop::collection::vec(some_event(), 0..8),
             at in any::<prop::sample::Index>(),
             name in prop::sample::select(vec!["claude", "codex", "gemini", "opencode", "acp:a"]),
-            reason in prop::sample::select(vec![EndReason::Normal, EndReason::Enough]),
+            reason in prop::sample::select(vec![EndReason::Normal, EndReason::ObserverDone]),
         ) {
             events.insert(at.index(events.len() + 1), AgentEvent::Terminal { ok: false });
             let mut heard = Heard::default();

@@ -9,8 +9,8 @@ use std::{fs, io};
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
-use regreen_repairs::Declared;
-use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
+use regreen_repairs::ManifestSnapshot;
+use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
 
@@ -93,8 +93,8 @@ pub enum RunError {
     },
 }
 
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for RunError {
+    fn from(fault: StoreError) -> Self {
         Self::Journal(fault.into())
     }
 }
@@ -214,7 +214,7 @@ pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
 /// If it cannot be read.
 pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
-    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
+    let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 
@@ -345,10 +345,10 @@ fn performer(
 
 /// What the manifests named when the run began. What came into them since may be an agent's
 /// invention: a run that goes on knows what was written down at its beginning, or nothing.
-fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<Declared, PerformError> {
+fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<ManifestSnapshot, PerformError> {
     let path = places.run_folder(run.as_str()).join("declared.json");
     if is_new {
-        let declared = Declared::read(&places.root);
+        let declared = ManifestSnapshot::read(&places.root);
         let text = serde_json::to_string(&declared).unwrap_or_default();
         write_whole(&path, text.as_bytes())?;
         return Ok(declared);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use regreen_agents::{Agent, AgentOptions, Assignment, CodingAgent, StdinContent};
 use regreen_model::{PlainLine, PromptKind, TaskId};
 use regreen_redaction::Masks;
-use regreen_supervisor::{Chunk, Keepers, Marker, Spec, Stdin, Stream, TimeLimits};
+use regreen_supervisor::{Chunk, Keepers, Marker, ProcessSpec, Stdin, Stream, TimeLimits};
 use regreen_workspace::{Programs, RealDisk, workspace_root};
 
 use crate::agent_lookup::find_agent;
@@ -132,7 +132,7 @@ fn call(agent: &Agent, options: &AgentOptions, root: &Path) -> String {
 /// behind.
 fn version_of(program: &Path, root: &Path) -> Result<String, Problem> {
     let keeper = std::env::current_exe().map_err(Problem::OwnProgram)?;
-    let spec = Spec {
+    let spec = ProcessSpec {
         argv: vec![program.into(), "--version".into()],
         cwd: root.to_owned(),
         env: Vec::new(),

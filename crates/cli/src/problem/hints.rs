@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use regreen_runtime::{RunError, TreeLockError};
-use regreen_store::{Fault, OpenError};
+use regreen_store::{OpenError, StoreError};
 use regreen_workspace::{ReadError, SpecError};
 
 use crate::config::PromptsError;
@@ -47,7 +47,7 @@ pub(super) fn run_hint(error: &RunError) -> Option<String> {
 
 fn store_hint(path: &Path, error: &OpenError) -> String {
     match error {
-        OpenError::Fault(Fault::Damaged(_)) => set_aside_hint(path),
+        OpenError::Store(StoreError::Damaged(_)) => set_aside_hint(path),
         error => error.advice().into(),
     }
 }

@@ -5,7 +5,7 @@ use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion};
 use regreen_engine::delegation::End;
 use regreen_model::{Failure, FailureKind, FailureNote, StopSignal, TaskId, TaskKey, Timestamp};
-use regreen_repairs::Declared;
+use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::Keepers;
 use regreen_workspace::{Programs, RealDisk, Spec};
 
@@ -203,7 +203,7 @@ fn performer(
         agent: setup.agent,
         prompts: setup.prompts,
         programs,
-        declared: Declared::read(&root),
+        declared: ManifestSnapshot::read(&root),
         path: setup.path,
     }
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use regreen_engine::delegation::{Order, Step};
 use regreen_model::FailureNote;
 use regreen_redaction::Masks;
-use regreen_store::{Delegation, Fault, Store};
+use regreen_store::{Delegation, Store, StoreError};
 
 use crate::clock;
 
@@ -24,7 +24,7 @@ pub(super) struct Diary {
 pub(super) struct Entry(usize);
 
 impl Diary {
-    pub(super) fn begin(&mut self, order: &Order, prompt: &str) -> Result<Entry, Fault> {
+    pub(super) fn begin(&mut self, order: &Order, prompt: &str) -> Result<Entry, StoreError> {
         let number = u32::try_from(self.rows.len() + 1).unwrap_or(u32::MAX);
         let log = self.logs.join(format!("{number}.log"));
         self.rows.push(Delegation {
@@ -52,7 +52,7 @@ impl Diary {
         entry: Entry,
         duration_ms: u64,
         failure: Option<&FailureNote>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let found = failure.and_then(|failure| failure.diagnosis.as_deref());
         let masks = self.masks.clone();
         self.change(entry, |row| {
@@ -71,12 +71,12 @@ impl Diary {
         })
     }
 
-    pub(super) fn changed(&mut self, entry: Entry, files: Vec<String>) -> Result<(), Fault> {
+    pub(super) fn changed(&mut self, entry: Entry, files: Vec<String>) -> Result<(), StoreError> {
         self.change(entry, |row| row.files = files)
     }
 
     /// What is done about a failure; nothing of what changes nothing.
-    pub(super) fn tried(&mut self, entry: Entry, step: &Step) -> Result<(), Fault> {
+    pub(super) fn tried(&mut self, entry: Entry, step: &Step) -> Result<(), StoreError> {
         if matches!(step, Step::Inspect | Step::End(_)) {
             return Ok(());
         }
@@ -87,11 +87,11 @@ impl Diary {
         })
     }
 
-    pub(super) fn helped(&mut self, entry: Entry, helped: bool) -> Result<(), Fault> {
+    pub(super) fn helped(&mut self, entry: Entry, helped: bool) -> Result<(), StoreError> {
         self.change(entry, |row| row.helped = Some(helped))
     }
 
-    pub(super) fn stopped(&mut self) -> Result<(), Fault> {
+    pub(super) fn stopped(&mut self) -> Result<(), StoreError> {
         match self.rows.len().checked_sub(1).map(Entry) {
             Some(last) => self.change(last, |row| {
                 row.outcome.get_or_insert_with(|| "stopped".to_owned());
@@ -100,7 +100,11 @@ impl Diary {
         }
     }
 
-    fn change(&mut self, entry: Entry, change: impl FnOnce(&mut Delegation)) -> Result<(), Fault> {
+    fn change(
+        &mut self,
+        entry: Entry,
+        change: impl FnOnce(&mut Delegation),
+    ) -> Result<(), StoreError> {
         let Some(row) = self.rows.get_mut(entry.0) else {
             return Ok(());
         };

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regreen_agents::{Assignment, Invocation, StdinContent};
-use regreen_supervisor::{Ended, Stdin};
+use regreen_supervisor::{ProcessEnd, Stdin};
 
 use crate::heard::{Heard, Listener, Told};
 use crate::log_file::LogFile;
@@ -36,7 +36,7 @@ impl AgentRun<'_> {
         self,
         performer: &Performer,
         told: &mut dyn Told,
-    ) -> Result<(Ended, Heard), PerformError> {
+    ) -> Result<(ProcessEnd, Heard), PerformError> {
         let log = LogFile::create(self.folder, &self.stem)?;
         let decoder = performer.agent.decoder(&self.assignment);
         let listener = Listener::new(log, decoder, told, self.usage_file.clone());

@@ -14,7 +14,7 @@ use regreen_model::{
     AttemptClass, AttemptReport, CommandSeq, Ending, FailureNote, PersonChoice, PromptKind,
     TaskFailure, TaskKey, Usage,
 };
-use regreen_supervisor::Ended;
+use regreen_supervisor::ProcessEnd;
 use regreen_workspace::AttemptName;
 
 use super::agent_run::AgentRun;
@@ -377,7 +377,7 @@ fn run_agent(
     row: RowId,
     prompt: &str,
     told: &mut dyn Told,
-) -> Result<(Ended, Heard), PerformError> {
+) -> Result<(ProcessEnd, Heard), PerformError> {
     let task = &order.task.task;
     let fields = file.task(row).map(|task| task.fields).unwrap_or_default();
     let steps = fields

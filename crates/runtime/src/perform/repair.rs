@@ -8,7 +8,9 @@ use std::time::SystemTime;
 use regreen_documents::shell_steps;
 use regreen_engine::{RepairOrder, RepairScene};
 use regreen_model::{Failure, Inspection, RepairResult};
-use regreen_repairs::{Ran, Runner, Scene, ToolCall, carry_out, inspect, put_away_half_done};
+use regreen_repairs::{
+    RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect, roll_back_interrupted,
+};
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::AttemptName;
 
@@ -75,10 +77,13 @@ pub(crate) fn repair_at(
     };
     let result = with_scene(performer, &order.scene, site, |seen, failure| {
         // What was cut off is out of the way before anybody looks again.
-        match order.again.then(|| put_away_half_done(seen, &order.repair)) {
+        match order
+            .again
+            .then(|| roll_back_interrupted(seen, &order.repair))
+        {
             Some(Err(why)) => RepairResult::Failed { why },
             None | Some(Ok(())) => {
-                carry_out(seen, failure, &order.repair, order.agreed, &mut runner)
+                apply_repair(seen, failure, &order.repair, order.agreed, &mut runner)
             }
         }
     })?;
@@ -136,14 +141,14 @@ fn with_scene<T>(
     performer: &Performer,
     scene: &RepairScene,
     site: &Site,
-    look: impl FnOnce(&Scene<'_>, &Failure) -> T,
+    look: impl FnOnce(&RepairContext<'_>, &Failure) -> T,
 ) -> Result<T, PerformError> {
     let root = performer.places.root.canonicalize()?;
     let marker = format!("{}:", performer.processes.run);
     let output = end_of_file(&site.log, LOOKED_AT).unwrap_or_default();
-    let seen = Scene {
+    let seen = RepairContext {
         root: &root,
-        declared: &performer.declared,
+        manifests: &performer.declared,
         output: &output,
         commands: &site.commands,
         environment: &scene.environment,
@@ -195,8 +200,8 @@ struct Tools {
     log: LogFile,
 }
 
-impl Runner for Tools {
-    fn run(&mut self, call: &ToolCall) -> Ran {
+impl ToolRunner for Tools {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
         let words: Vec<_> = call
             .argv
             .iter()
@@ -223,14 +228,14 @@ impl Runner for Tools {
         let ended = processes.run(job, &mut output);
         let said = output.end.end(KEPT);
         match ended {
-            Ok(ended) => Ran {
+            Ok(ended) => ToolResult {
                 exit: match ended.reason {
                     EndReason::Normal => Some(ended.exit.shell_code()),
                     _ => None,
                 },
                 output: said,
             },
-            Err(error) => Ran {
+            Err(error) => ToolResult {
                 exit: None,
                 output: error.to_string(),
             },
