@@ -1,12 +1,13 @@
 use std::str::FromStr;
 
+use regreen_model::OutputKind;
 use thiserror::Error;
 
 use crate::acp::{self, AcpDecoder};
 use crate::command::{CommandDecoder, CommandLine};
 use crate::known::is_session_id;
 use crate::shell::{self, Interpreter, ShellDecoder};
-use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions, Prints};
+use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions};
 
 /// Who works on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,13 +69,13 @@ impl Agent {
         matches!(self, Self::Known(..) | Self::Acp(..))
     }
 
-    /// What its output is, for whoever reads it for why something failed.
+    /// What its output consists of.
     #[must_use]
-    pub fn prints(&self) -> Prints {
+    pub fn output_kind(&self) -> OutputKind {
         match self {
-            Self::Shell(_) => Prints::WhatCommandsPrint,
-            Self::Command(_) => Prints::Anything,
-            Self::Known(..) | Self::Acp(..) => Prints::Messages,
+            Self::Shell(_) => OutputKind::Commands,
+            Self::Command(_) => OutputKind::Mixed,
+            Self::Known(..) | Self::Acp(..) => OutputKind::Messages,
         }
     }
 

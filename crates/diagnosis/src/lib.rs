@@ -6,6 +6,9 @@
 
 mod ansi;
 mod ascii_classes;
+mod attempt_failure;
+mod attempt_report;
+mod cause_origin;
 mod child_failure;
 mod completion;
 mod contradiction;
@@ -42,6 +45,9 @@ mod signal;
 mod suggestions;
 mod template;
 
+pub use attempt_failure::{DelegatedAttempt, agent_trouble, task_failure, unexplained_failure};
+pub use attempt_report::{AttemptEnd, ObservedAttempt};
+pub use cause_origin::CauseOrigin;
 pub use child_failure::ChildFailure;
 pub use completion::Completion;
 pub use contradiction::{CONTRADICTION, Contradiction, contradiction};

@@ -3,6 +3,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regreen_model::{FailureKind, RetryMode, Source};
 
+use crate::cause_origin::CauseOrigin;
 use crate::lazy_regex::LazyRegex;
 use crate::prefilter::Prefilter;
 use crate::repair_template::RepairTemplate;

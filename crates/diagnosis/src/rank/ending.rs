@@ -4,6 +4,7 @@ use regreen_model::{Evidence, FailureKind};
 
 use super::candidate::Candidate;
 use super::compose::Diagnosis;
+use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
 
 pub(crate) const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
@@ -30,7 +31,7 @@ pub(crate) fn over(evidence: &Evidence, cause: Option<&Candidate<'_>>) -> Option
     Some(Diagnosis {
         confidence: 50,
         message: Some(format!("Ended by {}", signal_name(signal))),
-        ..Diagnosis::quoting_last_line(kind, "exit/signal", evidence)
+        ..Diagnosis::quoting_last_line(kind, EXIT_SIGNAL, evidence)
     })
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
             .ending
             .exit_code
             .map(|code| format!("Ended with exit code {code}")),
-        ..Diagnosis::quoting_last_line(kind, "exit/code", evidence)
+        ..Diagnosis::quoting_last_line(kind, EXIT_CODE, evidence)
     }
 }
 
