@@ -8,13 +8,13 @@ use regreen_model::RunOutcome;
 /// Every way for regreen to end. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    AllGreen,
+    Success,
     /// A task failed or was skipped, or a limit was reached.
-    NotGreen,
+    Incomplete,
     /// Bad usage, or input that cannot be read.
     BadInput,
     /// A person must decide; nothing is lost.
-    AskPerson,
+    NeedsPerson,
     TryLater,
     /// What regreen needs is missing or refused: it would fail the same way again.
     SetUp,
@@ -24,10 +24,10 @@ pub enum Exit {
 
 impl Exit {
     pub const ALL: [Self; 8] = [
-        Self::AllGreen,
-        Self::NotGreen,
+        Self::Success,
+        Self::Incomplete,
         Self::BadInput,
-        Self::AskPerson,
+        Self::NeedsPerson,
         Self::TryLater,
         Self::SetUp,
         Self::Interrupted,
@@ -37,10 +37,10 @@ impl Exit {
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
-            Self::AllGreen => 0,
-            Self::NotGreen => 1,
+            Self::Success => 0,
+            Self::Incomplete => 1,
             Self::BadInput => 2,
-            Self::AskPerson => 3,
+            Self::NeedsPerson => 3,
             Self::TryLater => 75,
             Self::SetUp => 78,
             Self::Interrupted => 130,
@@ -53,15 +53,15 @@ impl Exit {
     pub fn of(outcome: &RunOutcome) -> Self {
         let code = outcome.exit_code();
         let found = Self::ALL.into_iter().find(|exit| exit.code() == code);
-        found.unwrap_or(Self::NotGreen)
+        found.unwrap_or(Self::Incomplete)
     }
 
     fn meaning(self) -> &'static str {
         match self {
-            Self::AllGreen => "all done, all green",
-            Self::NotGreen => "a task failed or was skipped, or a limit was reached",
+            Self::Success => "all done, all green",
+            Self::Incomplete => "a task failed or was skipped, or a limit was reached",
             Self::BadInput => "bad usage, or input that cannot be read",
-            Self::AskPerson => "a person must decide",
+            Self::NeedsPerson => "a person must decide",
             Self::TryLater => "try again later",
             Self::SetUp => "the set-up must be fixed first",
             Self::Interrupted => "interrupted (Ctrl-C); everything is saved",

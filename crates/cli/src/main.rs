@@ -6,7 +6,6 @@
 
 mod agent_lookup;
 mod arguments;
-mod case;
 mod commands;
 mod config;
 mod excerpt;
@@ -16,8 +15,8 @@ mod output;
 mod plan;
 mod printing;
 mod problem;
+mod spec_context;
 mod state_file;
-mod workplace;
 
 use std::process::ExitCode;
 
@@ -52,6 +51,6 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         Exit::BadInput.into()
     } else {
-        Exit::AllGreen.into()
+        Exit::Success.into()
     }
 }

@@ -11,7 +11,7 @@ use regreen_workspace::{RealDisk, read_text};
 use crate::arguments::OneTask;
 use crate::output;
 use crate::problem::Problem;
-use crate::workplace::Workplace;
+use crate::spec_context::SpecContext;
 
 #[derive(Debug)]
 pub struct Plan {
@@ -24,18 +24,18 @@ pub struct Plan {
 
 /// The task that is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct SelectedTask {
     /// As it is now; as it was last, if it is not in the file any more.
     pub key: TaskKey,
     pub row: Option<RowId>,
 }
 
 impl Plan {
-    pub fn read(workplace: &Workplace) -> Result<Self, Problem> {
-        let path = &workplace.places.spec.tasks;
+    pub fn read(context: &SpecContext) -> Result<Self, Problem> {
+        let path = &context.places.spec.tasks;
         Ok(Self {
             file: TaskFile::read(read_text(&RealDisk, path)?.text),
-            shown: output::path_from(&workplace.here, path).into(),
+            shown: output::path_from(&context.here, path).into(),
             meant: RefCell::default(),
         })
     }
@@ -55,15 +55,15 @@ impl Plan {
         &self,
         named: &OneTask,
         earlier: impl DoubleEndedIterator<Item = &'k TaskKey>,
-    ) -> Result<Subject, Problem> {
+    ) -> Result<SelectedTask, Problem> {
         let row = row_named(&self.file, &self.shown, &named.task, named.line);
         let problem = match row {
-            Ok(row) => return self.subject(row, named),
+            Ok(row) => return self.selected(row, named),
             Err(problem) => problem,
         };
         let is_it = |key: &&&TaskKey| key.id.as_str() == named.task && self.row_of(key).is_none();
         match earlier.rev().find(|key| is_it(&key)) {
-            Some(key) => Ok(Subject {
+            Some(key) => Ok(SelectedTask {
                 key: key.clone(),
                 row: None,
             }),
@@ -71,28 +71,28 @@ impl Plan {
         }
     }
 
-    fn subject(&self, row: RowId, named: &OneTask) -> Result<Subject, Problem> {
+    fn selected(&self, row: RowId, named: &OneTask) -> Result<SelectedTask, Problem> {
         let key = self.file.key(row).ok_or_else(|| Problem::NotAnId {
             id: named.task.clone(),
         })?;
-        Ok(Subject {
+        Ok(SelectedTask {
             key,
             row: Some(row),
         })
     }
 
     /// Whether a key of earlier days means this task.
-    pub fn is(&self, subject: &Subject, key: &TaskKey) -> bool {
-        match (self.row_of(key), subject.row) {
-            (None, None) => key.id == subject.key.id,
+    pub fn is(&self, selected: &SelectedTask, key: &TaskKey) -> bool {
+        match (self.row_of(key), selected.row) {
+            (None, None) => key.id == selected.key.id,
             (found, row) => found == row,
         }
     }
 
     /// Whether a key of earlier days means this task, one of its fixes, or a task below it.
-    pub fn belongs(&self, subject: &Subject, key: &TaskKey) -> bool {
-        let (Some(found), Some(row)) = (self.row_of(key), subject.row) else {
-            return self.is(subject, key);
+    pub fn belongs(&self, selected: &SelectedTask, key: &TaskKey) -> bool {
+        let (Some(found), Some(row)) = (self.row_of(key), selected.row) else {
+            return self.is(selected, key);
         };
         let above = |row: &RowId| {
             let fixed = self.file.fixed_by(*row);
@@ -118,14 +118,14 @@ impl Plan {
     }
 
     /// The groups that a task stands in, the nearest first.
-    pub fn groups_around(&self, subject: &Subject) -> Vec<TaskKey> {
-        let above = std::iter::successors(subject.row, |row| self.file.parent(*row));
+    pub fn groups_around(&self, selected: &SelectedTask) -> Vec<TaskKey> {
+        let above = std::iter::successors(selected.row, |row| self.file.parent(*row));
         let groups = above.skip(1);
         groups.filter_map(|row| self.file.key(row)).collect()
     }
 
     /// The task itself and, if it is a group, the tasks below it that are required.
-    pub fn with_tasks_below(&self, subject: &Subject) -> Vec<TaskKey> {
+    pub fn with_tasks_below(&self, selected: &SelectedTask) -> Vec<TaskKey> {
         let is_below = |row: &RowId| {
             let above = |row: &RowId| self.file.parent(*row);
             let mut above = std::iter::successors(Some(*row), above);
@@ -134,12 +134,12 @@ impl Plan {
                     && !self.file.is_optional(*row);
             is_required
                 && self.file.fixed_by(*row).is_none()
-                && above.any(|row| Some(row) == subject.row)
+                && above.any(|row| Some(row) == selected.row)
         };
         let below = self.file.rows().filter(is_below);
         let mut keys: Vec<TaskKey> = below.filter_map(|row| self.file.key(row)).collect();
-        if !keys.contains(&subject.key) {
-            keys.insert(0, subject.key.clone());
+        if !keys.contains(&selected.key) {
+            keys.insert(0, selected.key.clone());
         }
         keys
     }

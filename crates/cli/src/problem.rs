@@ -133,7 +133,7 @@ impl Problem {
             | Self::Edit {
                 why: EditError::Refused(_),
                 ..
-            } => Exit::AskPerson,
+            } => Exit::NeedsPerson,
             // It would fail the same way again.
             Self::ReadOnly { .. }
             | Self::Step(_)
@@ -300,7 +300,7 @@ fn run_exit(error: &RunError) -> Exit {
         RunError::Lock(TreeLockError::Held { .. })
         | RunError::Read(_)
         | RunError::OtherAgent { .. } => Exit::BadInput,
-        RunError::Contended { .. } => Exit::AskPerson,
+        RunError::Contended { .. } => Exit::NeedsPerson,
         RunError::Lock(TreeLockError::Io { .. })
         | RunError::Folder { .. }
         | RunError::Store { .. }

@@ -161,7 +161,7 @@ impl Report {
         let category = value(lines, CATEGORY).ok_or(ReportError::Missing(CATEGORY))?;
         let retryable = value(lines, RETRYABLE).ok_or(ReportError::Missing(RETRYABLE))?;
         let failure = ChildFailure {
-            category: FailureCategory::parse(category)
+            category: FailureCategory::from_name(category)
                 .ok_or_else(|| invalid(CATEGORY, category))?,
             message: unescaped(value(lines, HEAD).unwrap_or_default()),
             session_id: unescaped(tag(lines, "session_id").unwrap_or_default()),

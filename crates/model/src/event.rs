@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Confidence, Failure, Inspection, Mark, PersonAnswer, PersonChoice, PickedTask,
+    AttemptReport, FailureNote, Inspection, Mark, PersonAnswer, PersonChoice, PickedTask,
     PlannedRepair, PromptKind, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
-    Timestamp,
+    Timestamp, Verdict,
 };
 
 /// The number of a command: its answer names it.
@@ -273,57 +273,4 @@ pub enum Event {
     RunEnded {
         outcome: RunOutcome,
     },
-}
-
-/// What an independent check said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
-    Green,
-    Red {
-        error: String,
-    },
-    /// There was nothing to run.
-    Unverified,
-}
-
-/// Below this a diagnosis only knows that something failed.
-const TOLD: Confidence = Confidence::percent(40);
-
-/// Why an attempt counts as failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureNote {
-    pub error: String,
-    pub attempted_fix: String,
-    /// What the diagnosis makes of it.
-    #[serde(default)]
-    pub diagnosis: Option<Box<Failure>>,
-}
-
-impl FailureNote {
-    /// What stands in the way, as one would say it: what was said in one line is taken as it
-    /// is, of more than that the diagnosis chooses the line.
-    #[must_use]
-    pub fn cause(&self) -> &str {
-        let is_short = !self.error.trim().contains('\n');
-        let diagnosis = self.diagnosis.as_ref().filter(|_| !is_short);
-        let blocker = diagnosis.and_then(|failure| failure.blocked_on.as_deref());
-        // A line without a word is what a command counted: it says nothing by itself.
-        blocker
-            .filter(|line| line.contains(char::is_alphabetic))
-            .unwrap_or(&self.error)
-    }
-
-    /// What the diagnosis says, if it is sure enough to be told.
-    #[must_use]
-    pub fn told(&self) -> Option<&Failure> {
-        let found = self.diagnosis.as_deref();
-        found.filter(|found| found.confidence >= TOLD)
-    }
-
-    /// Its kind in words, if that can be told.
-    #[must_use]
-    pub fn kind(&self) -> Option<&'static str> {
-        Some(self.told()?.kind.words())
-    }
 }

@@ -2,8 +2,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Finding;
-
 /// Who wrote the text that is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,4 +84,21 @@ pub struct VerifyResult {
     pub passed: bool,
     /// The run of the check itself.
     pub evidence: Evidence,
+}
+
+/// A line of output that says something about how the run went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The name of the rule that matched.
+    pub rule: String,
+    /// 1-based.
+    pub line: u64,
+    /// The line without colours, cut at a readable length.
+    pub text: String,
+    pub before: Vec<String>,
+    pub after: Vec<String>,
+    /// What the rule took out of the line.
+    pub captures: BTreeMap<String, String>,
+    /// How often the rule matched in the whole output, kept findings or not.
+    pub count: u64,
 }

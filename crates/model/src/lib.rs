@@ -3,104 +3,45 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
-mod agent_event;
-mod api_trouble;
-mod attempt_report;
-mod budget;
-mod budgets;
-mod category;
-mod choice_kind;
-mod confidence;
-mod dialect;
-mod dollars;
+mod attempt;
 mod event;
 mod evidence;
-mod expectation;
 mod failure;
 mod failure_kind;
-mod fields;
-mod finding;
-mod inspection;
-mod limits;
-mod mark;
-mod marker;
-mod modification_request;
-mod named_span;
-mod new_task;
-mod outline;
-mod person_answer;
-mod person_choice;
-mod picked_task;
-mod plain_line;
-mod prompt_kind;
-mod repair_action;
-mod repair_policy;
-mod repair_result;
-mod retry_mode;
-mod run_config;
-mod run_outcome;
-mod span;
-mod spending;
-mod survey;
+mod named_enum;
+mod person;
+mod plan;
+mod repair;
+mod run;
 mod task;
-mod task_failure;
 mod task_id;
-mod task_key;
-mod task_kind;
-mod timestamp;
+mod text;
+mod time;
 mod transcript;
 mod usage;
-mod usage_ledger;
-mod verify_command;
-mod warning;
+mod verify;
 
-pub use agent_event::AgentEvent;
-pub use api_trouble::{ApiTrouble, ClockTime, ResetTime, TroubleClass};
-pub use attempt_report::{AttemptClass, AttemptReport, Claim, PlanChanges};
-pub use budget::Budget;
-pub use budgets::Budgets;
-pub use category::FailureCategory;
-pub use choice_kind::ChoiceKind;
-pub use confidence::Confidence;
-pub use dialect::Dialect;
-pub use dollars::Dollars;
-pub use event::{CommandSeq, Event, FailureNote, Verdict};
-pub use evidence::{Ending, Evidence, Output, Source, ToolUse, VerifyResult};
-pub use expectation::{Comparison, Expectation};
-pub use failure::Failure;
+pub use attempt::{
+    AgentEvent, ApiTrouble, AttemptClass, AttemptReport, ClockTime, Mark, PickedTask, PromptKind,
+    ResetTime, TroubleClass,
+};
+pub use event::{CommandSeq, Event};
+pub use evidence::{Ending, Evidence, Finding, Output, Source, ToolUse, VerifyResult};
+pub use failure::{Confidence, Failure, FailureCategory, FailureNote, RetryMode, TaskFailure};
 pub use failure_kind::FailureKind;
-pub use fields::Fields;
-pub use finding::Finding;
-pub use inspection::{Inspection, PlannedRepair};
-pub use limits::Limits;
-pub use mark::Mark;
-pub use marker::Marker;
-pub use modification_request::{Modification, ModificationRequest, ProposedTask};
-pub use named_span::named_span;
-pub use new_task::{FixOrigin, NewTask};
-pub use outline::{OutlineKind, OutlineRow};
-pub use person_answer::{AnswerKind, PersonAnswer};
-pub use person_choice::PersonChoice;
-pub use picked_task::PickedTask;
-pub use plain_line::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};
-pub use prompt_kind::PromptKind;
-pub use repair_action::RepairAction;
-pub use repair_policy::RepairPolicy;
-pub use repair_result::RepairResult;
-pub use retry_mode::RetryMode;
-pub use run_config::RunConfig;
-pub use run_outcome::{RunOutcome, StopSignal};
-pub use span::Span;
-pub use spending::Spending;
-pub use survey::{LookedUp, Survey};
-pub use task::Task;
-pub use task_failure::TaskFailure;
+pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
+pub use plan::{
+    Claim, FixOrigin, Modification, ModificationRequest, NewTask, OutlineKind, OutlineRow,
+    PlanChanges, ProposedTask,
+};
+pub use repair::{
+    Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,
+};
+pub use run::{Budget, Budgets, Limits, RunConfig, RunOutcome, StopSignal};
+pub use task::{Dialect, Fields, Marker, Task, TaskKey, TaskKind, Warning};
 pub use task_id::{IdShape, TaskId};
-pub use task_key::TaskKey;
-pub use task_kind::TaskKind;
-pub use timestamp::Timestamp;
-pub use transcript::{OutputKind, AgentQuestion, Transcript};
-pub use usage::Usage;
-pub use usage_ledger::UsageLedger;
-pub use verify_command::{VerifyCommand, VerifyForm};
-pub use warning::Warning;
+pub use text::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};
+pub use time::{Span, Timestamp, named_span};
+pub use transcript::{AgentQuestion, OutputKind, Transcript};
+pub use usage::{Dollars, Spending, Usage, UsageLedger};
+pub use verify::{Comparison, Expectation, Verdict, VerifyCommand, VerifyForm};

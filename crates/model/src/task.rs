@@ -1,6 +1,8 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Fields, Marker, TaskId, TaskKey, TaskKind};
+use crate::{TaskId, named_enum};
 
 /// One row of a task file with its block, as far as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,5 +44,223 @@ impl Task {
     #[must_use]
     pub fn is_verify(&self) -> bool {
         self.markers.iter().any(|m| matches!(m, Marker::Verify(_)))
+    }
+}
+
+/// Which task is meant, whatever else has changed in the file: never a position.
+///
+/// Ids may occur twice, so a key also says which occurrence it is and what it was called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TaskKey {
+    pub id: TaskId,
+    /// 0 for the first row with this id.
+    pub occurrence: u32,
+    pub title: String,
+}
+
+impl fmt::Display for TaskKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.id)
+    }
+}
+
+named_enum! {
+    /// What regreen does with a row.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TaskKind {
+        /// Runs.
+        Task = "task",
+        /// Has tasks below it: ticked when they are done, never run itself.
+        Group = "group",
+        /// Runs only when asked for.
+        Optional = "optional",
+        /// Shown, never run, never ticked.
+        Checklist = "checklist",
+    }
+}
+
+/// What a task's block says about it, as written there: inline text first, then the
+/// lines below it without their common indent. Any of them may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fields {
+    #[serde(rename = "do")]
+    pub action: Option<String>,
+    pub files: Option<String>,
+    pub done_when: Option<String>,
+    pub verify: Option<String>,
+    pub commit: Option<String>,
+}
+
+/// A bracketed word before or after a row's id, without its brackets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Marker {
+    /// `[P]`: may run beside its neighbours.
+    Parallel,
+    /// `[VERIFY]`, also with what is verified: `[VERIFY:API]`.
+    Verify(Option<String>),
+    Red,
+    Green,
+    Yellow,
+    /// `[FIX 1.3]`; a bare `[FIX]` names nothing and makes no fix.
+    Fix(Option<TaskId>),
+    /// `[US1]`, `[US3+US4]`, `[US-A1]`: the user story it belongs to.
+    Story(String),
+}
+
+impl Marker {
+    /// Reads what stands between the brackets; `None` for words that are just text.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "P" => Some(Self::Parallel),
+            "VERIFY" => Some(Self::Verify(None)),
+            "RED" => Some(Self::Red),
+            "GREEN" => Some(Self::Green),
+            "YELLOW" => Some(Self::Yellow),
+            "FIX" => Some(Self::Fix(None)),
+            _ => Self::parse_with_argument(word),
+        }
+    }
+
+    /// The task that a row with this marker fixes.
+    #[must_use]
+    pub fn fixes(&self) -> Option<&TaskId> {
+        match self {
+            Self::Fix(id) => id.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn parse_with_argument(word: &str) -> Option<Self> {
+        if let Some(id) = word.strip_prefix("FIX ") {
+            return TaskId::parse(id.trim()).map(|id| Self::Fix(Some(id)));
+        }
+        if let Some(what) = word.strip_prefix("VERIFY:") {
+            let is_word = !what.is_empty() && what.bytes().all(|b| b.is_ascii_alphanumeric());
+            return is_word.then(|| Self::Verify(Some(what.to_owned())));
+        }
+        is_story(word).then(|| Self::Story(word.to_owned()))
+    }
+}
+
+/// `US` and a number, perhaps a dash and letters before it, perhaps several joined by `+`,
+/// `,` or `-`.
+fn is_story(word: &str) -> bool {
+    let one = |part: &str| {
+        part.strip_prefix("US").is_some_and(|rest| {
+            rest.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.')
+                && rest.bytes().any(|b| b.is_ascii_digit())
+        })
+    };
+    word.starts_with("US") && word.split(['+', ',', '/']).map(str::trim).all(one)
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parallel => f.write_str("P"),
+            Self::Verify(None) => f.write_str("VERIFY"),
+            Self::Verify(Some(what)) => write!(f, "VERIFY:{what}"),
+            Self::Red => f.write_str("RED"),
+            Self::Green => f.write_str("GREEN"),
+            Self::Yellow => f.write_str("YELLOW"),
+            Self::Fix(None) => f.write_str("FIX"),
+            Self::Fix(Some(id)) => write!(f, "FIX {id}"),
+            Self::Story(story) => f.write_str(story),
+        }
+    }
+}
+
+impl From<Marker> for String {
+    fn from(marker: Marker) -> Self {
+        marker.to_string()
+    }
+}
+
+impl TryFrom<String> for Marker {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        Self::parse(&word).ok_or_else(|| format!("`[{word}]` is no marker"))
+    }
+}
+
+named_enum! {
+    /// Whose way of writing task files this is. Recognised, never configured: it changes what
+    /// people are told, not how rows are read.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Dialect {
+        SmartRalph = "smart-ralph",
+        SpecKit = "spec-kit",
+        #[serde(rename = "openspec")]
+        OpenSpec = "openspec",
+        Kiro = "kiro",
+        Plain = "plain",
+    }
+}
+
+/// Something in a file that was understood only in part, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// 1-based.
+    pub line: usize,
+    pub message: String,
+}
+
+impl Warning {
+    #[must_use]
+    pub fn new(line: usize, message: impl Into<String>) -> Self {
+        Self {
+            line,
+            message: message.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_marker_reads_back_as_it_is_written() {
+        for word in [
+            "P",
+            "VERIFY",
+            "VERIFY:API",
+            "RED",
+            "GREEN",
+            "YELLOW",
+            "FIX",
+            "FIX 1.3",
+            "FIX T012.1",
+            "US1",
+            "US-A1",
+            "US3+US4",
+        ] {
+            let marker = Marker::parse(word).unwrap_or_else(|| panic!("{word} is a marker"));
+            assert_eq!(marker.to_string(), word);
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_markers_stay_text() {
+        for word in [
+            "",
+            "x",
+            "p",
+            "POC",
+            "GITO",
+            "FIX the bug",
+            "VERIFY:",
+            "USER",
+            "US",
+            "1.3",
+        ] {
+            assert_eq!(Marker::parse(word), None, "{word}");
+        }
     }
 }

@@ -55,7 +55,7 @@ impl FromStr for Since {
 }
 
 fn kind(name: &str) -> Result<FailureKind, String> {
-    FailureKind::parse(name).ok_or_else(|| {
+    FailureKind::from_name(name).ok_or_else(|| {
         format!("there is no kind of failure `{name}`; `regreen failures` shows those there were, as missing_file")
     })
 }

@@ -11,34 +11,34 @@ use regreen_workspace::{RealDisk, edit_file};
 use crate::arguments::OneTask;
 use crate::exit::Exit;
 use crate::output;
-use crate::plan::{Plan, Subject};
+use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
+use crate::spec_context::SpecContext;
 use crate::state_file::forgive;
-use crate::workplace::Workplace;
 
 /// Makes the task's box say it, and journals the choice.
 pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
-    let workplace = Workplace::with_flag(arguments.spec.as_deref())?;
+    let context = SpecContext::with_flag(arguments.spec.as_deref())?;
     // Whoever mistypes an id is told before anything is made.
-    meant(&workplace, arguments)?;
-    let places = &workplace.places;
+    meant(&context, arguments)?;
+    let places = &context.places;
     // While a run is at work, a tick would be taken for a claim of its agent.
     let _lock = take_tree(places, Purpose::Change)?;
-    let (plan, subject) = meant(&workplace, arguments)?;
-    let tasks = concerned(&plan, &subject, what);
+    let (plan, selected) = meant(&context, arguments)?;
+    let tasks = concerned(&plan, &selected, what);
     let mut store = open_store(places)?;
     // The boxes first: a choice that is journaled relies on them.
     match what {
         ChoiceKind::Skip => {}
         ChoiceKind::Done => drop(set_boxes(places, &tasks, true)?),
         ChoiceKind::Retry => {
-            empty_boxes(places, &plan, &subject, &tasks)?;
+            empty_boxes(places, &plan, &selected, &tasks)?;
             forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
         }
     }
     journal(&mut store, places, &tasks, what)?;
-    output::print(&told(&subject, &tasks, what))?;
-    Ok(Exit::AllGreen)
+    output::print(&told(&selected, &tasks, what))?;
+    Ok(Exit::Success)
 }
 
 /// Later runs go by it.
@@ -56,15 +56,15 @@ pub fn journal(
     Ok(())
 }
 
-fn meant(workplace: &Workplace, arguments: &OneTask) -> Result<(Plan, Subject), Problem> {
-    let plan = Plan::read(workplace)?;
-    let subject = plan.find(arguments, std::iter::empty())?;
-    Ok((plan, subject))
+fn meant(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedTask), Problem> {
+    let plan = Plan::read(context)?;
+    let selected = plan.find(arguments, std::iter::empty())?;
+    Ok((plan, selected))
 }
 
 /// What is done is not skipped, and stays done when the rest of its group is tried again.
-fn concerned(plan: &Plan, subject: &Subject, what: ChoiceKind) -> Vec<TaskKey> {
-    let all = plan.with_tasks_below(subject);
+fn concerned(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec<TaskKey> {
+    let all = plan.with_tasks_below(selected);
     let is_open = |key: &&TaskKey| !plan.is_done(key);
     let open: Vec<TaskKey> = all.iter().filter(is_open).cloned().collect();
     match what {
@@ -74,9 +74,9 @@ fn concerned(plan: &Plan, subject: &Subject, what: ChoiceKind) -> Vec<TaskKey> {
     }
 }
 
-fn told(subject: &Subject, tasks: &[TaskKey], what: ChoiceKind) -> String {
-    let id = &subject.key.id;
-    let others = tasks.iter().filter(|key| **key != subject.key);
+fn told(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> String {
+    let id = &selected.key.id;
+    let others = tasks.iter().filter(|key| **key != selected.key);
     let others: Vec<String> = others.map(|key| key.id.to_string()).collect();
     let (who, is, was) = match others.as_slice() {
         [] => (id.to_string(), "is", "it"),
@@ -101,10 +101,10 @@ fn told(subject: &Subject, tasks: &[TaskKey], what: ChoiceKind) -> String {
 }
 
 /// The task itself with those of the others that are no fixes.
-pub fn reopened(plan: &Plan, subject: &Subject, tasks: &[TaskKey]) -> Vec<TaskKey> {
-    let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != subject.key;
+pub fn reopened(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) -> Vec<TaskKey> {
+    let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != selected.key;
     let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
-    let mut keys: Vec<TaskKey> = tasks.chain([subject.key.clone()]).collect();
+    let mut keys: Vec<TaskKey> = tasks.chain([selected.key.clone()]).collect();
     let mut seen = BTreeSet::new();
     keys.retain(|key| seen.insert(key.clone()));
     keys
@@ -115,11 +115,11 @@ pub fn reopened(plan: &Plan, subject: &Subject, tasks: &[TaskKey]) -> Vec<TaskKe
 pub fn empty_boxes(
     places: &Places,
     plan: &Plan,
-    subject: &Subject,
+    selected: &SelectedTask,
     tasks: &[TaskKey],
 ) -> Result<bool, Problem> {
-    let mut keys = reopened(plan, subject, tasks);
-    keys.extend(plan.groups_around(subject));
+    let mut keys = reopened(plan, selected, tasks);
+    keys.extend(plan.groups_around(selected));
     set_boxes(places, &keys, false)
 }
 

@@ -20,7 +20,7 @@ pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let ending = ending(&arguments)?;
     if arguments.plan && arguments.file.is_none() && io::stdin().is_terminal() {
         output::print(&whole_table(arguments.json))?;
-        return Ok(Exit::AllGreen);
+        return Ok(Exit::Success);
     }
     let file = arguments.file.clone().unwrap_or_else(|| "-".into());
     let input = open(&file).map_err(|error| unreadable(&file, error))?;
@@ -32,7 +32,7 @@ pub fn run(arguments: Explain) -> Result<Exit, Problem> {
         explained(input, &file, arguments, ending, &masks)?
     };
     output::print(&text)?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 fn ending(arguments: &Explain) -> Result<Ending, Problem> {

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use regreen_workspace::{CreateFileError, RealDisk, create_dir_all, create_file, workspace_root};
 
-use super::lint::here;
 use crate::arguments::Init;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::current_dir;
 
 const TEMPLATE: &str = include_str!("../../templates/tasks.md");
 
@@ -19,7 +19,7 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
             name: name.to_owned(),
         });
     }
-    let here = here()?;
+    let here = current_dir()?;
     let folder = workspace_root(&RealDisk, &here).join("specs").join(name);
     let file = folder.join("tasks.md");
     create_dir_all(&RealDisk, &folder)?;
@@ -32,7 +32,7 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
         error => Problem::from_create(error),
     })?;
     output::print(&created(shown, name))?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 /// A name is one folder, and nothing that a shell or git would trip over.

@@ -24,5 +24,5 @@ pub fn run(path: &[String]) -> Result<Exit, Problem> {
         .render(&mut page)
         .map_err(Problem::Print)?;
     output::print(&String::from_utf8_lossy(&page))?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }

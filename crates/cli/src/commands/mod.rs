@@ -26,7 +26,6 @@ use crate::exit::Exit;
 use crate::problem::Problem;
 
 pub use demo::ProjectError;
-pub use lint::here;
 
 pub fn run(command: Command) -> Result<Exit, Problem> {
     match command {

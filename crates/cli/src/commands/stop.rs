@@ -7,10 +7,10 @@ use regreen_runtime::{Holder, Purpose, TreeLock};
 use regreen_workspace::{RealDisk, workspace_root};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::here;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::current_dir;
 
 /// Ending an agent takes its grace; a commit hook may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,7 +18,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Asks the run in this working tree to stop, and waits until it has.
 pub fn run() -> Result<Exit, Problem> {
-    let root = workspace_root(&RealDisk, &here()?);
+    let root = workspace_root(&RealDisk, &current_dir()?);
     let since = Instant::now();
     let mut asked: Option<Holder> = None;
     while let Some(holder) = TreeLock::holder(&root) {
@@ -41,7 +41,7 @@ pub fn run() -> Result<Exit, Problem> {
         ),
         None => "no run is at work here\n".to_owned(),
     })?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 /// Whether it was a run that could be asked. Whatever else has the tree is done with it soon.

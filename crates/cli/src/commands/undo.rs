@@ -9,51 +9,56 @@ use regreen_workspace::{
 use super::choose::{empty_boxes, journal, reopened};
 use super::inspect::{TaskSpans, spec_files};
 use crate::arguments::OneTask;
-use crate::case::Case;
 use crate::exit::Exit;
+use crate::history::TaskHistory;
 use crate::output;
 use crate::problem::Problem;
 use crate::state_file::forgive;
 
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     // Where there is nothing to take back, nothing is made either.
-    let case = Case::open(arguments)?;
-    TaskSpans::of(&case, None)?;
-    let _lock = take_tree(&case.workplace.places, Purpose::Change)?;
-    let case = Case::open(arguments)?;
-    let (paths, kept) = take_back(&case)?;
-    let tried = case.since_finished(None)?;
+    let history = TaskHistory::open(arguments)?;
+    TaskSpans::of(&history, None)?;
+    let _lock = take_tree(&history.context.places, Purpose::Change)?;
+    let history = TaskHistory::open(arguments)?;
+    let (paths, kept) = take_back(&history)?;
+    let tried = history.since_finished(None)?;
     let tried: Vec<TaskKey> = tried.iter().map(|one| one.key.task.clone()).collect();
-    let is_opened = empty_boxes(&case.workplace.places, &case.plan, &case.subject, &tried)?;
+    let is_opened = empty_boxes(
+        &history.context.places,
+        &history.plan,
+        &history.selected,
+        &tried,
+    )?;
     if is_opened || !paths.is_empty() {
-        remember(&case, &tried)?;
+        remember(&history, &tried)?;
     }
-    output::print(&told(&case, &paths, is_opened)?)?;
+    output::print(&told(&history, &paths, is_opened)?)?;
     for conflict in &kept {
         output::note(&format!("{conflict}: it stays as it is"));
     }
     Ok(match kept.as_slice() {
-        [] => Exit::AllGreen,
-        _ => Exit::AskPerson,
+        [] => Exit::Success,
+        _ => Exit::NeedsPerson,
     })
 }
 
 /// What was taken back is tried as if it had never been.
-fn remember(case: &Case, tried: &[TaskKey]) -> Result<(), Problem> {
-    let (places, plan) = (&case.workplace.places, &case.plan);
-    let tasks = reopened(plan, &case.subject, tried);
+fn remember(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Problem> {
+    let (places, plan) = (&history.context.places, &history.plan);
+    let tasks = reopened(plan, &history.selected, tried);
     forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
     journal(&mut open_store(places)?, places, &tasks, ChoiceKind::Retry)
 }
 
-fn take_back(case: &Case) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {
-    let places = &case.workplace.places;
-    let TaskSpans { git, spans } = TaskSpans::of(case, None)?;
+fn take_back(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {
+    let places = &history.context.places;
+    let TaskSpans { git, spans } = TaskSpans::of(history, None)?;
     let mut snapshots = Snapshots::new(git, &places.scratch(), SnapshotLimits::default());
     match snapshots.undo(&RealDisk, &spans, &spec_files(places)) {
         Ok(Undone::Restored { paths, kept }) => Ok((paths, kept)),
         Ok(Undone::Conflicts(conflicts)) => Err(Problem::UndoConflict {
-            task: case.subject.key.id.to_string(),
+            task: history.selected.key.id.to_string(),
             paths: conflicts.iter().map(ToString::to_string).collect(),
         }),
         Err(UndoError::Git(error)) => Err(Problem::Git(error)),
@@ -62,8 +67,8 @@ fn take_back(case: &Case) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> 
     }
 }
 
-fn told(case: &Case, paths: &[RelPath], is_opened: bool) -> Result<String, Problem> {
-    let id = &case.subject.key.id;
+fn told(history: &TaskHistory, paths: &[RelPath], is_opened: bool) -> Result<String, Problem> {
+    let id = &history.selected.key.id;
     let opened = if is_opened {
         "; its box is empty again"
     } else {
@@ -77,7 +82,7 @@ fn told(case: &Case, paths: &[RelPath], is_opened: bool) -> Result<String, Probl
     for path in paths {
         text.push_str(&format!("  {path}\n"));
     }
-    let commits = commits(case)?;
+    let commits = commits(history)?;
     match (paths, commits.as_slice()) {
         ([], _) | (_, []) => {}
         (_, commits) => text.push_str(&format!(
@@ -89,17 +94,17 @@ fn told(case: &Case, paths: &[RelPath], is_opened: bool) -> Result<String, Probl
 }
 
 /// The commits of all that was taken back.
-fn commits(case: &Case) -> Result<Vec<String>, Problem> {
-    let attempts = case.since_finished(None)?;
+fn commits(history: &TaskHistory) -> Result<Vec<String>, Problem> {
+    let attempts = history.since_finished(None)?;
     let mut commits = Vec::new();
-    for run in &case.runs {
+    for run in &history.runs {
         if !attempts.iter().any(|attempt| attempt.key.run == run.id) {
             continue;
         }
-        let tasks = case.history.state(run)?.tasks;
+        let tasks = history.spec_history.state(run)?.tasks;
         let ours = tasks
             .iter()
-            .filter(|(key, _)| case.plan.belongs(&case.subject, key));
+            .filter(|(key, _)| history.plan.belongs(&history.selected, key));
         commits.extend(ours.filter_map(|(_, task)| task.hash.clone()));
     }
     Ok(commits)

@@ -10,13 +10,13 @@ use regreen_agents::{Agent, Assignment, Known, Options, StdinPlan};
 use regreen_model::{PromptKind, TaskId};
 use regreen_workspace::{Programs, RealDisk, workspace_root};
 
-use super::lint::{here, path_variable};
 use crate::agent_lookup::look_up;
 use crate::arguments::{AgentFlags, SettingFlags};
 use crate::config::{Configuration, StoredLimits, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::{current_dir, path_variable};
 
 /// What stands for a task in the calls that are shown.
 const TASK: &str = "1.1";
@@ -26,7 +26,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
         agent,
         ..SettingFlags::default()
     };
-    let here = here()?;
+    let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let configuration = Configuration::load(usual_user_file(), &root, &here)?;
     let settings = configuration.resolve(&flags, &StoredLimits::default());
@@ -51,7 +51,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
         let _ = writeln!(page, "  call:   {}", call(&chosen, &options, &root));
     }
     output::print(&output::printable(&page))?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 fn tell(

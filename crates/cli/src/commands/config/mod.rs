@@ -6,13 +6,13 @@ mod row;
 use regreen_workspace::{Programs, RealDisk, Spec, SpecError, find_spec, workspace_root};
 
 use self::listing::Listing;
-use super::lint::{here, path_variable};
 use crate::agent_lookup::look_up;
 use crate::arguments::{Config, SchemaOf};
 use crate::config::{Configuration, Owner, PromptTexts, StoredLimits, schema, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::{current_dir, path_variable};
 use crate::state_file::limits_beside;
 
 pub fn run(arguments: &Config) -> Result<Exit, Problem> {
@@ -22,11 +22,11 @@ pub fn run(arguments: &Config) -> Result<Exit, Problem> {
         None => settings(arguments)?,
     };
     output::print(&text)?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 fn settings(arguments: &Config) -> Result<String, Problem> {
-    let here = here()?;
+    let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let configuration = Configuration::load(usual_user_file(), &root, &here)?;
     let spec = spec(find_spec(

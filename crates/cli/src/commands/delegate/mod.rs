@@ -13,8 +13,6 @@ use regreen_runtime::{DelegateSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::watching::Watching;
-use super::here;
-use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Delegate;
 use crate::config::{
@@ -23,6 +21,7 @@ use crate::config::{
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::{current_dir, path_variable};
 
 pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
     let setup = setup(arguments)?;
@@ -42,7 +41,7 @@ pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
 }
 
 fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
-    let here = here()?;
+    let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
     let configuration = Configuration::load(usual_user_file(), &root, &here)?;

@@ -11,9 +11,9 @@ use crate::exit::Exit;
 
 pub(super) fn exit(end: &DelegateEnd) -> Exit {
     match end {
-        DelegateEnd::Ended(End::Done) => Exit::AllGreen,
-        DelegateEnd::Ended(End::Failed) => Exit::NotGreen,
-        DelegateEnd::Ended(End::NeedsPerson { .. }) => Exit::AskPerson,
+        DelegateEnd::Ended(End::Done) => Exit::Success,
+        DelegateEnd::Ended(End::Failed) => Exit::Incomplete,
+        DelegateEnd::Ended(End::NeedsPerson { .. }) => Exit::NeedsPerson,
         DelegateEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
         DelegateEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
         DelegateEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,

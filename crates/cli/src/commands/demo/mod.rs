@@ -9,11 +9,12 @@ pub use self::project::ProjectError;
 
 use self::project::Project;
 use self::words::Words;
-use super::{here, inspect};
+use super::inspect;
 use crate::arguments::{AgentFlags, OneTask, Run, SettingFlags, Status, Why};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::current_dir;
 
 const SPEC: &str = "hello";
 const AGENT: &str = "command:sh agent.sh";
@@ -24,7 +25,7 @@ const NO_AGENT: &str = "shell";
 const HEALED: &str = "1.2";
 
 pub fn run() -> Result<Exit, Problem> {
-    let project = Project::make(&here()?)?;
+    let project = Project::make(&current_dir()?)?;
     let words = Words::about(&project);
     output::print(&words.before())?;
     // Everything is now as if somebody had gone there to start `regreen run`.
@@ -34,17 +35,17 @@ pub fn run() -> Result<Exit, Problem> {
     })?;
     // The user's own settings are for their own projects.
     match super::run::run_for(&the_run(SPEC, AGENT), None)? {
-        Exit::AllGreen => show(&project, &words)?,
+        Exit::Success => show(&project, &words)?,
         exit => return unfinished(&words, exit),
     }
     project.add_release()?;
     output::print(&words.before_repairs())?;
     match super::run::run_for(&the_run(REPAIRED, NO_AGENT), None)? {
-        Exit::AllGreen => output::print(&words.repaired(&project.release()?))?,
+        Exit::Success => output::print(&words.repaired(&project.release()?))?,
         exit => return unfinished(&words, exit),
     }
     output::print(&words.onward())?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 fn unfinished(words: &Words<'_>, exit: Exit) -> Result<Exit, Problem> {

@@ -7,8 +7,8 @@ use regreen_workspace::{Programs, RealDisk};
 use super::AGENT;
 use super::plan_diff::plan_diff;
 use super::project::{Project, RELEASE, TASKS};
-use crate::commands::lint::path_variable;
 use crate::output::printable;
+use crate::spec_context::path_variable;
 
 const BEFORE: &str = include_str!("../../../templates/demo/before.txt");
 const AFTER: &str = include_str!("../../../templates/demo/after.txt");

@@ -8,16 +8,16 @@ use regreen_runtime::{now, open_store_to_read_in};
 use regreen_workspace::{RealDisk, workspace_root};
 
 use self::entry::Entry;
-use super::here;
 use crate::arguments::{Failures, Since};
 use crate::config::Count;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::current_dir;
 
 /// Lists what failed, the newest last.
 pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
-    let root = workspace_root(&RealDisk, &here()?);
+    let root = workspace_root(&RealDisk, &current_dir()?);
     let since = arguments.since.map(|since: Since| since.moment(now()));
     let entries = match open_store_to_read_in(&root)? {
         Some(store) => Entry::all(&store, &root, since.unwrap_or_default())?,
@@ -29,7 +29,7 @@ pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
         false => output::printable(&page::page(&entries)),
     };
     output::print(&text)?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 fn wanted(mut entries: Vec<Entry>, arguments: &Failures) -> Vec<Entry> {

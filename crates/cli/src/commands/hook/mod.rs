@@ -45,5 +45,5 @@ pub fn stop() -> Result<Exit, Problem> {
             "systemMessage": message,
         })))?,
     }
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }

@@ -5,42 +5,42 @@ use regreen_workspace::{AttemptSpan, Git, RelPath};
 
 use super::snapshots::{Around, TaskSpans, not_ended, open_git, spec_files};
 use crate::arguments::OneAttempt;
-use crate::case::Case;
 use crate::exit::Exit;
+use crate::history::TaskHistory;
 use crate::output;
 use crate::printing::Printing;
 use crate::problem::Problem;
 
 pub fn run(arguments: &OneAttempt) -> Result<Exit, Problem> {
-    let case = Case::open(&arguments.which)?;
+    let history = TaskHistory::open(&arguments.which)?;
     match arguments.attempt {
-        Some(_) => one_attempt(&case, arguments)?,
-        None => whole_task(&case, arguments.run.as_deref())?,
+        Some(_) => one_attempt(&history, arguments)?,
+        None => whole_task(&history, arguments.run.as_deref())?,
     }
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 /// Everything that an attempt changed.
-fn one_attempt(case: &Case, arguments: &OneAttempt) -> Result<(), Problem> {
-    let attempt = case.attempt(arguments)?;
-    let git = open_git(&case.workplace.places)?;
+fn one_attempt(history: &TaskHistory, arguments: &OneAttempt) -> Result<(), Problem> {
+    let attempt = history.attempt(arguments)?;
+    let git = open_git(&history.context.places)?;
     let kept = git.snapshots(Some(attempt.key.run.as_str()));
     match Around::of(&kept.map_err(Problem::Git)?, &attempt.key) {
         Around::Both(span) => {
             let what = format!("attempt {} of task", attempt.key.number);
-            print(case, &git, &span, None, &what)
+            print(history, &git, &span, None, &what)
         }
         Around::OnlyBefore => Err(not_ended(attempt)),
         Around::Nothing => Err(Problem::NoSnapshot {
-            task: case.subject.key.id.to_string(),
+            task: history.selected.key.id.to_string(),
         }),
     }
 }
 
 /// What an undo would take back.
-fn whole_task(case: &Case, run: Option<&str>) -> Result<(), Problem> {
-    let TaskSpans { git, spans } = TaskSpans::of(case, run)?;
-    let except = spec_files(&case.workplace.places);
+fn whole_task(history: &TaskHistory, run: Option<&str>) -> Result<(), Problem> {
+    let TaskSpans { git, spans } = TaskSpans::of(history, run)?;
+    let except = spec_files(&history.context.places);
     let changes = git.task_changes(&spans, &except).map_err(Problem::Git)?;
     for change in changes.iter().filter(|change| change.between) {
         output::note(&format!(
@@ -56,17 +56,17 @@ fn whole_task(case: &Case, run: Option<&str>) -> Result<(), Problem> {
         after: last.after.clone(),
     };
     let paths: Vec<RelPath> = changes.into_iter().map(|change| change.path).collect();
-    print(case, &git, &span, Some(&paths), "task")
+    print(history, &git, &span, Some(&paths), "task")
 }
 
 fn print(
-    case: &Case,
+    history: &TaskHistory,
     git: &Git,
     span: &AttemptSpan,
     only: Option<&[RelPath]>,
     what: &str,
 ) -> Result<(), Problem> {
-    let mut printing = Printing::new(&workspace_masks(&case.workplace.places.root));
+    let mut printing = Printing::new(&workspace_masks(&history.context.places.root));
     let mut is_empty = true;
     git.diff_into(&span.before, &span.after, only, |bytes| {
         is_empty &= bytes.is_empty();
@@ -75,7 +75,10 @@ fn print(
     .map_err(Problem::Git)?;
     printing.finish()?;
     if is_empty {
-        output::note(&format!("{what} {} changed no file", case.subject.key.id));
+        output::note(&format!(
+            "{what} {} changed no file",
+            history.selected.key.id
+        ));
     }
     Ok(())
 }

@@ -4,18 +4,18 @@ use regreen_store::Run;
 
 use crate::arguments::Journal;
 use crate::exit::Exit;
-use crate::history::History;
+use crate::history::SpecHistory;
 use crate::output;
 use crate::problem::Problem;
-use crate::workplace::Workplace;
+use crate::spec_context::SpecContext;
 
 pub fn run(arguments: &Journal) -> Result<Exit, Problem> {
-    let workplace = Workplace::with_flag(arguments.spec.as_deref())?;
-    let history = History::open(&workplace.places)?;
+    let context = SpecContext::with_flag(arguments.spec.as_deref())?;
+    let history = SpecHistory::open(&context.places)?;
     let runs = history.runs()?;
     let Some(newest) = runs.last() else {
         return Err(Problem::NoRun {
-            spec: workplace.places.spec.name.clone(),
+            spec: context.places.spec.name.clone(),
         });
     };
     let run = match &arguments.run {
@@ -23,7 +23,7 @@ pub fn run(arguments: &Journal) -> Result<Exit, Problem> {
         Some(name) => named(&runs, name)?,
     };
     output::print(&output::escaped(&history.journal(run)?))?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 fn named<'r>(runs: &'r [Run], name: &str) -> Result<&'r Run, Problem> {

@@ -8,16 +8,16 @@ use regreen_redaction::Masks;
 use regreen_workspace::ReadError;
 
 use crate::arguments::Log;
-use crate::case::Case;
 use crate::exit::Exit;
+use crate::history::TaskHistory;
 use crate::output;
 use crate::printing::Printing;
 use crate::problem::Problem;
 
 pub fn run(arguments: &Log) -> Result<Exit, Problem> {
-    let case = Case::open(&arguments.attempt.which)?;
-    let key = &case.attempt(&arguments.attempt)?.key;
-    let places = &case.workplace.places;
+    let history = TaskHistory::open(&arguments.attempt.which)?;
+    let key = &history.attempt(&arguments.attempt)?.key;
+    let places = &history.context.places;
     let log = places.log(key.run.as_str(), &key.task, key.number);
     let logs = match arguments.verify {
         false => vec![log],
@@ -30,7 +30,7 @@ pub fn run(arguments: &Log) -> Result<Exit, Problem> {
     for log in logs {
         show(&log, key.number)?;
     }
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 /// What checks of an attempt printed: `2.verify.log`, `2.verify-2.log` for the second look.

@@ -6,7 +6,7 @@ use regreen_runtime::Places;
 use regreen_store::{Attempt, AttemptKey, RunId};
 use regreen_workspace::{AttemptName, AttemptSpan, Git, GitError, KeptSnapshot, RelPath, Side};
 
-use crate::case::Case;
+use crate::history::TaskHistory;
 use crate::output;
 use crate::problem::Problem;
 
@@ -43,9 +43,9 @@ pub struct TaskSpans {
 
 impl TaskSpans {
     /// In the run that is named, or since the task was last finished before.
-    pub fn of(case: &Case, run: Option<&str>) -> Result<Self, Problem> {
-        let attempts = case.since_finished(run)?;
-        let git = open_git(&case.workplace.places)?;
+    pub fn of(history: &TaskHistory, run: Option<&str>) -> Result<Self, Problem> {
+        let attempts = history.since_finished(run)?;
+        let git = open_git(&history.context.places)?;
         let kept = kept(&git, &attempts)?;
         let mut spans = Vec::new();
         let mut open = None;
@@ -61,7 +61,7 @@ impl TaskSpans {
             Some(attempt) => output::note(&format!("{}; it is left out", not_ended(attempt))),
             None if spans.is_empty() => {
                 return Err(Problem::NoSnapshot {
-                    task: case.subject.key.id.to_string(),
+                    task: history.selected.key.id.to_string(),
                 });
             }
             None => {}

@@ -17,22 +17,22 @@ use serde::Serialize;
 use self::past::Past;
 use crate::arguments::Status as Arguments;
 use crate::exit::Exit;
-use crate::history::History;
+use crate::history::SpecHistory;
 use crate::output;
 use crate::plan::Plan;
 use crate::problem::Problem;
+use crate::spec_context::SpecContext;
 use crate::state_file::fixes_in;
-use crate::workplace::Workplace;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
-    let workplace = Workplace::find(arguments.spec.as_deref())?;
-    let status = Status::of(&workplace)?;
+    let context = SpecContext::find(arguments.spec.as_deref())?;
+    let status = Status::of(&context)?;
     let text = match arguments.json {
         true => output::json(&status),
         false => output::printable(&status.to_page()),
     };
-    output::print(&workspace_masks(&workplace.places.root).mask(&text))?;
-    Ok(Exit::AllGreen)
+    output::print(&workspace_masks(&context.places.root).mask(&text))?;
+    Ok(Exit::Success)
 }
 
 /// Where a spec stands: its plan, its newest run, and what that has used up.
@@ -138,11 +138,11 @@ struct Knowledge {
 }
 
 impl Knowledge {
-    fn gather(workplace: &Workplace) -> Result<Self, Problem> {
-        let plan = Plan::read(workplace)?;
+    fn gather(context: &SpecContext) -> Result<Self, Problem> {
+        let plan = Plan::read(context)?;
         // Before the journal is read: a run that ends meanwhile has then said so there.
-        let at_work = TreeLock::holder(&workplace.places.root);
-        let history = History::open(&workplace.places)?;
+        let at_work = TreeLock::holder(&context.places.root);
+        let history = SpecHistory::open(&context.places)?;
         let mut runs = history.runs()?;
         let attempts = history.attempts(&runs)?;
         let run = runs.pop();
@@ -158,7 +158,7 @@ impl Knowledge {
         let is_new = |one: &Attempt| run.as_ref().is_some_and(|run| run.id == one.key.run);
         Ok(Self {
             begun: attempts.into_iter().filter(is_new).collect(),
-            fixes: fixes_in(&workplace.places.state)?,
+            fixes: fixes_in(&context.places.state)?,
             plan,
             run,
             state,
@@ -174,9 +174,9 @@ impl Knowledge {
 }
 
 impl Status {
-    fn of(workplace: &Workplace) -> Result<Self, Problem> {
-        let places = &workplace.places;
-        let known = Knowledge::gather(workplace)?;
+    fn of(context: &SpecContext) -> Result<Self, Problem> {
+        let places = &context.places;
+        let known = Knowledge::gather(context)?;
         let rows = outline(&known.plan.file);
         let counted = |is_wanted: fn(&&OutlineRow) -> bool| Counts {
             done: rows.iter().filter(is_wanted).filter(|row| row.done).count(),

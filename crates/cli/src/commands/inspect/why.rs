@@ -12,35 +12,35 @@ use self::page::Page;
 use self::story::{RunStory, concerns};
 use crate::arguments::{OneTask, Why};
 use crate::exit::Exit;
-use crate::history::{History, task_of};
+use crate::history::{SpecHistory, task_of};
 use crate::output;
-use crate::plan::{Plan, Subject};
+use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
-use crate::workplace::Workplace;
+use crate::spec_context::SpecContext;
 
 type Events = Vec<(Timestamp, Event)>;
 
 pub fn run(arguments: &Why) -> Result<Exit, Problem> {
-    let workplace = Workplace::with_flag(arguments.which.spec.as_deref())?;
-    let told = Told::gather(&workplace, &arguments.which)?;
-    let masks = workspace_masks(&workplace.places.root);
-    output::print(&masks.mask(&told.page(&workplace, arguments)))?;
-    Ok(Exit::AllGreen)
+    let context = SpecContext::with_flag(arguments.which.spec.as_deref())?;
+    let told = Told::gather(&context, &arguments.which)?;
+    let masks = workspace_masks(&context.places.root);
+    output::print(&masks.mask(&told.page(&context, arguments)))?;
+    Ok(Exit::Success)
 }
 
 /// Everything that is known of a task.
 struct Told {
     plan: Plan,
-    subject: Subject,
+    selected: SelectedTask,
     runs: Vec<(Run, Events)>,
     /// What people said that no run has heard of yet.
     said: Vec<PersonChoice>,
 }
 
 impl Told {
-    fn gather(workplace: &Workplace, named: &OneTask) -> Result<Self, Problem> {
-        let plan = Plan::read(workplace)?;
-        let history = History::open(&workplace.places)?;
+    fn gather(context: &SpecContext, named: &OneTask) -> Result<Self, Problem> {
+        let plan = Plan::read(context)?;
+        let history = SpecHistory::open(&context.places)?;
         let mut runs = Vec::new();
         let mut heard = 0;
         for run in history.runs()? {
@@ -52,29 +52,29 @@ impl Told {
         let choices = history.choices()?;
         let all = runs.iter().flat_map(|(_, events)| events);
         let earlier: Vec<&TaskKey> = all.filter_map(|(_, event)| task_of(event)).collect();
-        let subject = plan.find(named, earlier.into_iter())?;
+        let selected = plan.find(named, earlier.into_iter())?;
         let is_new =
-            |choice: &PersonChoice| choice.number > heard && plan.is(&subject, &choice.task);
+            |choice: &PersonChoice| choice.number > heard && plan.is(&selected, &choice.task);
         Ok(Self {
             said: choices.into_iter().filter(is_new).collect(),
             plan,
-            subject,
+            selected,
             runs,
         })
     }
 
-    fn page(&self, workplace: &Workplace, arguments: &Why) -> String {
+    fn page(&self, context: &SpecContext, arguments: &Why) -> String {
         let mut page = Page::default();
         self.tell_task(&mut page);
         let newest = self.newest_try();
         let mut is_told = false;
         for (run, events) in &self.runs {
-            let is_ours = |event: &Event| concerns(&self.plan, &self.subject, event);
+            let is_ours = |event: &Event| concerns(&self.plan, &self.selected, event);
             if !events.iter().any(|(_, event)| is_ours(event)) {
                 continue;
             }
             is_told = true;
-            let mut story = RunStory::new(workplace, &self.plan, &self.subject, run, arguments);
+            let mut story = RunStory::new(context, &self.plan, &self.selected, run, arguments);
             story.is_newest = Some(&run.id) == newest.map(|run| &run.id);
             story.tell(events, &mut page);
         }
@@ -94,7 +94,7 @@ impl Told {
     fn newest_try(&self) -> Option<&Run> {
         let has_tried = |events: &Events| {
             events.iter().any(|(_, event)| match event {
-                Event::AttemptStarted { task, .. } => self.plan.is(&self.subject, task),
+                Event::AttemptStarted { task, .. } => self.plan.is(&self.selected, task),
                 _ => false,
             })
         };
@@ -104,15 +104,15 @@ impl Told {
 
     /// What it is, and how it is related.
     fn tell_task(&self, page: &mut Page) {
-        let key = &self.subject.key;
+        let key = &self.selected.key;
         let file = &self.plan.file;
-        let state = match self.subject.row {
+        let state = match self.selected.row {
             None => "not in the file any more",
             Some(row) if file.is_done(row) => "done",
             Some(_) => "open",
         };
         page.line(0, &format!("{} ({state})", name(key)));
-        let Some(row) = self.subject.row else { return };
+        let Some(row) = self.selected.row else { return };
         if let Some(fixed) = file.fixed_by(row).and_then(|row| file.key(row)) {
             page.line(1, &format!("made to fix {}", name(&fixed)));
         }

@@ -4,23 +4,20 @@ mod check;
 mod finding;
 mod summary;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use regreen_documents::TaskFile;
-use regreen_workspace::{
-    Programs, ReadError, RealDisk, find_spec, propose_gate, read_text, workspace_root,
-};
+use regreen_workspace::{Programs, RealDisk, find_spec, propose_gate, read_text, workspace_root};
 
 use self::finding::{Page, line_starts};
 use crate::arguments::Lint;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::{current_dir, path_variable};
 
 pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
-    let here = here()?;
+    let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let spec = find_spec(&RealDisk, &root, &here, arguments.spec.as_deref())?;
     let name = output::path_from(&here, &spec.tasks);
@@ -41,19 +38,5 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
     for finding in findings {
         output::print(&finding.render(&page, output::has_colours()))?;
     }
-    Ok(Exit::AllGreen)
-}
-
-/// The folder regreen was started in.
-pub fn here() -> Result<PathBuf, Problem> {
-    std::env::current_dir().map_err(|source| {
-        Problem::Read(ReadError::Io {
-            path: PathBuf::from("."),
-            source,
-        })
-    })
-}
-
-pub fn path_variable() -> OsString {
-    std::env::var_os("PATH").unwrap_or_default()
+    Ok(Exit::Success)
 }

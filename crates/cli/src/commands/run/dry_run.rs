@@ -14,7 +14,7 @@ use crate::problem::Problem;
 const TITLE_CHARS: usize = 120;
 
 pub fn page(ready: &Ready) -> Result<String, Problem> {
-    let spec = &ready.workplace.places.spec;
+    let spec = &ready.context.places.spec;
     let file = TaskFile::read(read_text(&RealDisk, &spec.tasks)?.text);
     let rows: Vec<RowId> = file
         .rows()

@@ -16,7 +16,6 @@ use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
 use self::view::{View, palette};
-use super::lint::path_variable;
 use crate::agent_lookup::look_up;
 use crate::arguments::Run;
 use crate::config::{
@@ -26,12 +25,12 @@ use crate::exit::Exit;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
+use crate::spec_context::{SpecContext, path_variable};
 use crate::state_file::limits_in;
-use crate::workplace::Workplace;
 
 /// Everything that is settled before a run.
 struct Ready {
-    workplace: Workplace,
+    context: SpecContext,
     settings: Settings,
     config: RunConfig,
     prompts: Prompts,
@@ -48,20 +47,20 @@ pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Prob
     let ready = Ready::from(arguments, user_file)?;
     if arguments.dry_run {
         output::print(&output::printable(&dry_run::page(&ready)?))?;
-        return Ok(Exit::AllGreen);
+        return Ok(Exit::Success);
     }
     ready.go(View::choose(arguments.json))
 }
 
 impl Ready {
     fn from(arguments: &Run, user_file: Option<PathBuf>) -> Result<Self, Problem> {
-        let workplace = Workplace::find(arguments.spec.as_deref())?;
-        let places = &workplace.places;
-        check_tasks(&workplace, arguments.only.as_ref())?;
-        let configuration = Configuration::load(user_file, &places.root, &workplace.here)?;
+        let context = SpecContext::find(arguments.spec.as_deref())?;
+        let places = &context.places;
+        check_tasks(&context, arguments.only.as_ref())?;
+        let configuration = Configuration::load(user_file, &places.root, &context.here)?;
         let stored = limits_in(&places.state)?;
         let settings = configuration.resolve(&arguments.settings, &stored);
-        let texts = PromptTexts::load(&settings.prompts, &places.root, &workplace.here)?;
+        let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
         let agent = look_up(
             settings.agent.value.choice(),
@@ -73,14 +72,14 @@ impl Ready {
                 RunConfig {
                     agent: named(&settings, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
-                    spec_argument: spec_argument(&workplace, arguments.spec.as_deref()),
+                    spec_argument: spec_argument(&context, arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
                 &stored,
             ),
             prompts: texts.prompts,
-            workplace,
+            context,
             settings,
             programs,
             agent,
@@ -90,13 +89,13 @@ impl Ready {
     fn go(self, mut view: View) -> Result<Exit, Problem> {
         let mut person = AtTerminal::new(
             palette(output::asks_in_colours()),
-            &self.workplace.here,
+            &self.context.here,
             self.config.spec_argument.clone(),
         );
         let stop = Stop::default();
         stop.listen().map_err(Problem::Signals)?;
         let setup = RunSetup {
-            places: self.workplace.places,
+            places: self.context.places,
             config: self.config,
             agent: self.agent,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
@@ -134,8 +133,8 @@ fn with_healing(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> Ru
 }
 
 /// What the spec has to be called in a command, where it would not be found by itself.
-fn spec_argument(workplace: &Workplace, asked: Option<&str>) -> Option<String> {
-    let Workplace { here, places } = workplace;
+fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
+    let SpecContext { here, places } = context;
     let found = find_spec(&RealDisk, &places.root, here, None);
     let is_found = found.is_ok_and(|spec| spec.tasks == places.spec.tasks);
     let asked = asked.filter(|_| !is_found)?;
@@ -156,10 +155,10 @@ fn named(settings: &Settings, agent: &Agent) -> String {
 
 /// A file without anything to run is no list of tasks, and a task that was asked for has to
 /// be there.
-fn check_tasks(workplace: &Workplace, only: Option<&TaskId>) -> Result<(), Problem> {
-    let path = &workplace.places.spec.tasks;
+fn check_tasks(context: &SpecContext, only: Option<&TaskId>) -> Result<(), Problem> {
+    let path = &context.places.spec.tasks;
     let file = TaskFile::read(read_text(&RealDisk, path)?.text);
-    let shown = output::path_from(&workplace.here, path).into();
+    let shown = output::path_from(&context.here, path).into();
     if file.runnable(true) == 0 {
         return Err(Problem::NoTasks { file: shown });
     }

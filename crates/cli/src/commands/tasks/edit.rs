@@ -53,7 +53,7 @@ fn edit(
         })?;
         output::print(change.into_file(file).text())?;
     }
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 /// The file may have changed since it was first read: the row is looked up again.

@@ -20,7 +20,7 @@ pub fn run(file: &Path, json: bool) -> Result<Exit, Problem> {
         as_table(&tasks)
     };
     output::print(&text)?;
-    Ok(Exit::AllGreen)
+    Ok(Exit::Success)
 }
 
 /// The keys are promised to scripts.

@@ -4,7 +4,7 @@ use regreen_documents::RowId;
 use regreen_engine::{Phase, State, TaskState};
 use regreen_store::{Attempt, Run};
 
-use crate::history::History;
+use crate::history::SpecHistory;
 use crate::plan::Plan;
 use crate::problem::Problem;
 
@@ -22,7 +22,7 @@ impl Past {
     /// Older runs are looked into only as far as there is something to find.
     pub(super) fn gather(
         plan: &Plan,
-        history: &History,
+        history: &SpecHistory,
         older: &[Run],
         newest: &State,
         attempts: &[Attempt],

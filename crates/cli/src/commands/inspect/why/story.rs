@@ -14,8 +14,8 @@ use super::changes::Changes;
 use super::page::Page;
 use super::{Events, name, said};
 use crate::arguments::Why;
-use crate::plan::{Plan, Subject};
-use crate::workplace::Workplace;
+use crate::plan::{Plan, SelectedTask};
+use crate::spec_context::SpecContext;
 
 /// So much of a log is looked at for its last lines.
 const END_OF_LOG: u64 = 8 * 1024;
@@ -24,7 +24,7 @@ const END_OF_LOG: u64 = 8 * 1024;
 pub(super) struct RunStory<'a> {
     places: &'a Places,
     plan: &'a Plan,
-    subject: &'a Subject,
+    selected: &'a SelectedTask,
     run: &'a Run,
     asked: &'a Why,
     changes: Changes,
@@ -38,19 +38,19 @@ pub(super) struct RunStory<'a> {
 
 impl<'a> RunStory<'a> {
     pub(super) fn new(
-        workplace: &'a Workplace,
+        context: &'a SpecContext,
         plan: &'a Plan,
-        subject: &'a Subject,
+        selected: &'a SelectedTask,
         run: &'a Run,
         asked: &'a Why,
     ) -> Self {
         Self {
-            places: &workplace.places,
+            places: &context.places,
             plan,
-            subject,
+            selected,
             run,
             asked,
-            changes: Changes::new(&workplace.places.root, asked.diff),
+            changes: Changes::new(&context.places.root, asked.diff),
             is_newest: false,
             again: false,
             red: None,
@@ -68,7 +68,7 @@ impl<'a> RunStory<'a> {
                     page.line(1, &format!("the run ended: {}", fate(outcome)));
                 }
                 Event::RunResumed { .. } if is_last => page.line(1, "the run goes on"),
-                event if concerns(self.plan, self.subject, event) => {
+                event if concerns(self.plan, self.selected, event) => {
                     is_last &= !matches!(event, Event::TaskDone { .. });
                     self.tell_event(*at, event, page);
                 }
@@ -78,7 +78,7 @@ impl<'a> RunStory<'a> {
     }
 
     fn is_it(&self, key: &TaskKey) -> bool {
-        self.plan.is(self.subject, key)
+        self.plan.is(self.selected, key)
     }
 
     fn tell_event(&mut self, at: Timestamp, event: &Event, page: &mut Page) {
@@ -303,7 +303,7 @@ impl<'a> RunStory<'a> {
                 let what = what.strip_prefix("Verify failed: ").unwrap_or(what);
                 page.line(2, &format!("Verify{once_more}: red: {what}"));
                 page.quote(3, printed);
-                if self.plan.is_fix(&self.subject.key) {
+                if self.plan.is_fix(&self.selected.key) {
                     page.line(2, "the task that it repairs is the judge");
                 }
                 self.red = Some(error.clone());
@@ -371,8 +371,8 @@ fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
 }
 
 /// Whether an event is part of a task's story.
-pub(super) fn concerns(plan: &Plan, subject: &Subject, event: &Event) -> bool {
-    let is_it = |key: &TaskKey| plan.is(subject, key);
+pub(super) fn concerns(plan: &Plan, selected: &SelectedTask, event: &Event) -> bool {
+    let is_it = |key: &TaskKey| plan.is(selected, key);
     let is_named = match event {
         Event::AttemptEnded { report, .. } => {
             let plan = &report.plan;

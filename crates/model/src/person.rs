@@ -1,8 +1,6 @@
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::ChoiceKind;
+use crate::{TaskKey, named_enum};
 
 /// What a person says of a task when a run asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,18 +17,6 @@ pub enum PersonAnswer {
     /// It is not to be run.
     Skip,
     /// Nothing yet: the question stays open.
-    Stop,
-}
-
-/// Which answer it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerKind {
-    Repair,
-    Edit,
-    Context,
-    Fix,
-    Skip,
     Stop,
 }
 
@@ -58,32 +44,41 @@ impl PersonAnswer {
     }
 }
 
-impl AnswerKind {
-    pub const ALL: [Self; 6] = [
-        Self::Repair,
-        Self::Edit,
-        Self::Context,
-        Self::Fix,
-        Self::Skip,
-        Self::Stop,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Repair => "repair",
-            Self::Edit => "edit",
-            Self::Context => "context",
-            Self::Fix => "fix",
-            Self::Skip => "skip",
-            Self::Stop => "stop",
-        }
+named_enum! {
+    /// Which answer it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AnswerKind {
+        Repair = "repair",
+        Edit = "edit",
+        Context = "context",
+        Fix = "fix",
+        Skip = "skip",
+        Stop = "stop",
     }
 }
 
-impl fmt::Display for AnswerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+/// What a person said of a task outside a run, or when one asked. It counts in the run that
+/// asked, and from the next time that a run is started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonChoice {
+    /// A later choice has a higher number.
+    pub number: u64,
+    pub task: TaskKey,
+    pub what: ChoiceKind,
+}
+
+named_enum! {
+    /// What a person can say of a task outside a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ChoiceKind {
+        /// It is not to be run.
+        Skip = "skip",
+        /// It is done, whatever regreen thinks of it.
+        Done = "done",
+        /// It may be tried as often as if it had never been.
+        Retry = "retry",
     }
 }
 
@@ -106,8 +101,6 @@ mod tests {
         for answer in answers {
             let stored = serde_json::to_value(&answer).unwrap();
             assert_eq!(stored["answer"], answer.kind().name());
-            let kind = serde_json::to_value(answer.kind()).unwrap();
-            assert_eq!(kind, answer.kind().name());
         }
     }
 }

@@ -2,6 +2,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named_enum;
+
 /// A repair of the environment that a failure suggests. Only a candidate: whether it may be
 /// carried out is decided by looking at the workspace.
 ///
@@ -185,6 +187,85 @@ impl fmt::Display for RepairAction {
         }
         Ok(())
     }
+}
+
+named_enum! {
+    /// What regreen may repair by itself.
+    #[derive(
+        Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum RepairPolicy {
+        /// What inspection allows.
+        #[default]
+        Safe = "safe",
+        /// Nothing that a person has not agreed to.
+        Ask = "ask",
+        Off = "off",
+    }
+}
+
+/// What a look at the workspace says of a repair that a failure suggests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "inspection", rename_all = "snake_case")]
+pub enum Inspection {
+    /// A machine may do it.
+    Allowed(PlannedRepair),
+    /// It would help, and a person has to say so.
+    Ask {
+        #[serde(flatten)]
+        repair: PlannedRepair,
+        why: String,
+    },
+    /// It looks like a repair, and no machine may do it.
+    Refused { why: String },
+    /// No repair is known for it.
+    Nothing,
+}
+
+/// A repair with its values as they were found in the workspace, never as a text named them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRepair {
+    pub action: RepairAction,
+    /// What it does, in one line for people: `install PyYAML from requirements.txt into .venv`.
+    pub does: String,
+}
+
+/// What came of a repair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum RepairResult {
+    /// It was carried out, and a second look says that it holds.
+    Done {
+        /// What was done, in one line for people.
+        did: String,
+        /// What later processes of the run find in their environment.
+        #[serde(default)]
+        environment: Vec<(String, String)>,
+    },
+    /// It was refused at the last moment, failed, or did not help; what it had changed is
+    /// undone where it can be.
+    Failed { why: String },
+}
+
+/// What a look at a workspace shows to somebody who knows nothing of it. All of it is text
+/// from outside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    pub main_files: Vec<String>,
+    pub configuration: Vec<String>,
+    pub test_folders: Vec<String>,
+    pub looked_up: Vec<LookedUp>,
+}
+
+/// Where something that somebody named is to be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LookedUp {
+    pub name: String,
+    /// Files that are called so.
+    pub files: Vec<String>,
+    /// Lines in which it stands: `src/a.py:12: import auth`.
+    pub lines: Vec<String>,
 }
 
 #[cfg(test)]

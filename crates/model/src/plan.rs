@@ -1,6 +1,115 @@
+//! How a plan is shown, how agents change it, and the tasks that are written into it.
+
 use serde::{Deserialize, Serialize};
 
-use crate::{ERROR_CHARS, Marker, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskId};
+use crate::{
+    ERROR_CHARS, Marker, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskId, TaskKey,
+    VerifyCommand,
+};
+
+/// One row of a plan as views show it: every task of the file from the top, without
+/// checklist items. Views get all rows each time the plan is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutlineRow {
+    pub key: TaskKey,
+    /// How far it is indented: 0 at the top, one more below a group or below the task that
+    /// it fixes.
+    pub depth: u16,
+    pub kind: OutlineKind,
+    pub done: bool,
+    /// Runs only when asked for.
+    pub optional: bool,
+}
+
+/// What a row of an outline is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutlineKind {
+    /// Written by a person, and run.
+    Task,
+    /// Repairs another task.
+    Fix,
+    /// Written by a person; ticked when the tasks below it are done.
+    Group,
+}
+
+impl OutlineRow {
+    /// Whether a person wrote it.
+    #[must_use]
+    pub fn is_original(&self) -> bool {
+        match self.kind {
+            OutlineKind::Task | OutlineKind::Group => true,
+            OutlineKind::Fix => false,
+        }
+    }
+}
+
+/// What an agent did to the plan while it worked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanChanges {
+    /// Rows of other tasks that it ticked: to be verified.
+    pub claims: Vec<Claim>,
+    /// Rows it removed twice: taken as skipped.
+    pub skipped: Vec<TaskKey>,
+    /// Rows it removed once: put back.
+    pub put_back: Vec<TaskKey>,
+    pub added: Vec<TaskKey>,
+    pub edited: Vec<TaskKey>,
+    pub warnings: Vec<String>,
+}
+
+/// Another task that the agent says is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub task: TaskKey,
+    pub verify: Vec<VerifyCommand>,
+}
+
+/// What an agent would like to change in the plan, as it wrote it. Whether it may is decided
+/// elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModificationRequest {
+    #[serde(rename = "type")]
+    pub modification: Modification,
+    pub original_task_id: TaskId,
+    #[serde(default)]
+    pub reasoning: String,
+    pub proposed_tasks: Vec<ProposedTask>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Modification {
+    /// The task is too big: these are its parts.
+    SplitTask,
+    /// Something has to be there first.
+    AddPrerequisite,
+    /// Something is left to do afterwards.
+    AddFollowup,
+}
+
+/// A task as an agent proposes it: the lines of a task file, or its parts by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProposedTask {
+    Lines(String),
+    #[serde(rename_all = "camelCase")]
+    Fields {
+        title: String,
+        #[serde(rename = "do", default)]
+        action: Option<String>,
+        #[serde(default)]
+        files: Option<String>,
+        #[serde(default)]
+        done_when: Option<String>,
+        #[serde(default)]
+        verify: Option<String>,
+        #[serde(default)]
+        commit: Option<String>,
+    },
+}
 
 /// Where a fix says to look when its original names no files.
 const SAME_FILES: &str = "Same directory as original";

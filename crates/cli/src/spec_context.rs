@@ -1,0 +1,55 @@
+//! Where a command works: the current directory, the workspace around it and one of its specs.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use regreen_runtime::Places;
+use regreen_workspace::{ReadError, RealDisk, SpecError, find_spec, workspace_root};
+
+use crate::problem::Problem;
+
+/// A workspace and one of its specs.
+#[derive(Debug)]
+pub struct SpecContext {
+    /// The folder that regreen was started in.
+    pub here: PathBuf,
+    pub places: Places,
+}
+
+impl SpecContext {
+    /// Finds a spec by its name, folder or file. Without one, takes the current spec, else the
+    /// only one.
+    pub fn find(spec: Option<&str>) -> Result<Self, Problem> {
+        Self::found(spec, Problem::Spec)
+    }
+
+    /// Like [`find`](Self::find), for a command that names its spec with `--spec`.
+    pub fn with_flag(spec: Option<&str>) -> Result<Self, Problem> {
+        Self::found(spec, Problem::SpecFlag)
+    }
+
+    fn found(spec: Option<&str>, problem: fn(SpecError) -> Problem) -> Result<Self, Problem> {
+        let here = current_dir()?;
+        let root = workspace_root(&RealDisk, &here);
+        let spec = find_spec(&RealDisk, &root, &here, spec).map_err(problem)?;
+        Ok(Self {
+            places: Places::new(&root, spec),
+            here,
+        })
+    }
+}
+
+/// Returns the folder that regreen was started in.
+pub fn current_dir() -> Result<PathBuf, Problem> {
+    std::env::current_dir().map_err(|source| {
+        Problem::Read(ReadError::Io {
+            path: PathBuf::from("."),
+            source,
+        })
+    })
+}
+
+/// Returns the value of `PATH`.
+pub fn path_variable() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
