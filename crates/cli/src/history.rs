@@ -2,7 +2,7 @@
 
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
-use regreen_runtime::{JournalError, Places, folded, open_store_to_read};
+use regreen_runtime::{JournalError, Places, folded, open_store_read_only};
 use regreen_store::{Attempt, Payload, Run, Step, StepNo, Store};
 
 use crate::arguments::{OneAttempt, OneTask};
@@ -21,7 +21,7 @@ pub struct SpecHistory {
 impl SpecHistory {
     pub fn open(places: &Places) -> Result<Self, Problem> {
         Ok(Self {
-            store: open_store_to_read(places)?,
+            store: open_store_read_only(&places.root)?,
             spec: places.spec_key(),
         })
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use regreen_model::{
-    OutputKind, ApiTrouble, AttemptClass, AttemptReport, Confidence, Ending, Evidence, Failure,
-    FailureKind, FailureNote, Output, ResetTime, RetryMode, Source, Transcript, TroubleClass,
+    ApiTrouble, AttemptClass, AttemptReport, Confidence, Ending, Evidence, Failure, FailureKind,
+    FailureNote, Output, OutputKind, ResetTime, RetryMode, Source, Transcript, TroubleClass,
     VerifyResult, named_span,
 };
 
@@ -143,8 +143,8 @@ pub fn agent_trouble(transcript: &Transcript, ending: Ending) -> Option<ApiTroub
         ..evidence_of_words(transcript)
     };
     let failure = explain(&evidence, transcript, true)?;
-    let is_certain = CauseOrigin::of(&failure) == CauseOrigin::AgentService
-        && failure.confidence >= CERTAIN;
+    let is_certain =
+        CauseOrigin::of(&failure) == CauseOrigin::AgentService && failure.confidence >= CERTAIN;
     let class = trouble_class(failure.kind).filter(|_| is_certain)?;
     let message = failure.blocked_on.unwrap_or(failure.message);
     Some(ApiTrouble {

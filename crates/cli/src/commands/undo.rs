@@ -48,7 +48,12 @@ fn remember(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Problem> {
     let (places, plan) = (&history.context.places, &history.plan);
     let tasks = reopened(plan, &history.selected, tried);
     forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
-    journal(&mut open_store(places)?, places, &tasks, ChoiceKind::Retry)
+    journal(
+        &mut open_store(&places.root)?,
+        places,
+        &tasks,
+        ChoiceKind::Retry,
+    )
 }
 
 fn take_back(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {

@@ -9,7 +9,7 @@ use std::path::Path;
 use regreen_agents::{Agent, AgentChoice};
 use regreen_engine::delegation::Terms;
 use regreen_redaction::Masks;
-use regreen_runtime::{DelegateSetup, Stop, delegate};
+use regreen_runtime::{DelegationSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::watching::Watching;
@@ -40,7 +40,7 @@ pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
+fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
@@ -52,7 +52,7 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
     let agent = agent(&settings, &programs)?;
     let stop = Stop::default();
     stop.listen().map_err(Problem::Signals)?;
-    Ok(DelegateSetup {
+    Ok(DelegationSetup {
         prompt,
         verify: arguments.verify.clone(),
         terms: Terms {

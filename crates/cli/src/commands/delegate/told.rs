@@ -3,26 +3,26 @@
 use regreen_diagnosis::Report;
 use regreen_engine::delegation::End;
 use regreen_model::{StopSignal, Timestamp};
-use regreen_runtime::{DelegateEnd, Delegated};
+use regreen_runtime::{DelegationEnd, DelegationResult};
 use regreen_store::Delegation;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
-pub(super) fn exit(end: &DelegateEnd) -> Exit {
+pub(super) fn exit(end: &DelegationEnd) -> Exit {
     match end {
-        DelegateEnd::Ended(End::Done) => Exit::Success,
-        DelegateEnd::Ended(End::Failed) => Exit::Incomplete,
-        DelegateEnd::Ended(End::NeedsPerson { .. }) => Exit::NeedsPerson,
-        DelegateEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
-        DelegateEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
-        DelegateEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
-        DelegateEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
+        DelegationEnd::Ended(End::Done) => Exit::Success,
+        DelegationEnd::Ended(End::Failed) => Exit::Incomplete,
+        DelegationEnd::Ended(End::NeedsPerson { .. }) => Exit::NeedsPerson,
+        DelegationEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
+        DelegationEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
+        DelegationEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
+        DelegationEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
     }
 }
 
 /// The answer with its summary, or the report of the failure; nothing if it was stopped.
-pub(super) fn text(delegated: &Delegated) -> String {
+pub(super) fn text(delegated: &DelegationResult) -> String {
     match (&delegated.completion, &delegated.failure) {
         (Some(completion), _) => completion.render(),
         (None, Some(failure)) => Report::new(failure.clone()).render(),
@@ -31,23 +31,23 @@ pub(super) fn text(delegated: &Delegated) -> String {
 }
 
 /// Why it ended, where the report does not say it.
-pub(super) fn why(end: &DelegateEnd) -> Option<String> {
+pub(super) fn why(end: &DelegationEnd) -> Option<String> {
     match end {
-        DelegateEnd::Ended(End::NeedsPerson { why }) => {
+        DelegationEnd::Ended(End::NeedsPerson { why }) => {
             Some(format!("A person must decide: {why}"))
         }
-        DelegateEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
-        DelegateEnd::Ended(End::SetUp { why }) => {
+        DelegationEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
+        DelegationEnd::Ended(End::SetUp { why }) => {
             Some(format!("The set-up must be fixed first: {why}"))
         }
-        DelegateEnd::Stopped(_) => Some("stopped; the agent was ended".to_owned()),
-        DelegateEnd::Ended(End::Done | End::Failed) => None,
+        DelegationEnd::Stopped(_) => Some("stopped; the agent was ended".to_owned()),
+        DelegationEnd::Ended(End::Done | End::Failed) => None,
     }
 }
 
 /// All of it, for scripts.
-pub(super) fn object(delegated: &Delegated, exit: Exit) -> Value {
-    let Delegated {
+pub(super) fn object(delegated: &DelegationResult, exit: Exit) -> Value {
+    let DelegationResult {
         session_id,
         end,
         completion,
@@ -65,11 +65,11 @@ pub(super) fn object(delegated: &Delegated, exit: Exit) -> Value {
     })
 }
 
-fn status(end: &DelegateEnd) -> &'static str {
+fn status(end: &DelegationEnd) -> &'static str {
     match end {
-        DelegateEnd::Ended(End::Done) => "completed",
-        DelegateEnd::Ended(_) => "failed",
-        DelegateEnd::Stopped(_) => "stopped",
+        DelegationEnd::Ended(End::Done) => "completed",
+        DelegationEnd::Ended(_) => "failed",
+        DelegationEnd::Stopped(_) => "stopped",
     }
 }
 

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use regreen_model::{Event, OutlineRow, Timestamp, visible_line};
-use regreen_runtime::{Audience, Onlooker};
+use regreen_runtime::{Audience, DelegationObserver};
 
 use crate::output;
 
@@ -41,7 +41,7 @@ impl Audience for Watching {
     }
 }
 
-impl Onlooker for Watching {
+impl DelegationObserver for Watching {
     fn milestone(&mut self, line: &str) {
         self.finish();
         output::say(&visible_line(line, SHOWN_CHARS * 4));
