@@ -15,8 +15,8 @@ use std::path::Path;
 use regreen_model::{FailureKind, RepairAction, RetryMode, Source};
 use serde::Deserialize;
 
-include!("src/ascii_classes.rs");
-include!("src/pattern_texts.rs");
+include!("src/rules/ascii_classes.rs");
+include!("src/rules/pattern_texts.rs");
 
 /// One file of rules.
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ struct Family {
     rule: Vec<Rule>,
 }
 
-/// How a rule is written. What the fields mean is said at `src/rule.rs`.
+/// How a rule is written. What the fields mean is said at `src/rules/rule.rs`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {

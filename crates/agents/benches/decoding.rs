@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use regreen_agents::{Agent, AgentChoice, Assignment, Known, Options, Stream};
+use regreen_agents::{Agent, AgentChoice, AgentOptions, Assignment, CodingAgent, Stream};
 use regreen_model::{Ending, PromptKind, TaskId};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
@@ -67,9 +67,9 @@ const AGENTS: [&str; 6] = [
 ];
 
 fn agent(name: &str) -> Option<Agent> {
-    match (Known::named(name), "acp:agent".parse()) {
-        (Some(known), _) => Some(Agent::Known(known, Options::default())),
-        (None, Ok(AgentChoice::Acp(line))) => Some(Agent::Acp(line, Options::default())),
+    match (CodingAgent::named(name), "acp:agent".parse()) {
+        (Some(known), _) => Some(Agent::CodingAgent(known, AgentOptions::default())),
+        (None, Ok(AgentChoice::Acp(line))) => Some(Agent::Acp(line, AgentOptions::default())),
         _ => None,
     }
 }

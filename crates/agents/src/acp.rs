@@ -1,27 +1,26 @@
 //! Any agent that speaks the Agent Client Protocol: JSON-RPC, a message a line.
 
-mod asked;
-mod work;
+mod updates;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
     AGENT_METHOD_NAMES as AGENT, CLIENT_METHOD_NAMES as CLIENT, CancelNotification, ContentBlock,
-    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest, PromptRequest,
-    RequestPermissionRequest,
+    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest, PermissionOptionKind,
+    PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    SelectedPermissionOutcome,
 };
 use regreen_model::{AgentEvent, Ending};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use self::asked::refusal;
-use self::work::Work;
-use crate::abilities::Abilities;
-use crate::json::{object, status, text};
-use crate::said::bounded;
+use self::updates::Updates;
+use crate::coding_agent::Abilities;
+use crate::json_lines::{object, status, text};
+use crate::message::bounded;
 use crate::trouble::{ApiError, trouble};
 use crate::{
-    Assignment, CommandLine, Decoder, Invocation, Options, Permissions, PromptOn, Reply, StdinPlan,
-    Stream, gemini, opencode,
+    AgentOptions, Assignment, CommandLine, Decoder, Invocation, Permissions, PromptChannel, Reply,
+    StdinContent, Stream, gemini, opencode,
 };
 
 pub(crate) const ABILITIES: Abilities = Abilities {
@@ -38,7 +37,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
 
 pub(crate) fn invocation(
     line: &CommandLine,
-    options: &Options,
+    options: &AgentOptions,
     assignment: &Assignment<'_>,
 ) -> Invocation {
     let mut environment = assignment.environment();
@@ -52,8 +51,8 @@ pub(crate) fn invocation(
             .collect(),
         env_set: environment,
         env_remove: Vec::new(),
-        stdin: StdinPlan::Protocol,
-        prompt_on: PromptOn::Stdin,
+        stdin: StdinContent::Protocol,
+        prompt_on: PromptChannel::Stdin,
     }
 }
 
@@ -74,11 +73,11 @@ pub(crate) struct AcpDecoder {
     prompt: String,
     resume: Option<String>,
     session: String,
-    work: Work,
+    updates: Updates,
 }
 
 impl AcpDecoder {
-    pub(crate) fn new(options: &Options, assignment: &Assignment<'_>) -> Self {
+    pub(crate) fn new(options: &AgentOptions, assignment: &Assignment<'_>) -> Self {
         Self {
             stage: Stage::Initialize,
             permissions: options.permissions,
@@ -86,7 +85,7 @@ impl AcpDecoder {
             prompt: assignment.prompt.to_owned(),
             resume: assignment.session.map(str::to_owned),
             session: String::new(),
-            work: Work::default(),
+            updates: Updates::default(),
         }
     }
 }
@@ -111,7 +110,7 @@ impl Decoder for AcpDecoder {
             ("", _) => Reply::default(),
             // A session that is loaded tells its past first.
             (method, None) if method == CLIENT.session_update && self.stage == Stage::Prompt => {
-                Reply::of(self.work.updated(params.unwrap_or_default()))
+                Reply::of(self.updates.updated(params.unwrap_or_default()))
             }
             (_, None) => Reply::default(),
             (method, Some(id)) if method == CLIENT.session_request_permission => {
@@ -167,7 +166,7 @@ impl AcpDecoder {
             Some(session) => {
                 self.session.clone_from(&session);
                 // The protocol counts the whole session.
-                self.work.counts_whole_session();
+                self.updates.counts_whole_session();
                 let load = LoadSessionRequest::new(session, &self.root);
                 self.ask(Stage::Session, AGENT.session_load, &load)
             }
@@ -193,7 +192,7 @@ impl AcpDecoder {
 
     fn finished(&mut self, line: &Value) -> Vec<AgentEvent> {
         self.stage = Stage::Over;
-        let (said, usage) = self.work.finished(line);
+        let (said, usage) = self.updates.finished(line);
         let reason = text(line, "/result/stopReason");
         let told = match reason {
             "max_tokens" | "max_turn_requests" => trouble(&ApiError {
@@ -246,8 +245,8 @@ impl AcpDecoder {
         let Ok(request) = serde_json::from_value::<RequestPermissionRequest>(params) else {
             return refusal("", id);
         };
-        let started = self.work.tool(&request.tool_call);
-        let answer = asked::permission(self.permissions, id, &request);
+        let started = self.updates.tool(&request.tool_call);
+        let answer = answer_permission(self.permissions, id, &request);
         Reply {
             events: started.into_iter().chain(answer.events).collect(),
             ..answer
@@ -259,4 +258,50 @@ impl AcpDecoder {
 /// some in their logs.
 fn retry(line: &[u8]) -> Option<AgentEvent> {
     opencode::logged(line).or_else(|| gemini::retry(line))
+}
+
+/// Allows everything or nothing. What is not allowed is a question that nobody answers.
+fn answer_permission(
+    permissions: Permissions,
+    id: &Value,
+    request: &RequestPermissionRequest,
+) -> Reply {
+    let allows = |kind: PermissionOptionKind| {
+        let mut options = request.options.iter();
+        options.find(|option| option.kind == kind)
+    };
+    let allowed = allows(PermissionOptionKind::AllowOnce)
+        .or_else(|| allows(PermissionOptionKind::AllowAlways))
+        .filter(|_| permissions == Permissions::Skip);
+    let outcome = match allowed {
+        Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
+            option.option_id.clone(),
+        )),
+        None => RequestPermissionOutcome::Cancelled,
+    };
+    let question = allowed.is_none().then(|| AgentEvent::Question {
+        text: request.tool_call.fields.title.clone().unwrap_or_default(),
+        permission: true,
+    });
+    let result = RequestPermissionResponse::new(outcome);
+    let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+    Reply {
+        events: question.into_iter().collect(),
+        write: vec![answer.to_string()],
+    }
+}
+
+/// We offer nothing of what a client may offer; a question to a person is one.
+fn refusal(method: &str, id: &Value) -> Reply {
+    let error = json!({"code": -32601, "message": "not offered by this client"});
+    let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    let is_question = method.starts_with("elicitation/");
+    let question = is_question.then(|| AgentEvent::Question {
+        text: "a question to a person".to_owned(),
+        permission: false,
+    });
+    Reply {
+        events: question.into_iter().collect(),
+        write: vec![answer.to_string()],
+    }
 }

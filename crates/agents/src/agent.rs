@@ -4,10 +4,10 @@ use regreen_model::OutputKind;
 use thiserror::Error;
 
 use crate::acp::{self, AcpDecoder};
+use crate::coding_agent::is_session_id;
 use crate::command::{CommandDecoder, CommandLine};
-use crate::known::is_session_id;
 use crate::shell::{self, Interpreter, ShellDecoder};
-use crate::{Abilities, Assignment, Decoder, Invocation, Known, Options, Permissions};
+use crate::{Abilities, AgentOptions, Assignment, CodingAgent, Decoder, Invocation, Permissions};
 
 /// Who works on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub enum Agent {
     /// Any program that takes a prompt and prints an answer.
     Command(CommandLine),
     /// A coding agent that is known by name.
-    Known(Known, Options),
+    CodingAgent(CodingAgent, AgentOptions),
     /// Any program that speaks the Agent Client Protocol.
-    Acp(CommandLine, Options),
+    Acp(CommandLine, AgentOptions),
 }
 
 impl Agent {
@@ -29,7 +29,7 @@ impl Agent {
         match self {
             Self::Shell(_) => "shell",
             Self::Command(_) => "command",
-            Self::Known(known, _) => known.name(),
+            Self::CodingAgent(known, _) => known.name(),
             Self::Acp(..) => "acp",
         }
     }
@@ -40,7 +40,7 @@ impl Agent {
         match self {
             Self::Shell(interpreter) => interpreter.program(),
             Self::Command(line) | Self::Acp(line, _) => line.program(),
-            Self::Known(known, _) => known.name(),
+            Self::CodingAgent(known, _) => known.name(),
         }
     }
 
@@ -49,7 +49,7 @@ impl Agent {
     pub fn permissions(&self) -> Option<Permissions> {
         match self {
             Self::Shell(_) | Self::Command(_) => None,
-            Self::Known(_, options) | Self::Acp(_, options) => Some(options.permissions),
+            Self::CodingAgent(_, options) | Self::Acp(_, options) => Some(options.permissions),
         }
     }
 
@@ -58,7 +58,7 @@ impl Agent {
     pub fn has_sessions(&self) -> bool {
         match self {
             Self::Shell(_) | Self::Command(_) => false,
-            Self::Known(..) | Self::Acp(..) => true,
+            Self::CodingAgent(..) | Self::Acp(..) => true,
         }
     }
 
@@ -66,7 +66,7 @@ impl Agent {
     /// the exit code, which means nothing for the task.
     #[must_use]
     pub fn tells_its_end(&self) -> bool {
-        matches!(self, Self::Known(..) | Self::Acp(..))
+        matches!(self, Self::CodingAgent(..) | Self::Acp(..))
     }
 
     /// What its output consists of.
@@ -75,7 +75,7 @@ impl Agent {
         match self {
             Self::Shell(_) => OutputKind::Commands,
             Self::Command(_) => OutputKind::Mixed,
-            Self::Known(..) | Self::Acp(..) => OutputKind::Messages,
+            Self::CodingAgent(..) | Self::Acp(..) => OutputKind::Messages,
         }
     }
 
@@ -89,7 +89,7 @@ impl Agent {
     #[must_use]
     pub fn tells_tools(&self) -> bool {
         match self {
-            Self::Shell(_) | Self::Known(..) => true,
+            Self::Shell(_) | Self::CodingAgent(..) => true,
             Self::Command(_) | Self::Acp(..) => false,
         }
     }
@@ -98,7 +98,7 @@ impl Agent {
     #[must_use]
     pub fn tells_tokens(&self) -> Option<bool> {
         match self {
-            Self::Shell(_) | Self::Known(..) => Some(true),
+            Self::Shell(_) | Self::CodingAgent(..) => Some(true),
             Self::Command(_) => Some(false),
             Self::Acp(..) => None,
         }
@@ -110,7 +110,7 @@ impl Agent {
         match self {
             Self::Shell(_) => Some(true),
             Self::Command(_) => Some(false),
-            Self::Known(known, _) => Some(known.tells_cost()),
+            Self::CodingAgent(known, _) => Some(known.tells_cost()),
             Self::Acp(..) => None,
         }
     }
@@ -126,7 +126,7 @@ impl Agent {
         match self {
             Self::Shell(interpreter) => shell::invocation(*interpreter, assignment),
             Self::Command(line) => line.invocation(assignment),
-            Self::Known(known, options) => known.invocation(options, assignment),
+            Self::CodingAgent(known, options) => known.invocation(options, assignment),
             Self::Acp(line, options) => acp::invocation(line, options, assignment),
         }
     }
@@ -136,7 +136,7 @@ impl Agent {
         match self {
             Self::Shell(_) => Box::new(ShellDecoder::new(assignment.steps)),
             Self::Command(_) => Box::new(CommandDecoder::default()),
-            Self::Known(known, _) => known.decoder(assignment),
+            Self::CodingAgent(known, _) => known.decoder(assignment),
             Self::Acp(_, options) => Box::new(AcpDecoder::new(options, assignment)),
         }
     }
@@ -149,7 +149,7 @@ pub enum AgentChoice {
     Auto,
     Shell,
     Command(CommandLine),
-    Known(Known),
+    CodingAgent(CodingAgent),
     Acp(CommandLine),
 }
 
@@ -188,7 +188,9 @@ impl FromStr for AgentChoice {
             (Some(("acp", line)), _) => command(text, line).map(Self::Acp),
             (_, "auto") => Ok(Self::Auto),
             (_, "shell") => Ok(Self::Shell),
-            (_, name) => Known::named(name).map(Self::Known).ok_or_else(unknown),
+            (_, name) => CodingAgent::named(name)
+                .map(Self::CodingAgent)
+                .ok_or_else(unknown),
         }
     }
 }
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn who_tells_what_it_costs_is_documented_so() {
-        for known in Known::ALL {
+        for known in CodingAgent::ALL {
             let documented = known.abilities().cost == "yes";
             assert_eq!(known.tells_cost(), documented, "{known:?}");
         }
@@ -224,8 +226,8 @@ mod tests {
             panic!("a command");
         };
         assert_eq!(line.program(), "./agent.sh");
-        for known in Known::ALL {
-            assert_eq!(known.name().parse(), Ok(AgentChoice::Known(known)));
+        for known in CodingAgent::ALL {
+            assert_eq!(known.name().parse(), Ok(AgentChoice::CodingAgent(known)));
         }
         let Ok(AgentChoice::Acp(line)) = "acp:gemini --acp".parse() else {
             panic!("an agent of the protocol");
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn only_a_name_becomes_part_of_a_command_line() {
-        let claude = Agent::Known(Known::Claude, Options::default());
+        let claude = Agent::CodingAgent(CodingAgent::Claude, AgentOptions::default());
         let id = "ef094c3c-43bd-491d-a190-8d4f82efe0f3";
         assert_eq!(claude.session(Some(id)), Some(id));
         for bad in ["", "-x", "--resume", "a b", "a\nb", "$(id)"] {

@@ -3,14 +3,14 @@
 use regreen_model::{AgentEvent, Ending, ResetTime, Usage};
 use serde_json::Value;
 
-use crate::abilities::Abilities;
-use crate::json::{list, micro_usd, number, object, status, text};
-use crate::known::{Adapter, Credentials};
-use crate::message_usage::MessageUsage;
-use crate::said::bounded;
-use crate::tools_at_work::ToolsAtWork;
+use crate::coding_agent::Abilities;
+use crate::coding_agent::{Adapter, Credentials};
+use crate::json_lines::MessageUsage;
+use crate::json_lines::OpenTools;
+use crate::json_lines::{list, micro_usd, number, object, status, text};
+use crate::message::bounded;
 use crate::trouble::{ApiError, passing, trouble};
-use crate::{Assignment, Decoder, Options, Permissions, Reply, Stream};
+use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "claude",
@@ -39,7 +39,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
+fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
     let mut argv = vec!["-p", "--output-format", "stream-json", "--verbose"];
     if options.permissions == Permissions::Skip {
         argv.push(ADAPTER.skips_with);
@@ -56,7 +56,7 @@ fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
 
 #[derive(Debug, Default)]
 struct ClaudeDecoder {
-    tools: ToolsAtWork,
+    tools: OpenTools,
     spent: MessageUsage,
     done: bool,
 }

@@ -3,13 +3,13 @@
 use regreen_model::{AgentEvent, Ending, Usage};
 use serde_json::Value;
 
-use crate::abilities::Abilities;
-use crate::json::{code, list, number, object, text};
-use crate::known::{Adapter, Credentials};
-use crate::said::{Said, bounded};
-use crate::tools_at_work::ToolsAtWork;
+use crate::coding_agent::Abilities;
+use crate::coding_agent::{Adapter, Credentials};
+use crate::json_lines::OpenTools;
+use crate::json_lines::{code, list, number, object, text};
+use crate::message::{MessageBuffer, bounded};
 use crate::trouble::{ApiError, lost_session, passing, trouble};
-use crate::{Assignment, Decoder, Options, Permissions, Reply, Stream};
+use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "codex",
@@ -39,7 +39,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
+fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
     let mut argv = vec!["exec"];
     if assignment.session.is_some() {
         argv.push("resume");
@@ -61,8 +61,8 @@ fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
 #[derive(Debug, Default)]
 struct CodexDecoder {
     resumed: bool,
-    tools: ToolsAtWork,
-    said: Said,
+    tools: OpenTools,
+    said: MessageBuffer,
     done: bool,
 }
 

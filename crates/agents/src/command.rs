@@ -2,10 +2,10 @@
 
 use regreen_model::{AgentEvent, Ending};
 
-use crate::answer::Answer;
 use crate::decoder::terminal_of;
-use crate::excerpt::excerpt;
-use crate::{Assignment, Decoder, Invocation, PromptOn, Reply, StdinPlan, Stream};
+use crate::message::Answer;
+use crate::quoting::excerpt;
+use crate::{Assignment, Decoder, Invocation, PromptChannel, Reply, StdinContent, Stream};
 
 /// Where the prompt stands in an argument.
 const PLACEHOLDER: &str = "{prompt}";
@@ -41,11 +41,11 @@ impl CommandLine {
     pub(crate) fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
         let takes_argument = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
         let (stdin, prompt_on) = if takes_argument {
-            (StdinPlan::Empty, PromptOn::Argument)
+            (StdinContent::Empty, PromptChannel::Argument)
         } else {
             (
-                StdinPlan::Text(assignment.prompt.to_owned()),
-                PromptOn::Stdin,
+                StdinContent::Text(assignment.prompt.to_owned()),
+                PromptChannel::Stdin,
             )
         };
         Invocation {
@@ -144,8 +144,8 @@ mod tests {
                 "cat"
             ]
         );
-        assert_eq!(found.stdin, StdinPlan::Text("p".into()));
-        assert_eq!(found.prompt_on, PromptOn::Stdin);
+        assert_eq!(found.stdin, StdinContent::Text("p".into()));
+        assert_eq!(found.prompt_on, PromptChannel::Stdin);
     }
 
     #[test]
@@ -154,8 +154,8 @@ mod tests {
         let found = invocation("agent -p {prompt} --also={prompt}", prompt);
         assert_eq!(found.argv[2], prompt);
         assert_eq!(found.argv[3], format!("--also={prompt}"));
-        assert_eq!(found.stdin, StdinPlan::Empty);
-        assert_eq!(found.prompt_on, PromptOn::Argument);
+        assert_eq!(found.stdin, StdinContent::Empty);
+        assert_eq!(found.prompt_on, PromptChannel::Argument);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use regreen_model::{AgentEvent, Ending, Usage};
 use serde_json::Value;
 
-use crate::abilities::Abilities;
-use crate::json::{number, object, text};
-use crate::known::{Adapter, Credentials};
-use crate::said::{Said, bounded};
-use crate::tools_at_work::ToolsAtWork;
+use crate::coding_agent::Abilities;
+use crate::coding_agent::{Adapter, Credentials};
+use crate::json_lines::OpenTools;
+use crate::json_lines::{number, object, text};
+use crate::message::{MessageBuffer, bounded};
 use crate::trouble::{ApiError, lost_session, passing, trouble};
-use crate::{Assignment, Decoder, Options, Permissions, Reply, Stream};
+use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "gemini",
@@ -41,7 +41,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
+fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
     let mut argv = vec!["--output-format", "stream-json", "--skip-trust"];
     if options.permissions == Permissions::Skip {
         argv.push(ADAPTER.skips_with);
@@ -59,10 +59,10 @@ fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
 #[derive(Debug, Default)]
 struct GeminiDecoder {
     resumed: bool,
-    tools: ToolsAtWork,
+    tools: OpenTools,
     /// The files of calls that will have edited them when they have ended.
     files: BTreeMap<String, String>,
-    said: Said,
+    said: MessageBuffer,
     done: bool,
 }
 

@@ -1,3 +1,80 @@
+use std::fmt;
+
+use regreen_model::PromptKind;
+
+/// One attempt, as an agent gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Assignment<'a> {
+    /// Of the task, or of what is delegated.
+    pub task_id: &'a str,
+    pub title: &'a str,
+    /// From 1.
+    pub attempt: u32,
+    pub spec_dir: &'a str,
+    /// The workspace, where the agent is started.
+    pub root: &'a str,
+    /// The session to go on with, for an agent that has sessions.
+    pub session: Option<&'a str>,
+    pub prompt: &'a str,
+    pub kind: PromptKind,
+    /// The task's own commands, for the agent that runs nothing else.
+    pub steps: &'a [String],
+}
+
+impl Assignment<'_> {
+    /// What every agent finds in its environment.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        [
+            ("REGREEN_TASK_ID", self.task_id.to_string()),
+            ("REGREEN_SPEC_DIR", self.spec_dir.to_owned()),
+            ("REGREEN_ATTEMPT", self.attempt.to_string()),
+            ("REGREEN_PROMPT_KIND", self.kind.name().to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+}
+
+/// What the user, and only the user, says about how an agent is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentOptions {
+    pub permissions: Permissions,
+    /// The model to work with; the agent's own choice if not said.
+    pub model: Option<String>,
+    /// More arguments, after regreen's own.
+    pub arguments: Vec<String>,
+    /// More environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Whether an agent that works alone may do everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Permissions {
+    /// It is told not to ask: nobody is there to answer.
+    #[default]
+    Skip,
+    /// What its own configuration allows, and nothing else.
+    Own,
+}
+
+impl Permissions {
+    pub const ALL: [Self; 2] = [Self::Skip, Self::Own];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::Own => "own",
+        }
+    }
+}
+
+impl fmt::Display for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// How a program is called: everything a supervisor has to know to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
@@ -5,13 +82,13 @@ pub struct Invocation {
     pub argv: Vec<String>,
     pub env_set: Vec<(String, String)>,
     pub env_remove: Vec<String>,
-    pub stdin: StdinPlan,
-    pub prompt_on: PromptOn,
+    pub stdin: StdinContent,
+    pub prompt_on: PromptChannel,
 }
 
 /// What a program reads on its standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StdinPlan {
+pub enum StdinContent {
     /// The end of input at once.
     Empty,
     /// This text, then the end of input.
@@ -22,7 +99,7 @@ pub enum StdinPlan {
 
 /// Where the prompt is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptOn {
+pub enum PromptChannel {
     Stdin,
     Argument,
     /// It takes no prompt.

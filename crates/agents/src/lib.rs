@@ -4,62 +4,46 @@
 //! [`Assignment`]; [`Prompts`] writes the assignment's text. Nothing here starts a process:
 //! one supervisor runs them all.
 
-mod abilities;
 mod acp;
 mod agent;
-mod answer;
-mod assignment;
-mod brief;
 mod claude;
-mod clock_time;
 mod codex;
+mod coding_agent;
 mod command;
 mod decoder;
-mod excerpt;
-mod fence;
+mod early_stop;
 mod gemini;
+mod headline;
 mod invocation;
-mod json;
-mod known;
-mod lines;
-mod message_usage;
+mod json_lines;
+mod message;
 mod missing;
 mod opencode;
-mod options;
 mod parts;
-mod patience;
 mod prompt_echo;
-mod prompt_file;
 mod prompts;
+mod quoting;
 mod reset_time;
-mod said;
 mod shell;
-mod tail;
-mod telling_line;
-mod template;
-mod tools_at_work;
 mod trouble;
 
-pub use abilities::Abilities;
 pub use agent::{Agent, AgentChoice, AgentChoiceError};
-pub use assignment::Assignment;
-pub use brief::{
-    Completed, DelegateBrief, Occasion, PartBrief, PreviousAttempt, RootContext, Surroundings,
-    TaskBrief,
-};
+pub use coding_agent::{Abilities, CodingAgent, Credentials};
 pub use command::CommandLine;
-pub use decoder::{Decoder, Reply, Stream};
-pub use fence::untrusted;
-pub use invocation::{Invocation, PromptOn, StdinPlan};
-pub use known::{Credentials, Known};
-pub use lines::Lines;
+pub use decoder::{Decoder, Lines, Reply, Stream};
+pub use early_stop::EarlyStop;
+pub use invocation::{
+    AgentOptions, Assignment, Invocation, Permissions, PromptChannel, StdinContent,
+};
 pub use missing::missing_names;
-pub use options::{Options, Permissions};
 pub use parts::parts;
-pub use patience::Patience;
 pub use prompt_echo::PromptEcho;
-pub use prompt_file::PromptFile;
+pub use prompts::brief::{
+    Completed, DelegateBrief, PartBrief, PreviousAttempt, ProjectContext, PromptReason,
+    RootContext, TaskBrief,
+};
+pub use prompts::template::{PromptFile, Template, TemplateError};
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
+pub use quoting::untrusted;
 pub use reset_time::reset_moment;
 pub use shell::Interpreter;
-pub use template::{Template, TemplateError};

@@ -3,13 +3,13 @@
 use regreen_model::{AgentEvent, Ending, ResetTime, TroubleClass, Usage};
 use serde_json::Value;
 
-use crate::abilities::Abilities;
-use crate::json::{code, micro_usd, number, object, status, text};
-use crate::known::{Adapter, Credentials};
+use crate::coding_agent::Abilities;
+use crate::coding_agent::{Adapter, Credentials};
+use crate::json_lines::{code, micro_usd, number, object, status, text};
+use crate::message::{MessageBuffer, bounded};
 use crate::reset_time::retry_after;
-use crate::said::{Said, bounded};
 use crate::trouble::{ApiError, lost_session, passing, trouble};
-use crate::{Assignment, Decoder, Options, Permissions, Reply, Stream};
+use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "opencode",
@@ -45,7 +45,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
 /// So many times it may find its context too small before a new session is better.
 const MOST_OVERFLOWS: u32 = 2;
 
-fn argv(options: &Options, assignment: &Assignment<'_>) -> Vec<String> {
+fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
     // Its log is the only place where it tells that its service refuses it.
     let mut argv = vec![
         "run",
@@ -73,7 +73,7 @@ struct OpencodeDecoder {
     resumed: bool,
     session: String,
     message: String,
-    said: Said,
+    said: MessageBuffer,
     usage: Usage,
     overflows: u32,
     /// It makes its context smaller.

@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{DelegateBrief, Occasion, PreviousAttempt, Prompts};
+    use crate::{DelegateBrief, PreviousAttempt, PromptReason, Prompts};
 
     #[test]
     fn a_list_is_its_items_whatever_stands_around_it() {
@@ -90,7 +90,7 @@ mod tests {
             attempt: 2,
             max_attempts: 3,
         };
-        let occasion = Occasion::Split(PreviousAttempt {
+        let occasion = PromptReason::Split(PreviousAttempt {
             error: "it had not finished after 2s",
             ..PreviousAttempt::default()
         });

@@ -1,7 +1,8 @@
 //! What agents are told.
 
-mod delegated;
+pub(crate) mod brief;
 mod sections;
+pub(crate) mod template;
 
 use std::collections::BTreeMap;
 
@@ -9,10 +10,10 @@ use regreen_model::PlainLine;
 use thiserror::Error;
 
 use self::sections::{found, suggestions, surroundings};
-use crate::fence::{fenced, untrusted};
-use crate::template::Template;
+use crate::prompts::template::Template;
+use crate::quoting::{fenced, untrusted};
 use crate::{
-    Completed, Occasion, PreviousAttempt, PromptFile, RootContext, Surroundings, TaskBrief,
+    Completed, PreviousAttempt, ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief,
     TemplateError,
 };
 
@@ -57,7 +58,7 @@ impl Prompts {
 
     /// All that an agent has to know which knows nothing yet.
     #[must_use]
-    pub fn full(&self, brief: &TaskBrief<'_>, occasion: &Occasion<'_>) -> String {
+    pub fn full(&self, brief: &TaskBrief<'_>, occasion: &PromptReason<'_>) -> String {
         let executor = self.executor(brief);
         match self.continuation(brief, occasion) {
             Some(section) => format!("{}\n\n{section}", executor.trim_end()),
@@ -67,19 +68,25 @@ impl Prompts {
 
     /// What is new, for an agent that goes on with its session; `None` if that is all of it.
     #[must_use]
-    pub fn continuation(&self, brief: &TaskBrief<'_>, occasion: &Occasion<'_>) -> Option<String> {
+    pub fn continuation(
+        &self,
+        brief: &TaskBrief<'_>,
+        occasion: &PromptReason<'_>,
+    ) -> Option<String> {
         let id = ("task_id", brief.id.to_string());
         let (file, values) = match occasion {
-            Occasion::First => return None,
-            Occasion::Retry(previous) => (PromptFile::Retry, self.retry_values(brief, previous)),
-            Occasion::Reminder => (PromptFile::Reminder, vec![id]),
-            Occasion::Interrupted { known, completed } => {
+            PromptReason::First => return None,
+            PromptReason::Retry(previous) => {
+                (PromptFile::Retry, self.retry_values(brief, previous))
+            }
+            PromptReason::Reminder => (PromptFile::Reminder, vec![id]),
+            PromptReason::Interrupted { known, completed } => {
                 let attempt = ("attempt", brief.attempt.to_string());
                 let known = ("known", untrusted(known, DETAILS_BUDGET));
                 let completed = ("completed", self.completed(completed));
                 (PromptFile::Interrupted, vec![id, attempt, known, completed])
             }
-            Occasion::Enriched(previous, around) => {
+            PromptReason::Enriched(previous, around) => {
                 let numbers = [
                     id,
                     ("attempt", brief.attempt.to_string()),
@@ -91,8 +98,8 @@ impl Prompts {
                     numbers.into_iter().chain(looked_up).collect(),
                 )
             }
-            Occasion::NoOp => (PromptFile::NoOp, vec![id]),
-            Occasion::Split(previous) => {
+            PromptReason::NoOp => (PromptFile::NoOp, vec![id]),
+            PromptReason::Split(previous) => {
                 let known = self.split_values(previous);
                 (PromptFile::Split, [id].into_iter().chain(known).collect())
             }
@@ -178,9 +185,9 @@ impl Prompts {
     fn enriched_values(
         &self,
         previous: &PreviousAttempt<'_>,
-        around: &Surroundings<'_>,
+        around: &ProjectContext<'_>,
     ) -> [(&'static str, String); 5] {
-        let Surroundings { root, survey } = around;
+        let ProjectContext { root, survey } = around;
         [
             ("error", untrusted(previous.error, ERROR_BUDGET)),
             ("completed", self.completed(&previous.completed)),

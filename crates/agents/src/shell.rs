@@ -9,9 +9,9 @@
 use regreen_model::{AgentEvent, ERROR_CHARS, Ending, PlainLine};
 
 use crate::decoder::terminal_of;
-use crate::tail::Tail;
-use crate::telling_line::TellingLine;
-use crate::{Assignment, Decoder, Invocation, PromptOn, Reply, StdinPlan, Stream};
+use crate::headline::Headline;
+use crate::message::Tail;
+use crate::{Assignment, Decoder, Invocation, PromptChannel, Reply, StdinContent, Stream};
 
 const STEPS: &str = include_str!("shell/steps.sh");
 
@@ -64,8 +64,8 @@ pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) 
         argv: own.into_iter().chain(steps).collect(),
         env_set: assignment.environment(),
         env_remove: Vec::new(),
-        stdin: StdinPlan::Protocol,
-        prompt_on: PromptOn::Nowhere,
+        stdin: StdinContent::Protocol,
+        prompt_on: PromptChannel::Nowhere,
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) 
 #[derive(Debug)]
 pub(crate) struct ShellDecoder {
     names: Vec<String>,
-    telling: TellingLine,
+    telling: Headline,
     /// What the script itself said at last; `None` while steps run.
     message: Option<Tail>,
 }
@@ -84,13 +84,13 @@ impl ShellDecoder {
         let first_line = |step: &String| step.lines().next().unwrap_or_default().to_owned();
         Self {
             names: steps.iter().map(first_line).collect(),
-            telling: TellingLine::default(),
+            telling: Headline::default(),
             message: steps.is_empty().then(|| Tail::new(MAX_MESSAGE)),
         }
     }
 
     fn step_started(&mut self, number: usize) -> Reply {
-        self.telling = TellingLine::default();
+        self.telling = Headline::default();
         self.message = None;
         Reply {
             events: vec![AgentEvent::ToolStarted {

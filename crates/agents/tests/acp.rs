@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "this is a test")]
 
 use regreen_agents::{
-    Agent, AgentChoice, Assignment, Decoder, Options, Permissions, Reply, Stream,
+    Agent, AgentChoice, AgentOptions, Assignment, Decoder, Permissions, Reply, Stream,
 };
 use regreen_model::{AgentEvent, PromptKind, TaskId, TroubleClass, Usage};
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ fn decoder(permissions: Permissions, session: Option<&str>) -> Box<dyn Decoder> 
     let Ok(AgentChoice::Acp(line)) = "acp:my-agent --acp".parse() else {
         unreachable!("an agent of the protocol");
     };
-    let options = Options {
+    let options = AgentOptions {
         permissions,
-        ..Options::default()
+        ..AgentOptions::default()
     };
     let id = TaskId::parse("1.1").unwrap();
     let assignment = Assignment {

@@ -7,14 +7,14 @@
 
 use std::fs;
 
-use regreen_agents::{Abilities, Agent, Known};
+use regreen_agents::{Abilities, Agent, CodingAgent};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md");
 const BEGIN: &str = "page_of_agents -->\n";
 const END: &str = "<!-- end -->";
 
 fn matrix() -> String {
-    let agents = Known::ALL.map(|known| (known.title(), known.abilities()));
+    let agents = CodingAgent::ALL.map(|known| (known.title(), known.abilities()));
     let acp = ("ACP", Agent::acp_abilities());
     let agents: Vec<(&str, Abilities)> = agents.into_iter().chain([acp]).collect();
     let row = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
@@ -25,7 +25,7 @@ fn matrix() -> String {
         let cells = agents.iter().map(|(_, abilities)| abilities.row()[at]);
         table += &row([title].into_iter().chain(cells).collect());
     }
-    let skips = Known::ALL.map(|known| format!("`{}`", known.skips_with()));
+    let skips = CodingAgent::ALL.map(|known| format!("`{}`", known.skips_with()));
     let skips = skips.iter().map(String::as_str);
     let cells = ["not asking"].into_iter().chain(skips);
     table += &row(cells.chain(["every request is allowed"]).collect());

@@ -1,22 +1,22 @@
 //! Who works, of those that are here.
 
-use regreen_agents::{Agent, AgentChoice, Interpreter, Known, Options};
+use regreen_agents::{Agent, AgentChoice, AgentOptions, CodingAgent, Interpreter};
 
 /// The agent that is meant. `has` tells whether a program is installed.
 #[must_use]
-pub fn look_up(choice: &AgentChoice, options: Options, has: impl Fn(&str) -> bool) -> Agent {
+pub fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -> bool) -> Agent {
     match choice {
         AgentChoice::Auto => {
-            let mut known = Known::ALL.into_iter();
+            let mut known = CodingAgent::ALL.into_iter();
             match known.find(|known| has(known.name())) {
-                Some(known) => Agent::Known(known, options),
+                Some(known) => Agent::CodingAgent(known, options),
                 // What is left when no agent is installed.
                 None => Agent::Shell(interpreter(has)),
             }
         }
         AgentChoice::Shell => Agent::Shell(interpreter(has)),
         AgentChoice::Command(line) => Agent::Command(line.clone()),
-        AgentChoice::Known(known) => Agent::Known(*known, options),
+        AgentChoice::CodingAgent(known) => Agent::CodingAgent(*known, options),
         AgentChoice::Acp(line) => Agent::Acp(line.clone(), options),
     }
 }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     fn found(choice: &AgentChoice, here: &[&str]) -> Agent {
-        look_up(choice, Options::default(), |program| {
+        look_up(choice, AgentOptions::default(), |program| {
             here.contains(&program)
         })
     }

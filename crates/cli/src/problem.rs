@@ -9,7 +9,7 @@ use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
 use regreen_store::{Fault, OpenError};
 use regreen_workspace::{
-    AsideError, CreateFileError, EditFileError, GitError, ReadError, SnapshotError, SpecError,
+    CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,
 };
 use thiserror::Error;
@@ -246,10 +246,10 @@ impl Problem {
     }
 
     /// From moving a file aside.
-    pub fn from_aside(error: AsideError) -> Self {
+    pub fn from_aside(error: MoveAsideError) -> Self {
         match error {
-            AsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
-            AsideError::Step(error) => Self::Step(error),
+            MoveAsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
+            MoveAsideError::Step(error) => Self::Step(error),
         }
     }
 

@@ -1,6 +1,6 @@
 use regreen_model::Failure;
 
-use crate::rule_book::RuleBook;
+use crate::rules::RuleBook;
 
 /// The step of the ranking that goes by an exit code alone.
 pub(crate) const EXIT_CODE: &str = "exit/code";
@@ -10,6 +10,10 @@ pub(crate) const EXIT_SIGNAL: &str = "exit/signal";
 pub(crate) const EXIT_UNFINISHED: &str = "exit/unfinished";
 /// The step of the ranking that goes by our own time limit.
 pub(crate) const TIME_LIMIT: &str = "time/limit";
+/// The step of the ranking that goes by the block with which an agent reports a failure.
+pub(crate) const FAILURE_BLOCK: &str = "agent_messages/failure-block";
+/// The step of the ranking that goes by the steps that an agent leaves open.
+pub(crate) const OPEN_STEPS: &str = "agent_messages/open-steps";
 /// The step of the ranking that goes by the tone of a whole message.
 pub(crate) const MESSAGE_TONE: &str = "agent_messages/tone";
 
@@ -36,7 +40,7 @@ impl CauseOrigin {
         match failure.rule.as_str() {
             EXIT_CODE | EXIT_SIGNAL | EXIT_UNFINISHED => Self::Exit,
             TIME_LIMIT => Self::TimeLimit,
-            MESSAGE_TONE => Self::AgentMessage,
+            FAILURE_BLOCK | OPEN_STEPS | MESSAGE_TONE => Self::AgentMessage,
             name => RuleBook::ours()
                 .rule(name)
                 .map(|rule| rule.origin)

@@ -3,10 +3,10 @@ use std::fmt::Write as _;
 use regreen_model::{Ending, Evidence, Failure, Finding, Output, Source};
 use serde_json::{Map, Value, json};
 
-use crate::child_failure::ChildFailure;
-use crate::one_line::one_line;
 use crate::rank;
 use crate::report::Report;
+use crate::report::child_failure::ChildFailure;
+use crate::text::one_line;
 
 /// Fields of a failure that no log can tell.
 const OF_RUNS: [&str; 2] = ["tool_usage", "last_successful_tool"];

@@ -9,16 +9,16 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 use regreen_model::{Finding, Output, Source};
 
-use crate::ansi::Stripper;
-use crate::decoration::{message_of, without_cause_words};
-use crate::derived::with_derived;
-use crate::mood::Mood;
-use crate::role::Role;
+use crate::line::Mood;
+use crate::line::{message_of, without_cause_words};
+use crate::rules::RuleBook;
+use crate::rules::captures::with_derived;
+use crate::rules::rule::Role;
 #[cfg(test)]
-use crate::rule::Rule;
-use crate::rule::{MATCHED, Neighbours};
-use crate::rule_book::RuleBook;
+use crate::rules::rule::Rule;
+use crate::rules::rule::{MATCHED, Neighbours};
 use crate::shortlist::Shortlist;
+use crate::text::Stripper;
 
 /// How much is collected before it is searched.
 const BATCH: usize = 128 * 1024;

@@ -1,6 +1,10 @@
 //! What could be done about a failure, said to people and put into the next prompt.
 
-use regreen_model::{FailureCategory, FailureKind, RepairAction};
+use std::fmt::Write as _;
+
+use regreen_model::{FailureCategory, FailureKind, RepairAction, RetryMode};
+
+use crate::rules::RuleBook;
 
 /// The repair first, if there is one, then what helps with the kind.
 pub(crate) fn suggestions_for(kind: FailureKind, repair: Option<&RepairAction>) -> Vec<String> {
@@ -179,6 +183,70 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
     }
 }
 
+const INTRODUCTION: &str = "\
+# Failures
+
+Every failed attempt gets one of five categories and one kind. This page is generated from the
+same tables that the program uses.
+";
+
+/// The page of the user guide that lists kinds, what they mean and what is done about each.
+#[must_use]
+pub fn failures_page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    for category in FailureCategory::ALL {
+        let _ = write!(page, "\n## {category}\n\n{}\n\n", about(category));
+        page.push_str(
+            "| kind | what it means | again? | what helps | rules |\n|---|---|---|---|---|\n",
+        );
+        let kinds = FailureKind::ALL
+            .into_iter()
+            .filter(|kind| kind.category() == category);
+        for kind in kinds {
+            page.push_str(&row(kind));
+        }
+    }
+    page
+}
+
+fn row(kind: FailureKind) -> String {
+    let helps = suggestions_for(kind, None).join("; ");
+    let rules = RuleBook::ours()
+        .rules
+        .iter()
+        .filter(|rule| rule.kind == Some(kind))
+        .count();
+    let again = again(kind.retry_mode());
+    format!(
+        "| `{kind}` | {} | {again} | {helps} | {rules} |\n",
+        kind.meaning()
+    )
+}
+
+fn about(category: FailureCategory) -> &'static str {
+    match category {
+        FailureCategory::Timeout => {
+            "A time limit ended it. With any sign of progress it is tried again with more time."
+        }
+        FailureCategory::MissingContext => "Something only the requester knows was not said.",
+        FailureCategory::ToolError => "A tool, the environment or the code stood in the way.",
+        FailureCategory::InvalidTask => {
+            "Nobody could do it as it was asked, or the agent will not."
+        }
+        FailureCategory::Partial => "Part of the work is done, then something blocked the rest.",
+    }
+}
+
+fn again(mode: RetryMode) -> &'static str {
+    match mode {
+        RetryMode::AsIs => "yes, as it is",
+        RetryMode::AfterRepair => "yes, after a repair of the environment",
+        RetryMode::AfterFix => "yes, after a fix of the code",
+        RetryMode::AfterHuman => "only after a person has acted",
+        RetryMode::Never => "no",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,5 +277,13 @@ mod tests {
             suggestions_for(FailureKind::MissingPythonModule, Some(&repair))[0],
             "Run: pip install pytest"
         );
+    }
+
+    #[test]
+    fn every_kind_has_its_row() {
+        let page = failures_page();
+        for kind in FailureKind::ALL {
+            assert!(page.contains(&format!("| `{kind}` |")), "{kind}");
+        }
     }
 }

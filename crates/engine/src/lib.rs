@@ -9,11 +9,10 @@ mod apply;
 mod command;
 mod decide;
 pub mod delegation;
+mod driving;
 mod input;
 mod journal_line;
 pub mod recovery;
-#[cfg(feature = "sim")]
-pub mod sim;
 mod state;
 
 pub use command::{
@@ -21,6 +20,7 @@ pub use command::{
     RepairOrder, RepairScene, StateFile,
 };
 pub use decide::{Decision, decide};
+pub use driving::{CommandQueue, latest_choices};
 pub use input::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan, Resumption};
 pub use journal_line::JournalLine;
 pub use state::{Phase, State, TaskState};

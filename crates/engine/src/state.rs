@@ -295,9 +295,10 @@ impl State {
             .find(|task| task.phase.seq() == Some(seq))
     }
 
-    /// The task of which something is owed that regreen itself can do. Questions are open
-    /// until their tasks are next.
-    pub(crate) fn owed(&self) -> Option<&TaskState> {
+    /// The task that waits for something that regreen itself can do. Questions are open until
+    /// their tasks are next.
+    #[must_use]
+    pub fn pending_task(&self) -> Option<&TaskState> {
         self.tasks.values().find(|task| match task.phase {
             Phase::Asking { .. } => false,
             _ => task.phase.seq().is_some(),

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use regreen_model::{PlannedRepair, RepairAction};
-use regreen_workspace::{RelPath, Standing, standing};
+use regreen_workspace::{PathStatus, RelPath, path_status};
 use serde::{Deserialize, Serialize};
 
 use crate::deeds::set_aside;
@@ -124,8 +124,8 @@ fn could_be_made(scene: &Scene<'_>, planned: &PlannedRepair, place: &RelPath) ->
         }
     };
     let is_known = matches!(
-        standing(scene.root, place),
-        Standing::Tracked | Standing::Unknown
+        path_status(scene.root, place),
+        PathStatus::Tracked | PathStatus::Unknown
     );
     is_named && !is_known
 }

@@ -35,7 +35,7 @@ fn notice(agent: &Agent, what: &str, is_told: Option<bool>, instead: &str) -> Op
 
 #[cfg(test)]
 mod tests {
-    use regreen_agents::{AgentChoice, Known, Options};
+    use regreen_agents::{AgentChoice, AgentOptions, CodingAgent};
 
     use super::*;
 
@@ -52,20 +52,20 @@ mod tests {
         }
     }
 
-    fn notices(known: Known, budgets: &Budgets) -> Vec<String> {
-        budget_notices(&Agent::Known(known, Options::default()), budgets)
+    fn notices(known: CodingAgent, budgets: &Budgets) -> Vec<String> {
+        budget_notices(&Agent::CodingAgent(known, AgentOptions::default()), budgets)
     }
 
     #[test]
     fn whoever_says_what_it_costs_needs_no_word() {
-        assert!(notices(Known::Claude, &limited()).is_empty());
-        assert!(notices(Known::Codex, &Budgets::default()).is_empty());
+        assert!(notices(CodingAgent::Claude, &limited()).is_empty());
+        assert!(notices(CodingAgent::Codex, &Budgets::default()).is_empty());
     }
 
     #[test]
     fn whoever_does_not_say_what_it_costs_cannot_be_held_to_it() {
         assert_eq!(
-            notices(Known::Codex, &limited()),
+            notices(CodingAgent::Codex, &limited()),
             [
                 "the limit of cost cannot be kept: the agent codex does not say what it has used up. Limit its tokens or its time instead"
             ]
@@ -79,7 +79,7 @@ mod tests {
             said.iter()
                 .all(|said| said.ends_with("Limit its time instead"))
         );
-        let said = budget_notices(&Agent::Acp(line, Options::default()), &limited());
+        let said = budget_notices(&Agent::Acp(line, AgentOptions::default()), &limited());
         assert!(said.iter().all(|said| said.contains("not every acp agent")));
     }
 }

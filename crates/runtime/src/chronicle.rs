@@ -1,5 +1,4 @@
 use regreen_engine::{Input, Issued, State, decide};
-use regreen_model::CommandSeq;
 
 use crate::audience::Audience;
 use crate::clock;
@@ -32,7 +31,7 @@ impl Chronicle<'_> {
             now,
         };
         let history = historian.rows(&decision.events);
-        let answers = input.seq().filter(|seq| self.is_owed(*seq));
+        let answers = input.seq().filter(|seq| self.state.awaits(*seq));
         self.journal
             .append(now, input, answers, &decision, &history)?;
         for event in &decision.events {
@@ -41,9 +40,5 @@ impl Chronicle<'_> {
         }
         self.journal.keep(&self.state)?;
         Ok(decision.commands)
-    }
-
-    fn is_owed(&self, seq: CommandSeq) -> bool {
-        self.state.reading == Some(seq) || self.state.task_of(seq).is_some()
     }
 }

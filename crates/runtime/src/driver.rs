@@ -1,7 +1,6 @@
-use regreen_engine::{Command, Input};
+use regreen_engine::{Command, CommandQueue, Input};
 use regreen_model::RunOutcome;
 
-use crate::agenda::Agenda;
 use crate::chronicle::Chronicle;
 use crate::journal::JournalError;
 use crate::performer::Performer;
@@ -17,9 +16,10 @@ pub(crate) struct Driver<'a> {
 impl Driver<'_> {
     /// Drives until the engine asks for nothing more.
     pub(crate) fn drive(&mut self, first: &Input) -> Result<Option<RunOutcome>, JournalError> {
-        let mut agenda = Agenda::default();
-        agenda.add(self.chronicle.step(first)?);
-        while let Some(issued) = agenda.next() {
+        let mut queue = CommandQueue::default();
+        let commands = self.chronicle.step(first)?;
+        queue.add(&self.chronicle.state, commands);
+        while let Some(issued) = queue.take_next() {
             if issued.command == Command::Finish {
                 break;
             }
@@ -29,12 +29,8 @@ impl Driver<'_> {
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };
-            let asked = self.chronicle.step(&answer)?;
-            // A run that ends owes nothing of what it asked for before.
-            if self.chronicle.state.outcome.is_some() {
-                agenda.clear();
-            }
-            agenda.add(asked);
+            let commands = self.chronicle.step(&answer)?;
+            queue.add(&self.chronicle.state, commands);
         }
         Ok(self.chronicle.state.outcome.clone())
     }

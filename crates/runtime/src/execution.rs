@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regreen_agents::{Agent, Assignment, Invocation, Prompts, StdinPlan, reset_moment};
+use regreen_agents::{Agent, Assignment, Invocation, Prompts, StdinContent, reset_moment};
 use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
 use regreen_model::{Ending, Transcript};
 use regreen_repairs::Declared;
@@ -160,9 +160,9 @@ impl AgentRun<'_> {
                 .chain(removed.map(|name| (name.into(), None)))
                 .collect(),
             stdin: match invocation.stdin {
-                StdinPlan::Empty => Stdin::Empty,
-                StdinPlan::Text(text) => Stdin::Bytes(text.into_bytes()),
-                StdinPlan::Protocol => Stdin::Pipe,
+                StdinContent::Empty => Stdin::Empty,
+                StdinContent::Text(text) => Stdin::Bytes(text.into_bytes()),
+                StdinContent::Protocol => Stdin::Pipe,
             },
             timeout: Duration::from_millis(self.timeout_ms),
             idle: self.idle_timeout_ms.map(Duration::from_millis),

@@ -1,4 +1,4 @@
-use regreen_engine::{Command, CommitResult, Decision, Input, Issued, State};
+use regreen_engine::{Decision, Input, State};
 use regreen_model::{Event, RunOutcome, Timestamp};
 use regreen_store::{
     AppendError, CommandSeq, Fault, HistoryRow, IssuedCommand, Payload, RunEnd, RunError, RunId,
@@ -82,7 +82,7 @@ impl Journal {
     }
 
     /// Stores a step. When this returns, the death of this process cannot take it back; nor
-    /// can a power cut, unless it is one that can be had again.
+    /// can a power cut, unless the step comes out the same again.
     pub(crate) fn append(
         &mut self,
         now: Timestamp,
@@ -92,8 +92,9 @@ impl Journal {
         history: &[HistoryRow],
     ) -> Result<(), JournalError> {
         let events = decision.events.iter().map(|event| payload("event", event));
-        let owed = decision.commands.iter().filter(|issued| is_owed(issued));
-        let commands = owed.map(|issued| {
+        let commands = decision.commands.iter();
+        let awaited = commands.filter(|issued| issued.command.awaits_answer());
+        let commands = awaited.map(|issued| {
             Ok(IssuedCommand {
                 seq: CommandSeq(issued.seq),
                 command: payload("command", &issued.command)?,
@@ -107,9 +108,10 @@ impl Journal {
             events: events.collect::<Result<_, _>>()?,
             commands: commands.collect::<Result<_, serde_json::Error>>()?,
         };
-        match can_be_had_again(input, decision) {
-            true => self.store.append_unsynced(&self.run, &step, history)?,
-            false => self.store.append(&self.run, &step, history)?,
+        if decision.is_reissuable(input) {
+            self.store.append_unsynced(&self.run, &step, history)?;
+        } else {
+            self.store.append(&self.run, &step, history)?;
         }
         self.last = step.number;
         Ok(())
@@ -138,34 +140,6 @@ impl Journal {
     }
 }
 
-/// What is said aside is said again by whatever comes next.
-fn is_owed(issued: &Issued) -> bool {
-    !matches!(issued.command, Command::SaveState(_) | Command::Finish)
-}
-
-/// Whether nothing is lost if a power cut takes a step back. It says that something is now as
-/// it was to be: asked for again, that is found so. And it asks for nothing that must not be
-/// done twice.
-fn can_be_had_again(input: &Input, decision: &Decision) -> bool {
-    let is_so = match input {
-        Input::Ticked { .. } | Input::Recorded { .. } => true,
-        Input::Committed { result, .. } => {
-            matches!(result, CommitResult::Done { .. } | CommitResult::Nothing)
-        }
-        _ => false,
-    };
-    let can_be_repeated = |issued: &Issued| {
-        matches!(
-            issued.command,
-            Command::Commit(_)
-                | Command::Record(_)
-                | Command::ReadPlan { .. }
-                | Command::SaveState(_)
-        )
-    };
-    is_so && decision.commands.iter().all(can_be_repeated)
-}
-
 fn payload(kind: &str, body: &impl Serialize) -> Result<Payload, serde_json::Error> {
     Payload::new(kind, VERSION, body)
 }
@@ -189,50 +163,4 @@ pub fn folded(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalErro
 
 fn decode<T: DeserializeOwned>(payload: &Payload) -> Result<T, serde_json::Error> {
     payload.decode()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use regreen_model::Verdict;
-
-    use super::*;
-
-    fn decision(commands: impl IntoIterator<Item = Command>) -> Decision {
-        let issued = |command| Issued { seq: 2, command };
-        Decision {
-            events: Vec::new(),
-            commands: commands.into_iter().map(issued).collect(),
-        }
-    }
-
-    #[test]
-    fn only_what_can_be_had_again_may_be_taken_back() {
-        let read = Command::ReadPlan {
-            include_optional: false,
-            only: None,
-            passed_over: BTreeSet::new(),
-            originals_first: None,
-        };
-        let goes_on = decision([read]);
-        assert!(can_be_had_again(&Input::Recorded { seq: 1 }, &goes_on));
-        assert!(can_be_had_again(&Input::Ticked { seq: 1 }, &goes_on));
-        let ends = decision([Command::Finish]);
-        assert!(!can_be_had_again(&Input::Recorded { seq: 1 }, &ends));
-        // A tick must not be there without its reason.
-        let verified = Input::Verified {
-            seq: 1,
-            verdict: Verdict::Green,
-            diagnosis: None,
-            took_ms: 0,
-        };
-        assert!(!can_be_had_again(&verified, &goes_on));
-        let output = "no".to_owned();
-        let refused = Input::Committed {
-            seq: 1,
-            result: CommitResult::HookFailed { output },
-        };
-        assert!(!can_be_had_again(&refused, &goes_on));
-    }
 }

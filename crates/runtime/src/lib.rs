@@ -3,7 +3,6 @@
 //! The only place where the rooms meet: a command is performed through one of them, its
 //! answer is decided upon by the engine, stored, shown, and only then acted upon.
 
-mod agenda;
 mod audience;
 mod budget_notices;
 mod chronicle;

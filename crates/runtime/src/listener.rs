@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_agents::{Decoder, Lines, Patience, PromptEcho, Reply, Stream as AgentStream};
+use regreen_agents::{Decoder, EarlyStop, Lines, PromptEcho, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
 use regreen_engine::Input;
 use regreen_model::{AgentEvent, CommandSeq, Ending, OutputKind, Source, Transcript, Usage};
@@ -56,7 +56,7 @@ impl TranscriptObserver for AttemptObserver<'_, '_> {
 pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
-    patience: Patience,
+    early_stop: EarlyStop,
     lines: [Lines; 2],
     handle: Option<Handle>,
     transcript: Transcript,
@@ -84,7 +84,7 @@ impl<'a> Listener<'a> {
         Self {
             log,
             decoder,
-            patience: Patience::default(),
+            early_stop: EarlyStop::default(),
             lines: <[Lines; 2]>::default(),
             handle: None,
             transcript: Transcript::default(),
@@ -176,7 +176,7 @@ impl<'a> Listener<'a> {
             }
             _ => {}
         }
-        if self.patience.ends_with(&event) && !self.is_hopeless {
+        if self.early_stop.ends_with(&event) && !self.is_hopeless {
             self.is_hopeless = true;
             for line in self.decoder.on_cancel() {
                 self.write(&line);

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use regreen_workspace::{Edited, Written};
+use regreen_workspace::{EditReport, WriteMethod};
 
 /// What people should know, each thing once.
 #[derive(Debug, Default)]
@@ -23,9 +23,9 @@ impl Notices {
     }
 
     /// How a file was written, where that is worth a word.
-    pub(crate) fn edited(&mut self, edited: &Edited) {
+    pub(crate) fn edited(&mut self, edited: &EditReport) {
         self.add_all(edited.recovered.iter().map(ToString::to_string));
-        if let Written::InPlace(why) = edited.written {
+        if let WriteMethod::InPlace(why) = edited.written {
             self.add(format!(
                 "files are written in place, without the promises of an exchange: {why}"
             ));

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use regreen_documents::{EditError, TaskFile};
 use regreen_model::TaskKey;
-use regreen_workspace::{EditFileError, Edited, ReadError, RealDisk, edit_file, read_text};
+use regreen_workspace::{EditFileError, EditReport, ReadError, RealDisk, edit_file, read_text};
 
 /// The task file: read again for every question, understood again only if it has changed.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl PlanFile {
     pub(crate) fn edit(
         &mut self,
         mut change: impl FnMut(&TaskFile) -> Result<Option<TaskFile>, EditError>,
-    ) -> Result<Edited, EditPlanError> {
+    ) -> Result<EditReport, EditPlanError> {
         let path = self.path.clone();
         let mut made = None;
         let edited = edit_file(&RealDisk, &path, |text| {
@@ -54,7 +54,11 @@ impl PlanFile {
     }
 
     /// The box of a task is to be so. A task that is gone has none.
-    pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<Edited, EditPlanError> {
+    pub(crate) fn set_box(
+        &mut self,
+        task: &TaskKey,
+        done: bool,
+    ) -> Result<EditReport, EditPlanError> {
         self.edit(|file| file.box_set(task, done))
     }
 

@@ -1,14 +1,14 @@
 //! A run from its beginning to its end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
 use regreen_agents::{Agent, Prompts};
-use regreen_engine::{Input, Phase, Resumption, State};
-use regreen_model::{PersonChoice, RunConfig, RunOutcome, TaskKey};
+use regreen_engine::{Input, Resumption, State, latest_choices};
+use regreen_model::{PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::Declared;
 use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
 use regreen_supervisor::{Keepers, end_strays};
@@ -140,7 +140,7 @@ pub fn run(
     refuse_other_agent(&state, &setup)?;
     let after_limit = ended_at_limit(&journal, &places)?;
     let config = setup.config.clone();
-    let choices = last_words(journal.store.choices(&places.spec_key())?);
+    let choices = latest_choices(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(untold);
     let unkept = budget_notices(&performer.context.agent, &config.budgets);
@@ -174,16 +174,6 @@ fn refuse_other_agent(state: &State, setup: &RunSetup) -> Result<(), RunError> {
         begun: begun.clone(),
         found: found.clone(),
     })
-}
-
-/// Of all that people said of a task, the last word counts.
-fn last_words(choices: Vec<PersonChoice>) -> Vec<PersonChoice> {
-    let mut last: BTreeMap<TaskKey, u64> = BTreeMap::new();
-    for choice in &choices {
-        last.insert(choice.task.clone(), choice.number);
-    }
-    let is_last = |choice: &PersonChoice| last.get(&choice.task) == Some(&choice.number);
-    choices.into_iter().filter(is_last).collect()
 }
 
 /// Makes regreen's folder and takes the working tree.
@@ -375,14 +365,9 @@ fn first_input(
             after_limit,
         });
     }
-    let owed = state.tasks.values().find_map(|task| match task.phase {
-        Phase::Attempting { attempt, .. } => Some((task.key(), attempt)),
-        _ => None,
-    });
-    let interrupted = match owed {
+    let interrupted = match state.pending_attempt() {
         Some((key, attempt)) => {
-            let is_new = |choice: &&PersonChoice| choice.number > state.choices_seen;
-            let new: Vec<_> = choices.iter().filter(is_new).collect();
+            let new: Vec<_> = state.new_choices(&choices).collect();
             let report = perform::interrupted(performer, key, attempt, &state.put_back, &new)?;
             Some(Box::new(report))
         }

@@ -18,17 +18,17 @@ pub struct RelPath(Vec<u8>);
 /// A text or path that names no place inside the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no path inside the workspace")]
-pub struct NoRelPath(String);
+pub struct RelPathError(String);
 
 impl RelPath {
     /// # Errors
     /// If the bytes are absolute, lead upwards, or name nothing.
-    pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, NoRelPath> {
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, RelPathError> {
         let bytes = bytes.into();
         if is_inside(&bytes) {
             Ok(Self(bytes))
         } else {
-            Err(NoRelPath(bytes.escape_ascii().to_string()))
+            Err(RelPathError(bytes.escape_ascii().to_string()))
         }
     }
 
@@ -36,7 +36,7 @@ impl RelPath {
     ///
     /// # Errors
     /// If it does not.
-    pub fn inside(root: &Path, path: &Path) -> Result<Self, NoRelPath> {
+    pub fn inside(root: &Path, path: &Path) -> Result<Self, RelPathError> {
         let inner = path.strip_prefix(root).unwrap_or(path);
         let plain: PathBuf = inner
             .components()
@@ -45,11 +45,13 @@ impl RelPath {
         Self::new(plain.as_os_str().as_bytes())
     }
 
+    /// Returns the bytes of the path.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
+    /// Returns the path, relative to the workspace.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
@@ -95,10 +97,10 @@ fn needs_quotes(text: &str) -> bool {
 }
 
 impl FromStr for RelPath {
-    type Err = NoRelPath;
+    type Err = RelPathError;
 
-    fn from_str(text: &str) -> Result<Self, NoRelPath> {
-        let no_path = || NoRelPath(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, RelPathError> {
+        let no_path = || RelPathError(text.to_owned());
         let quoted = text
             .strip_prefix('"')
             .map(|rest| rest.strip_suffix('"').and_then(unescaped));
@@ -146,11 +148,33 @@ impl From<RelPath> for String {
 }
 
 impl TryFrom<String> for RelPath {
-    type Error = NoRelPath;
+    type Error = RelPathError;
 
-    fn try_from(text: String) -> Result<Self, NoRelPath> {
+    fn try_from(text: String) -> Result<Self, RelPathError> {
         text.parse()
     }
+}
+
+/// One path that differs between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// The path.
+    pub path: RelPath,
+    /// How it differs.
+    pub kind: ChangeKind,
+}
+
+/// How a path changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its content, or whether it may be executed.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// A file became a link or a repository of its own, or the other way round.
+    TypeChanged,
 }
 
 #[cfg(test)]

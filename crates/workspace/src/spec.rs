@@ -11,23 +11,51 @@ const TASKS: &str = "tasks.md";
 /// Which task file is meant, and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
+    /// The name of the spec.
     pub name: String,
+    /// The path of its task file.
     pub tasks: PathBuf,
 }
 
+/// Why no spec was chosen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
+    /// The name or path that the user gave does not exist.
     #[error("there is no spec or task file {asked}")]
-    NotFound { asked: String, specs: Vec<String> },
+    NotFound {
+        /// The name or path.
+        asked: String,
+        /// The specs of the workspace.
+        specs: Vec<String>,
+    },
+    /// The current spec does not exist.
     #[error("{} names the spec {asked}, which does not exist", Path::new(SPECS).join(CURRENT).display())]
-    CurrentMissing { asked: String, specs: Vec<String> },
+    CurrentMissing {
+        /// Its name.
+        asked: String,
+        /// The specs of the workspace.
+        specs: Vec<String>,
+    },
     /// It is the repository that says so, not the user.
     #[error("{} names {asked}, which is outside of the workspace", Path::new(SPECS).join(CURRENT).display())]
-    CurrentOutside { asked: String, specs: Vec<String> },
+    CurrentOutside {
+        /// The path.
+        asked: String,
+        /// The specs of the workspace.
+        specs: Vec<String>,
+    },
+    /// No spec is the current one.
     #[error("there are several specs, and none is chosen")]
-    Several { specs: Vec<String> },
+    Several {
+        /// The specs of the workspace.
+        specs: Vec<String>,
+    },
+    /// The workspace has no spec.
     #[error("there is no spec in {}", root.display())]
-    None { root: PathBuf },
+    None {
+        /// The workspace.
+        root: PathBuf,
+    },
 }
 
 impl SpecError {
@@ -173,12 +201,21 @@ fn kind(disk: &dyn Disk, path: &Path) -> Option<FileKind> {
     disk.stat(&real).ok().map(|stat| stat.kind)
 }
 
+/// The workspace around a folder: its git top level, else the folder itself.
+#[must_use]
+pub fn workspace_root(disk: &dyn Disk, start: &Path) -> PathBuf {
+    let has_git = |folder: &&Path| disk.stat(&folder.join(".git")).is_ok();
+    let top = start.ancestors().find(has_git);
+    top.unwrap_or(start).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::*;
     use crate::RealDisk;
+
+    use super::*;
 
     fn workspace(specs: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
@@ -273,5 +310,16 @@ mod tests {
             find(empty.path(), None),
             Err(SpecError::None { .. })
         ));
+    }
+
+    #[test]
+    fn the_git_top_level_is_the_workspace_also_of_a_worktree() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        assert_eq!(workspace_root(&RealDisk, &inner), inner);
+        // In a worktree `.git` is a file.
+        fs::write(folder.path().join(".git"), "gitdir: elsewhere").unwrap();
+        assert_eq!(workspace_root(&RealDisk, &inner), folder.path());
     }
 }

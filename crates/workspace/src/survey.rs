@@ -1,17 +1,13 @@
 //! A look at a workspace for somebody who lacks something: bounded, and nothing is followed
 //! out of it.
 
-mod secret_files;
-mod sorting;
-
 use std::fs;
 use std::path::Path;
 
 use regreen_model::{LookedUp, Survey, visible_line};
 
-use self::secret_files::is_secret;
-use self::sorting::{configuration, main_files, test_folders};
-use crate::hashes::walk;
+use crate::project_files::{configuration, main_files, test_folders};
+use crate::walk::walk;
 use crate::{Git, RelPath};
 
 /// No more files are looked at.
@@ -128,5 +124,166 @@ fn note_lines(one: &mut LookedUp, path: &str, text: &str) {
     one.lines.extend(told.take(room.min(2)));
 }
 
+/// Endings and names of files that keep keys and passwords. They are never read.
+const ENDINGS: [&str; 8] = [
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".tfstate",
+];
+const NAMES: [&str; 10] = [
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".htpasswd",
+    ".git-credentials",
+    ".envrc",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+];
+const PARTS: [&str; 4] = ["secret", "credential", "password", "token"];
+/// What shows how a file of secrets looks has none.
+const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dist"];
+
+/// Whether a file may keep secrets, by its name.
+pub(super) fn is_secret(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let is_env = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
+    let is_data = !is_source(&name);
+    NAMES.contains(&name.as_str())
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || is_env && !EXAMPLES.iter().any(|example| name.contains(example))
+        || is_data && PARTS.iter().any(|part| name.contains(part))
+}
+
+/// Code that is about secrets does not keep them.
+fn is_source(name: &str) -> bool {
+    const SOURCES: [&str; 12] = [
+        ".rs", ".py", ".js", ".ts", ".tsx", ".go", ".java", ".rb", ".c", ".cpp", ".h", ".md",
+    ];
+    SOURCES.iter().any(|ending| name.ends_with(ending))
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::Identity;
+
+    /// A folder with these files; each ends with a line that names `bcrypt`.
+    fn folder(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for path in files {
+            write(folder.path().join(path), "first\nimport bcrypt\n");
+        }
+        folder
+    }
+
+    fn write(path: PathBuf, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn look(root: &Path, name: &str) -> (Survey, LookedUp) {
+        let found = survey(root, &[name.to_owned()]);
+        (found.clone(), found.looked_up[0].clone())
+    }
+
+    #[test]
+    fn a_stranger_is_told_where_everything_is() {
+        let files = [
+            "README.md",
+            "pyproject.toml",
+            "src/app/main.py",
+            "src/app/auth.py",
+            "tests/unit/test_auth.py",
+            "node_modules/x/index.js",
+        ];
+        let (survey, auth) = look(folder(&files).path(), "auth");
+        assert_eq!(survey.main_files, ["README.md", "src/app/main.py"]);
+        assert_eq!(survey.configuration, ["pyproject.toml"]);
+        assert_eq!(survey.test_folders, ["tests/"]);
+        assert_eq!(auth.files, ["src/app/auth.py", "tests/unit/test_auth.py"]);
+        assert_eq!(auth.lines, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_path_that_is_elsewhere_is_found_by_its_last_part() {
+        let root = folder(&["lib/deep/auth.py"]);
+        let (_, found) = look(root.path(), "src/Auth.py");
+        assert_eq!(found.files, ["lib/deep/auth.py"]);
+    }
+
+    #[test]
+    fn secrets_links_and_what_is_no_text_are_not_read() {
+        let outside = folder(&["loot.txt"]);
+        let root = folder(&["a.txt", ".env", "config/secrets.yml", "key.pem"]);
+        write(root.path().join("b.bin"), "\0bcrypt");
+        write(root.path().join("huge"), &"bcrypt\n".repeat(100_000));
+        symlink(
+            outside.path().join("loot.txt"),
+            root.path().join("link.txt"),
+        )
+        .unwrap();
+        symlink(outside.path(), root.path().join("linked")).unwrap();
+        let (_, found) = look(root.path(), "bcrypt");
+        assert_eq!(found.lines, ["a.txt:2: import bcrypt"]);
+    }
+
+    #[test]
+    fn what_git_ignores_is_not_looked_at() {
+        let root = folder(&["a.txt", "build/b.txt", ".regreen/c.txt"]);
+        write(root.path().join(".gitignore"), "build/\n");
+        let identity = Identity {
+            name: "Tester",
+            email: "tester@example.com",
+        };
+        Git::init(root.path(), identity).unwrap();
+        let (_, found) = look(root.path(), "bcrypt");
+        assert_eq!(found.lines, ["a.txt:2: import bcrypt"]);
+    }
+
+    #[test]
+    fn little_is_told_of_much() {
+        let names: Vec<String> = (0..50).map(|n| format!("auth{n}.txt")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (_, found) = look(folder(&names).path(), "AUTH");
+        assert_eq!(found.files.len(), MAX_NAMED);
+        let root = folder(&names);
+        write(
+            root.path().join("a"),
+            &format!("bcrypt{}\u{1b}[31m\n", "x".repeat(9999)),
+        );
+        let (_, found) = look(root.path(), "bcrypt");
+        assert_eq!(found.lines.len(), MAX_LINES);
+        let is_harmless = |line: &String| line.len() < 300 && !line.contains('\u{1b}');
+        assert!(found.lines.iter().all(is_harmless));
+    }
+
+    #[test]
+    fn files_of_secrets_are_known_by_their_names() {
+        for path in [
+            ".env",
+            "a/.env.local",
+            "prod.env",
+            "tls/server.KEY",
+            "home/.netrc",
+            "config/secrets.yml",
+            "aws-credentials",
+            "id_rsa",
+        ] {
+            assert!(is_secret(path), "{path}");
+        }
+        for path in [".env.example", "src/token.rs", "README.md", "keyboard.py"] {
+            assert!(!is_secret(path), "{path}");
+        }
+    }
+}

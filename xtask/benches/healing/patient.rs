@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use regreen_documents::{EditError, NotState, Place, State, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
-use regreen_workspace::{EditFileError, ReadError, RealDisk, Written, edit_file, read_text};
+use regreen_workspace::{EditFileError, ReadError, RealDisk, WriteMethod, edit_file, read_text};
 use tempfile::TempDir;
 
 use crate::made_up_file::Style;
@@ -30,7 +30,7 @@ pub(crate) enum HealError {
     #[error("the task is not in the file")]
     NoTask,
     #[error("it was written otherwise than usual: {0:?}")]
-    NotAsUsual(Written),
+    NotAsUsual(WriteMethod),
 }
 
 impl Patient {
@@ -70,7 +70,7 @@ impl Patient {
             false => self.insert(&TaskFile::read(text), &id),
         })?;
         match edited.written {
-            Written::ByExchange => Ok(()),
+            WriteMethod::ByExchange => Ok(()),
             written => Err(HealError::NotAsUsual(written)),
         }
     }

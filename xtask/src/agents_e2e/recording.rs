@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use regex::{Captures, Regex};
-use regreen_agents::{Agent, AgentChoice, Assignment, Options, Reply, StdinPlan, Stream};
+use regreen_agents::{Agent, AgentChoice, AgentOptions, Assignment, Reply, StdinContent, Stream};
 use regreen_model::{PromptKind, TaskId};
 use serde_json::json;
 
@@ -86,7 +86,7 @@ fn converse(
     listen("out", child.stdout.take(), sender.clone());
     listen("err", child.stderr.take(), sender);
     let mut stdin = child.stdin.take();
-    if let StdinPlan::Text(prompt) = &invocation.stdin {
+    if let StdinContent::Text(prompt) = &invocation.stdin {
         stdin
             .take()
             .map(|mut stdin| stdin.write_all(prompt.as_bytes()));
@@ -126,17 +126,17 @@ fn say(
 }
 
 fn agent(candidate: Candidate) -> io::Result<Agent> {
-    let options = Options {
+    let options = AgentOptions {
         model: set_up::model(candidate.cli).map(str::to_owned),
-        ..Options::default()
+        ..AgentOptions::default()
     };
     let name = match candidate.over_acp {
         true => format!("acp:{}", candidate.acp_line()),
         false => candidate.cli.name().to_owned(),
     };
     match name.parse() {
-        Ok(AgentChoice::Known(known)) => Ok(Agent::Known(known, options)),
-        Ok(AgentChoice::Acp(line)) => Ok(Agent::Acp(line, Options::default())),
+        Ok(AgentChoice::CodingAgent(known)) => Ok(Agent::CodingAgent(known, options)),
+        Ok(AgentChoice::Acp(line)) => Ok(Agent::Acp(line, AgentOptions::default())),
         _ => Err(io::Error::other("regreen does not know this agent")),
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use regreen_engine::sim::Finding;
+use regreen_simulator::Finding;
 
 use self::sweep::{Sweep, Tally};
 use crate::repository;

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use regreen_engine::sim::{self, Finding, Transition};
 use regreen_model::RunOutcome;
+use regreen_simulator::{self as simulator, Finding, Transition};
 
 /// So often it is said how far it is.
 const STEPS_OF_PROGRESS: u64 = 20;
@@ -61,7 +61,7 @@ impl Sweep {
 impl Tally {
     fn count(&mut self, seed: u64) {
         self.runs += 1;
-        match sim::run(seed, None) {
+        match simulator::run(seed, None) {
             Err(finding) => {
                 self.found += 1;
                 self.keep(finding);

@@ -1,10 +1,10 @@
 //! Which crate may depend on which.
 
-use crate::manifest::{Dependency, Manifest};
+use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate there is or will be, and what it may be built from.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("repairs", &["model", "supervisor", "workspace"]),
     ("runtime", &BELOW_RUNTIME),
     ("cli", &BELOW_CLI),
+    ("simulator", &["model", "documents", "engine"]),
 ];
 
 const BELOW_RUNTIME: [&str; 10] = [
@@ -48,9 +49,8 @@ const BELOW_CLI: [&str; 12] = [
     "reporters",
 ];
 
-/// What a crate may be built from only with a feature of its own, which the product does not
-/// turn on: the crate, the feature, what it brings.
-const WITH_FEATURE: (&str, &str, &str) = ("engine", "sim", "documents");
+/// Crates for tests and tools alone: the product is built without them.
+const DEV_ONLY: [&str; 1] = ["simulator"];
 
 pub(crate) fn package_of(folder: &str) -> String {
     match folder {
@@ -76,22 +76,9 @@ fn complaints(folder: &str, manifest: &Manifest) -> Vec<String> {
         complaints.push(format!("crates/{folder} is called {}", manifest.name()));
     }
     let ours = manifest.built_from().filter_map(folder_of);
-    let is_allowed = |other: &str| allowed.contains(&other) || is_optional(folder, other, manifest);
-    let forbidden = ours.filter(|other| !is_allowed(other));
+    let forbidden = ours.filter(|other| !allowed.contains(other));
     complaints.extend(forbidden.map(|other| format!("{folder} must not depend on {other}")));
     complaints
-}
-
-/// Whether an arrow is there only with the one feature that may bring it.
-fn is_optional(folder: &str, other: &str, manifest: &Manifest) -> bool {
-    let (crate_with_it, feature, brings) = WITH_FEATURE;
-    let dependencies = manifest.dependencies();
-    let mut arrows = dependencies
-        .iter()
-        .filter(|dependency| !dependency.is_dev && folder_of(dependency.name) == Some(other));
-    (folder, other) == (crate_with_it, brings)
-        && arrows.all(Dependency::is_optional)
-        && !manifest.default_features().contains(&feature)
 }
 
 #[test]
@@ -127,34 +114,10 @@ fn a_forbidden_arrow_is_found_wherever_it_is_declared() {
 }
 
 #[test]
-fn an_arrow_that_needs_a_feature_has_to_be_optional() {
-    let manifest = |arrow: &str, features: &str| {
-        Manifest::of(&format!(
-            "[package]\nname = 'regreen-engine'\n[dependencies]\nregreen-documents = {arrow}\n{features}"
-        ))
-    };
-    let optional = "{ workspace = true, optional = true }";
-    let sim = "[features]\nsim = ['dep:regreen-documents']";
-    assert_eq!(complaints("engine", &manifest(optional, sim)), [""; 0]);
-    let always = manifest("{ workspace = true }", "");
-    assert_eq!(
-        complaints("engine", &always),
-        ["engine must not depend on documents"]
-    );
-    let by_default = manifest(optional, "[features]\ndefault = ['sim']\nsim = []");
-    assert_eq!(complaints("engine", &by_default).len(), 1);
-}
-
-#[test]
-fn the_product_is_built_without_the_simulator() {
-    let (with_it, feature, _) = WITH_FEATURE;
-    let package = package_of(with_it);
-    for folder in tree::crates().iter().filter(|folder| *folder != with_it) {
-        let manifest = Manifest::of_crate(folder);
-        let dependencies = manifest.dependencies();
-        let turns_it_on =
-            |one: &Dependency<'_>| one.name == package && one.features().contains(&feature);
-        assert!(!dependencies.iter().any(turns_it_on), "{folder}");
+fn the_product_is_built_without_the_crates_for_tests() {
+    for (folder, allowed) in ARROWS {
+        let dev_only = allowed.iter().find(|other| DEV_ONLY.contains(other));
+        assert_eq!(dev_only, None, "{folder}");
     }
 }
 

@@ -16,15 +16,6 @@ pub(crate) struct Dependency<'m> {
 }
 
 impl Dependency<'_> {
-    pub(crate) fn is_optional(&self) -> bool {
-        self.value.get("optional").and_then(Value::as_bool) == Some(true)
-    }
-
-    /// The features that it turns on.
-    pub(crate) fn features(&self) -> Vec<&str> {
-        texts(self.value.get("features"))
-    }
-
     /// It says nothing but which entry of the root's table it means.
     pub(crate) fn is_inherited(&self) -> bool {
         let is_true = |key| self.value.get(key).and_then(Value::as_bool) == Some(true);
@@ -63,12 +54,6 @@ impl Manifest {
         tables.flat_map(dependencies_in).collect()
     }
 
-    /// The features that are on unless somebody turns them off.
-    pub(crate) fn default_features(&self) -> Vec<&str> {
-        let features = self.table.get("features");
-        texts(features.and_then(|features| features.get("default")))
-    }
-
     /// The names of what the crate itself is built from.
     pub(crate) fn built_from(&self) -> impl Iterator<Item = &str> {
         let dependencies = self.dependencies().into_iter();
@@ -90,12 +75,4 @@ fn dependencies_in(table: &Table) -> impl Iterator<Item = Dependency<'_>> {
             value,
         })
     })
-}
-
-fn texts(list: Option<&Value>) -> Vec<&str> {
-    let list = list.and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
 }

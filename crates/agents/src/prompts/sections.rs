@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use regreen_model::{PlainLine, Survey, visible_line};
 
-use super::{DETAILS_BUDGET, ERROR_BUDGET, TITLE_CHARS};
-use crate::Completed;
-use crate::fence::untrusted;
+use super::{DETAILS_BUDGET, ERROR_BUDGET, Prompts, TITLE_CHARS};
+use crate::quoting::{fenced, untrusted};
+use crate::{Completed, DelegateBrief, PartBrief, PreviousAttempt, PromptFile, PromptReason};
 
 /// More steps or files nobody reads.
 const MOST: usize = 50;
@@ -87,5 +87,83 @@ pub(super) fn found(survey: &Survey) -> String {
             &text,
             DETAILS_BUDGET,
         ),
+    }
+}
+
+impl Prompts {
+    /// What a delegate is told: the prompt as it is, and what happened before. Whoever goes on
+    /// with a session knows the prompt already.
+    #[must_use]
+    pub fn delegated(
+        &self,
+        brief: &DelegateBrief<'_>,
+        occasion: &PromptReason<'_>,
+        resumes: bool,
+    ) -> String {
+        match self.delegate_section(brief, occasion) {
+            Some(section) if resumes => section,
+            Some(section) => format!("{}\n\n{section}", brief.prompt.trim_end()),
+            None => brief.prompt.to_owned(),
+        }
+    }
+
+    fn delegate_section(
+        &self,
+        brief: &DelegateBrief<'_>,
+        occasion: &PromptReason<'_>,
+    ) -> Option<String> {
+        let numbers = [
+            ("attempt", brief.attempt.to_string()),
+            ("max_attempts", brief.max_attempts.to_string()),
+        ];
+        let (file, values) = match occasion {
+            PromptReason::Split(previous) => (
+                PromptFile::DelegateSplit,
+                self.split_values(previous).into(),
+            ),
+            PromptReason::Enriched(previous, around) => (
+                PromptFile::DelegateEnriched,
+                self.enriched_values(previous, around).into(),
+            ),
+            PromptReason::Retry(previous) => {
+                (PromptFile::DelegateRetry, self.delegate_retry(previous))
+            }
+            PromptReason::First
+            | PromptReason::Reminder
+            | PromptReason::NoOp
+            | PromptReason::Interrupted { .. } => return None,
+        };
+        let values: Vec<_> = numbers.into_iter().chain(values).collect();
+        Some(self.fill(file, &values))
+    }
+
+    fn delegate_retry(&self, previous: &PreviousAttempt<'_>) -> Vec<(&'static str, String)> {
+        let details = match previous.details {
+            "" => String::new(),
+            details => format!(
+                "What was done about it since:\n\n{}\n\n",
+                untrusted(details, DETAILS_BUDGET)
+            ),
+        };
+        vec![
+            ("error", untrusted(previous.error, ERROR_BUDGET)),
+            ("details", details),
+            ("completed", self.completed(&previous.completed)),
+            ("suggestions", suggestions(previous.suggestions)),
+        ]
+    }
+
+    /// What somebody is told who does one part of a delegation.
+    #[must_use]
+    pub fn delegated_part(&self, brief: &PartBrief<'_>) -> String {
+        let part = PlainLine::flatten(brief.part, TITLE_CHARS * 10);
+        let values = [
+            ("number", brief.number.to_string()),
+            ("total", brief.total.to_string()),
+            ("part", fenced(part.as_str(), "text")),
+            ("whole", untrusted(brief.whole, DETAILS_BUDGET)),
+            ("done", listed("Parts that are done:", brief.done)),
+        ];
+        self.fill(PromptFile::DelegatePart, &values)
     }
 }

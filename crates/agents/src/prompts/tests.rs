@@ -32,7 +32,7 @@ fn brief<'a>(id: &'a TaskId, title: &'a str, block: &'a str) -> TaskBrief<'a> {
 }
 
 /// One of each, with this text wherever text from outside may stand.
-fn occasions(text: &Hostile) -> [Occasion<'_>; 7] {
+fn occasions(text: &Hostile) -> [PromptReason<'_>; 7] {
     let Hostile { text, list, survey } = text;
     let completed = Completed {
         steps: list,
@@ -48,16 +48,16 @@ fn occasions(text: &Hostile) -> [Occasion<'_>; 7] {
         completed,
     };
     [
-        Occasion::First,
-        Occasion::Retry(previous),
-        Occasion::Reminder,
-        Occasion::Interrupted {
+        PromptReason::First,
+        PromptReason::Retry(previous),
+        PromptReason::Reminder,
+        PromptReason::Interrupted {
             known: text,
             completed,
         },
-        Occasion::Enriched(previous, Surroundings { root: text, survey }),
-        Occasion::Split(previous),
-        Occasion::NoOp,
+        PromptReason::Enriched(previous, ProjectContext { root: text, survey }),
+        PromptReason::Split(previous),
+        PromptReason::NoOp,
     ]
 }
 
@@ -126,7 +126,7 @@ fn every_place_of_a_text_is_filled() {
         },
     };
     let found = Hostile::new("FOUND");
-    let around = Surroundings {
+    let around = ProjectContext {
         root: "ROOT",
         survey: &found.survey,
     };
@@ -140,15 +140,15 @@ fn every_place_of_a_text_is_filled() {
         prompts.replace(file, &text).unwrap();
     }
     for occasion in [
-        Occasion::Retry(previous),
-        Occasion::Interrupted {
+        PromptReason::Retry(previous),
+        PromptReason::Interrupted {
             known: "KNOWN",
             completed: previous.completed,
         },
-        Occasion::Enriched(previous, around),
-        Occasion::NoOp,
-        Occasion::Reminder,
-        Occasion::Split(previous),
+        PromptReason::Enriched(previous, around),
+        PromptReason::NoOp,
+        PromptReason::Reminder,
+        PromptReason::Split(previous),
     ] {
         let text = prompts.full(&brief, &occasion);
         assert!(!text.contains("=<>"), "{text}");
@@ -186,7 +186,7 @@ fn what_a_person_says_is_told_as_theirs_and_stays_in_its_fence() {
 fn an_executor_is_told_everything() {
     let id = id();
     let block = "- [ ] 1.3 Add parser\n  - **Verify**: `make test`";
-    let text = Prompts::default().full(&brief(&id, "Add parser", block), &Occasion::First);
+    let text = Prompts::default().full(&brief(&id, "Add parser", block), &PromptReason::First);
     for part in [
         "1.3",
         "“Add parser”",
@@ -217,7 +217,7 @@ fn verify_rows_and_fixes_are_told_more() {
         root: Some(root),
         ..brief(&id, "Fix: boom", "- [ ] 1.3 [FIX 1] Fix: boom")
     };
-    let text = Prompts::default().full(&brief, &Occasion::First);
+    let text = Prompts::default().full(&brief, &PromptReason::First);
     for part in [
         "VERIFICATION_PASS",
         "task 1 (“The root”)",
@@ -232,7 +232,7 @@ fn a_session_is_told_only_what_is_new() {
     let id = id();
     let brief = brief(&id, "Add parser", "BLOCK");
     let prompts = Prompts::default();
-    assert_eq!(prompts.continuation(&brief, &Occasion::First), None);
+    assert_eq!(prompts.continuation(&brief, &PromptReason::First), None);
     for occasion in &occasions(&Hostile::new("boom"))[1..] {
         let section = prompts.continuation(&brief, occasion).unwrap();
         assert!(!section.contains("BLOCK"));
@@ -253,9 +253,9 @@ fn a_retry_is_never_the_prompt_that_failed() {
         attempt,
         ..brief(&id, "Add parser", "BLOCK")
     };
-    let first = prompts.full(&attempt(1), &Occasion::First);
-    let second = prompts.full(&attempt(2), &Occasion::Retry(previous(1)));
-    let third = prompts.full(&attempt(3), &Occasion::Retry(previous(2)));
+    let first = prompts.full(&attempt(1), &PromptReason::First);
+    let second = prompts.full(&attempt(2), &PromptReason::Retry(previous(1)));
+    let third = prompts.full(&attempt(3), &PromptReason::Retry(previous(2)));
     assert_eq!(refuse_identical(&second, &first), Ok(()));
     assert_eq!(refuse_identical(&third, &second), Ok(()));
     assert_eq!(refuse_identical(&third, &third), Err(IdenticalPrompt));
@@ -269,7 +269,7 @@ fn a_replaced_text_is_used_and_a_wrong_one_refused() {
         .replace(PromptFile::Executor, "Just do {{task_id}}.")
         .unwrap();
     assert_eq!(
-        prompts.full(&brief(&id, "x", "y"), &Occasion::First),
+        prompts.full(&brief(&id, "x", "y"), &PromptReason::First),
         "Just do 1.3."
     );
     assert!(prompts.replace(PromptFile::Reminder, "{{block}}").is_err());
@@ -366,7 +366,7 @@ fn what_may_help_is_one_harmless_line_each() {
         suggestions: &suggestions,
         ..PreviousAttempt::default()
     };
-    let text = Prompts::default().full(&brief(&id, "T", "B"), &Occasion::Retry(previous));
+    let text = Prompts::default().full(&brief(&id, "T", "B"), &PromptReason::Retry(previous));
     assert!(
         text.contains("\n- install x ## Now obey\n- look again\n"),
         "{text}"
@@ -406,7 +406,7 @@ fn quoting(text: &str) -> Vec<String> {
     let mut quoting = Vec::new();
     for mut occasion in occasions(&text) {
         // A path is ours to show, on one line.
-        if let Occasion::Enriched(_, around) = &mut occasion {
+        if let PromptReason::Enriched(_, around) = &mut occasion {
             around.root = "/project";
         }
         quoting.push(prompts.full(&brief, &occasion));
@@ -445,7 +445,8 @@ fn a_long_text_keeps_its_beginning_and_its_end_in_every_prompt() {
         error: &long,
         ..PreviousAttempt::default()
     };
-    let text = Prompts::default().delegated(&delegation("Do."), &Occasion::Retry(previous), true);
+    let text =
+        Prompts::default().delegated(&delegation("Do."), &PromptReason::Retry(previous), true);
     assert!(text.contains("\nBEGINNING x") && text.contains("x END\n"));
 }
 
@@ -463,7 +464,7 @@ fn whoever_goes_on_is_told_what_was_done_and_what_blocked_it_and_nothing_where_n
         ..PreviousAttempt::default()
     };
     let told = |previous| {
-        let retry = Occasion::Retry(previous);
+        let retry = PromptReason::Retry(previous);
         Prompts::default().delegated(&delegation("Add auth."), &retry, false)
     };
     assert_eq!(
@@ -533,12 +534,12 @@ fn who_lacked_something_is_told_where_it_may_be() {
         error: "Cannot find 'the auth file'",
         ..PreviousAttempt::default()
     };
-    let around = Surroundings {
+    let around = ProjectContext {
         root: "/project",
         survey: &survey,
     };
     let brief = brief(&id, "Add parser", "BLOCK");
-    let told = prompts.continuation(&brief, &Occasion::Enriched(previous, around));
+    let told = prompts.continuation(&brief, &PromptReason::Enriched(previous, around));
     assert_eq!(
         told.unwrap(),
         "## What was missing is looked up

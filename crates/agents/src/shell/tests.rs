@@ -49,7 +49,7 @@ fn steps_are_arguments_and_nothing_in_them_is_quoted() {
     assert_eq!(found.argv[..2], ["bash", "-c"]);
     assert_eq!(found.argv[4..6], ["1.3", "Two lines x"]);
     assert_eq!(found.argv[7..], [steps[0].clone(), "ab".to_owned()]);
-    assert_eq!(found.stdin, StdinPlan::Protocol);
+    assert_eq!(found.stdin, StdinContent::Protocol);
     assert!(
         found
             .env_set

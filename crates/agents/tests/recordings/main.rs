@@ -12,7 +12,7 @@ mod recording;
 
 use std::fmt::Write as _;
 
-use regreen_agents::Patience;
+use regreen_agents::EarlyStop;
 use regreen_model::{AgentEvent, FailureKind, ResetTime, TroubleClass};
 
 use crate::recording::{Recording, agents, all, found};
@@ -83,7 +83,7 @@ fn who_did_it_or_says_why_not_has_finished() {
 #[track_caller]
 fn trouble(agent: &str, case: &str) -> (TroubleClass, FailureKind, Option<ResetTime>) {
     let recording = found(agent, case);
-    let mut patience = Patience::default();
+    let mut patience = EarlyStop::default();
     let mut last = None;
     for event in recording.events() {
         let is_over = patience.ends_with(&event);
@@ -142,7 +142,7 @@ fn a_time_that_is_told_is_known() {
 fn a_login_that_is_refused_ends_it_at_the_first_sign() {
     for agent in agents() {
         let recording = found(agent, "unauthorized");
-        let mut patience = Patience::default();
+        let mut patience = EarlyStop::default();
         let events = recording.events();
         let signs = events
             .iter()

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regreen_agents::{Agent, AgentChoice, Assignment, Decoder, Known, Options, Stream};
+use regreen_agents::{Agent, AgentChoice, AgentOptions, Assignment, CodingAgent, Decoder, Stream};
 use regreen_model::{AgentEvent, Ending, PromptKind, TaskId};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(crate) struct Recording {
 
 /// Every agent that there are recordings of, by the name of their folder.
 pub(crate) fn agents() -> Vec<&'static str> {
-    let known = Known::ALL.iter().map(|known| known.name());
+    let known = CodingAgent::ALL.iter().map(|known| known.name());
     known.chain(["acp_gemini", "acp_opencode"]).collect()
 }
 
@@ -42,9 +42,9 @@ fn folder() -> PathBuf {
 }
 
 fn agent(name: &str) -> Agent {
-    let options = Options::default();
-    match (Known::named(name), "acp:agent".parse()) {
-        (Some(known), _) => Agent::Known(known, options),
+    let options = AgentOptions::default();
+    match (CodingAgent::named(name), "acp:agent".parse()) {
+        (Some(known), _) => Agent::CodingAgent(known, options),
         (None, Ok(AgentChoice::Acp(line))) => Agent::Acp(line, options),
         other => panic!("{name}: {other:?}"),
     }

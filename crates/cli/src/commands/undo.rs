@@ -3,7 +3,7 @@
 use regreen_model::{ChoiceKind, TaskKey};
 use regreen_runtime::{Purpose, open_store, take_tree};
 use regreen_workspace::{
-    RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, Undone,
+    RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, UndoOutcome,
 };
 
 use super::choose::{empty_boxes, journal, reopened};
@@ -61,8 +61,8 @@ fn take_back(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>),
     let TaskSpans { git, spans } = TaskSpans::of(history, None)?;
     let mut snapshots = Snapshots::new(git, &places.scratch(), SnapshotLimits::default());
     match snapshots.undo(&RealDisk, &spans, &spec_files(places)) {
-        Ok(Undone::Restored { paths, kept }) => Ok((paths, kept)),
-        Ok(Undone::Conflicts(conflicts)) => Err(Problem::UndoConflict {
+        Ok(UndoOutcome::Restored { paths, kept }) => Ok((paths, kept)),
+        Ok(UndoOutcome::Conflicts(conflicts)) => Err(Problem::UndoConflict {
             task: history.selected.key.id.to_string(),
             paths: conflicts.iter().map(ToString::to_string).collect(),
         }),

@@ -32,7 +32,7 @@ impl AskedAgent {
     #[must_use]
     pub fn brings_program(&self) -> bool {
         match self.choice {
-            AgentChoice::Auto | AgentChoice::Shell | AgentChoice::Known(_) => false,
+            AgentChoice::Auto | AgentChoice::Shell | AgentChoice::CodingAgent(_) => false,
             AgentChoice::Command(_) | AgentChoice::Acp(_) => true,
         }
     }

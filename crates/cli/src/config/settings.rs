@@ -1,6 +1,6 @@
 //! Everything that is settled before a run starts.
 
-use regreen_agents::Options;
+use regreen_agents::AgentOptions;
 use regreen_model::{Budget, Budgets, Limits, RunConfig, TaskId};
 
 use super::agent_words::{AgentArguments, AgentEnvironment};
@@ -74,8 +74,8 @@ pub fn resolve(
 impl Settings {
     /// How the agent is called, as only the user may say it.
     #[must_use]
-    pub fn agent_options(&self) -> Options {
-        Options {
+    pub fn agent_options(&self) -> AgentOptions {
+        AgentOptions {
             permissions: self.agent_permissions.value.0,
             model: self.agent_model.value.get().map(str::to_owned),
             arguments: self.agent_args.value.words().to_vec(),

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::word::{Break, Word};
+use super::{Break, Word};
 
 /// Deny a thing: "no step", "nothing", "without any".
 const OF_THINGS: &[&str] = &[

@@ -5,22 +5,22 @@ use std::cmp::Reverse;
 
 use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Source};
 
-use super::candidate::{Candidate, WEAK, candidates};
-use super::category::is_code;
-use super::compose::{Diagnosis, shortened};
-use super::ending;
+use super::cause::{Candidate, WEAK, candidates};
+use super::diagnosis::{Diagnosis, shortened};
+use super::exit;
 use super::service::is_of_code;
 use super::signs::Signs;
+use super::signs::is_code;
 use super::timeout;
-use crate::cause_origin::{CauseOrigin, MESSAGE_TONE};
-use crate::decoration::message_of;
-use crate::described::without_descriptions;
-use crate::message::{Message, code_spans};
+use crate::cause_origin::{CauseOrigin, FAILURE_BLOCK, MESSAGE_TONE, OPEN_STEPS};
+use crate::line::message_of;
 use crate::prose::sentences;
-use crate::role::Role;
-use crate::rule::Rule;
-use crate::rule_book::RuleBook;
+use crate::prose::without_descriptions;
+use crate::rules::RuleBook;
+use crate::rules::rule::Role;
+use crate::rules::rule::Rule;
 use crate::scan::scan;
+use crate::statements::{Message, code_spans};
 
 /// No more of a message is read; its end says most.
 const MAX_MESSAGE: usize = 64 * 1024;
@@ -195,7 +195,7 @@ impl Reading<'_> {
             Some(best) => Diagnosis::of(best),
             None => Diagnosis {
                 confidence: 60,
-                ..Diagnosis::new(self.unknown_kind(), "agent_messages/failure-block")
+                ..Diagnosis::new(self.unknown_kind(), FAILURE_BLOCK)
             },
         };
         Diagnosis {
@@ -331,7 +331,7 @@ impl Reading<'_> {
         some_done.then(|| Diagnosis {
             blocker: Some(shortened(open)),
             confidence: 60,
-            ..Diagnosis::new(FailureKind::IncompleteWork, "agent_messages/open-steps")
+            ..Diagnosis::new(FailureKind::IncompleteWork, OPEN_STEPS)
         })
     }
 
@@ -364,11 +364,11 @@ impl Reading<'_> {
     /// Exit code 0 of an agent means nothing; another one means at least that it did not end
     /// well.
     fn unexplained(&self, evidence: &Evidence) -> Option<Diagnosis> {
-        if ending::signal(evidence).is_some() {
-            return ending::over(evidence, None);
+        if exit::signal(evidence).is_some() {
+            return exit::over(evidence, None);
         }
         let code = evidence.ending.exit_code?;
-        (code != 0).then(|| ending::unexplained(evidence))
+        (code != 0).then(|| exit::unexplained(evidence))
     }
 
     /// A time limit by the agent's or the runner's words: was there progress?

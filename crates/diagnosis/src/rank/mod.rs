@@ -1,36 +1,31 @@
 //! The half of the diagnosis that chooses the cause, in small steps:
 //!
 //! 1. [`timeout`]: did a time limit end it?
-//! 2. [`candidate`]: which lines may be blamed, and how much each proves;
+//! 2. [`cause::candidates`]: which lines may be blamed, and how much each proves;
 //! 3. [`service`]: which of them only have a service's words in them;
-//! 4. [`signs`]: what else the output shows (tests passed, steps done, success);
-//! 5. [`verdict`]: did it fail at all?
-//! 6. [`cause`]: the line that explains the others;
-//! 7. [`frame`]: where that happened, if this says more than the line;
-//! 8. [`ending`]: what the exit says where no line does;
-//! 9. [`script`]: which script it was, if only the command says so;
-//! 10. [`category`]: is part of the work done?
+//! 4. [`Signs`]: what else the output shows (tests passed, steps done, success);
+//! 5. [`signs::has_failed`]: did it fail at all?
+//! 6. [`cause::choose`]: the line that explains the others;
+//! 7. [`cause::framed`]: where that happened, if this says more than the line;
+//! 8. [`exit`]: what the exit says where no line does;
+//! 9. [`exit::with_script_of_command`]: which script it was, if only the command says so;
+//! 10. [`signs::with_finished_work`]: is part of the work done?
 //!
-//! An agent's message is prose and has its own way, [`message`].
+//! [`message`] reads an agent's message, which is prose.
 
-mod candidate;
-mod category;
 mod cause;
-mod compose;
-mod ending;
-mod frame;
-mod last_line;
+pub(crate) mod diagnosis;
+mod exit;
 mod message;
-mod script;
 mod service;
 mod signs;
 mod timeout;
-mod verdict;
 
-use regreen_model::{Evidence, Failure, Source};
+use regreen_model::{Evidence, Failure, FailureCategory, Source};
 
-use compose::Diagnosis;
-pub use ending::signal_number;
+use diagnosis::Diagnosis;
+pub use exit::signal_number;
+use signs::Signs;
 
 /// Why it failed; `None` if it did not.
 #[must_use]
@@ -49,30 +44,30 @@ pub fn rank(evidence: &Evidence) -> Option<Failure> {
 }
 
 fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
-    let mut candidates = candidate::candidates(&evidence.output.findings);
+    let mut candidates = cause::candidates(&evidence.output.findings);
     service::without_words_of_code(&mut candidates);
-    let signs = signs::Signs::of(&evidence.output.findings);
-    if !verdict::failed(evidence, &candidates, &signs) {
+    let signs = Signs::of(&evidence.output.findings);
+    if !signs::has_failed(evidence, &candidates, &signs) {
         return None;
     }
     let chosen = cause::choose(&candidates);
-    let diagnosis = match ending::over(evidence, chosen.as_ref()) {
+    let diagnosis = match exit::over(evidence, chosen.as_ref()) {
         Some(by_exit) => by_exit,
         None => match chosen {
-            Some(chosen) => frame::framed(chosen, &candidates),
-            None => ending::unexplained(evidence),
+            Some(chosen) => cause::framed(chosen, &candidates),
+            None => exit::unexplained(evidence),
         },
     };
     let diagnosis = timeout::by_words(diagnosis, evidence, &signs);
-    let diagnosis = script::named_by_command(diagnosis, evidence);
-    Some(category::with_finished_work(diagnosis, &signs))
+    let diagnosis = exit::with_script_of_command(diagnosis, evidence);
+    Some(signs::with_finished_work(diagnosis, &signs))
 }
 
 /// The attempt says nothing of a failure, but the independent check does.
 fn of_verify(evidence: &Evidence) -> Option<Failure> {
     let verify = evidence.verify.as_deref().filter(|verify| !verify.passed)?;
     let mut failure = rank(&verify.evidence).unwrap_or_else(|| {
-        let silent = ending::unexplained(&verify.evidence);
+        let silent = exit::unexplained(&verify.evidence);
         silent.into_failure(&verify.evidence)
     });
     failure.files_modified.clone_from(&evidence.files_changed);
@@ -80,8 +75,8 @@ fn of_verify(evidence: &Evidence) -> Option<Failure> {
     failure
         .last_successful_tool
         .clone_from(&evidence.tools.last_successful);
-    if category::is_code(failure.kind) && !evidence.files_changed.is_empty() {
-        failure.category = regreen_model::FailureCategory::Partial;
+    if signs::is_code(failure.kind) && !evidence.files_changed.is_empty() {
+        failure.category = FailureCategory::Partial;
     }
     Some(failure)
 }

@@ -4,10 +4,10 @@
 
 use regreen_model::FailureKind;
 
-use super::candidate::Candidate;
-use super::category::is_code;
-use crate::lazy_regex::LazyRegex;
-use crate::mood::Mood;
+use super::cause::Candidate;
+use super::signs::is_code;
+use crate::line::Mood;
+use crate::rules::lazy_regex::LazyRegex;
 
 /// What a runner or a compiler must prove at least to be believed before a service's words.
 const SURE: i32 = 50;

@@ -1,8 +1,10 @@
-use regreen_model::Finding;
+use regreen_model::{Evidence, FailureCategory, FailureKind, Finding};
 
-use crate::role::Role;
-use crate::rule::MATCHED;
-use crate::rule_book::RuleBook;
+use super::cause::{Candidate, WEAK};
+use super::diagnosis::Diagnosis;
+use crate::rules::RuleBook;
+use crate::rules::rule::MATCHED;
+use crate::rules::rule::Role;
 
 /// What an output shows besides what may be blamed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,4 +80,80 @@ impl TestCounts {
         let rest = self.ran.saturating_sub(self.not_passed.max(1));
         self.passed.max(rest).max(self.marks)
     }
+}
+
+/// What a line must prove at least if the exit code says nothing or all is well.
+const SURE: i32 = 50;
+
+pub(crate) fn has_failed(evidence: &Evidence, candidates: &[Candidate<'_>], signs: &Signs) -> bool {
+    let ending = evidence.ending;
+    match (ending.exit_code, ending.signal) {
+        (_, Some(_)) => true,
+        (Some(0), None) => !ends_well(evidence) && candidates.iter().any(|c| is_proof(c, signs)),
+        (Some(code), None) => !is_answer(code, evidence, candidates),
+        (None, None) => candidates.iter().any(|c| is_sign(c, signs)),
+    }
+}
+
+/// Whether the last word is that all is well.
+fn ends_well(evidence: &Evidence) -> bool {
+    let last = evidence
+        .output
+        .end()
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty());
+    last.is_some_and(|last| {
+        matches!(
+            last.to_ascii_lowercase().as_str(),
+            "ok" | "pass" | "passed" | "success"
+        )
+    })
+}
+
+/// A line that proves a failure which the exit code hides, unless it went well afterwards.
+fn is_proof(candidate: &Candidate<'_>, signs: &Signs) -> bool {
+    candidate.rule.proves && is_sign(candidate, signs)
+}
+
+fn is_sign(candidate: &Candidate<'_>, signs: &Signs) -> bool {
+    let went_well_later = signs
+        .success
+        .is_some_and(|line| line > candidate.finding.line);
+    candidate.rule.role != Role::Frame && candidate.score >= SURE && !went_well_later
+}
+
+/// Exit code 1 is how `grep -c` and its like say "none": a number is an answer.
+fn is_answer(code: i32, evidence: &Evidence, candidates: &[Candidate<'_>]) -> bool {
+    let text = evidence.output.head.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    code == 1 && is_number && candidates.iter().all(|c| c.score < WEAK)
+}
+
+/// Failures of the code itself: what passed or was compiled before is finished work. An
+/// environment that fails stays one, whatever ran well before.
+pub(crate) fn is_code(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::CompileError
+            | FailureKind::TypeCheckError
+            | FailureKind::LinkError
+            | FailureKind::LintError
+            | FailureKind::TestFailure
+            | FailureKind::TestCollectionError
+    )
+}
+
+/// The unit that failed was begun too.
+const FAILED_UNIT: u64 = 1;
+
+pub(crate) fn with_finished_work(mut diagnosis: Diagnosis, signs: &Signs) -> Diagnosis {
+    let is_tested = matches!(diagnosis.kind, FailureKind::TestFailure) && signs.tests_passed > 0;
+    let is_compiled = is_code(diagnosis.kind) && signs.units > FAILED_UNIT;
+    if diagnosis.category() == FailureCategory::ToolError
+        && (is_tested || is_compiled || signs.steps > 0)
+    {
+        diagnosis.category = Some(FailureCategory::Partial);
+    }
+    diagnosis
 }

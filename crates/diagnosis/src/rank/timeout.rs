@@ -2,7 +2,7 @@
 
 use regreen_model::{Evidence, FailureCategory, FailureKind, Source};
 
-use super::compose::Diagnosis;
+use super::diagnosis::Diagnosis;
 use super::signs::Signs;
 use crate::cause_origin::TIME_LIMIT;
 
@@ -38,7 +38,7 @@ fn is_escalation(evidence: &Evidence) -> bool {
     let last = last_line(evidence);
     evidence.source == Source::Command
         && last == Some(TERMINATED)
-        && super::ending::signal(evidence) == Some(super::ending::SIGKILL)
+        && super::exit::signal(evidence) == Some(super::exit::SIGKILL)
 }
 
 fn last_line(evidence: &Evidence) -> Option<&str> {

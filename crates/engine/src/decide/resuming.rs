@@ -14,7 +14,7 @@ use crate::state::{Phase, State};
 /// is recorded as interrupted. Everything else says what is to be true, and can be asked
 /// for as often as need be.
 pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> Decision {
-    let mut turn = match state.owed() {
+    let mut turn = match state.pending_task() {
         Some(task) => Turn::about(state, now, task.key()),
         None => Turn::about_run(state, now),
     };

@@ -1,4 +1,4 @@
-//! What the engine promises, shown on runs in worlds made of numbers and on single turns.
+//! What the engine promises, shown on single turns.
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
 mod asking;
@@ -8,6 +8,4 @@ mod ends;
 mod gone;
 mod misbehaving;
 mod script;
-mod simulation;
 mod state_file;
-mod transitions;

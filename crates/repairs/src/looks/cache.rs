@@ -3,7 +3,7 @@ use std::io::Read;
 use std::path::Path;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::{RelPath, Standing, standing};
+use regreen_workspace::{PathStatus, RelPath, path_status};
 
 use crate::plan::{Deed, Plan};
 use crate::scene::Scene;
@@ -197,7 +197,7 @@ fn verdict(scene: &Scene<'_>, folder: &RelPath) -> Verdict {
 /// Whether git has files in it. Where that cannot be said, it may have.
 fn is_tracked(scene: &Scene<'_>, folder: &RelPath) -> bool {
     matches!(
-        standing(scene.root, folder),
-        Standing::Tracked | Standing::Unknown
+        path_status(scene.root, folder),
+        PathStatus::Tracked | PathStatus::Unknown
     )
 }

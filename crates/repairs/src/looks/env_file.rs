@@ -1,7 +1,7 @@
 use std::fs;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::{RelPath, Standing, standing};
+use regreen_workspace::{PathStatus, RelPath, path_status};
 
 use crate::folder::locate;
 use crate::plan::{Deed, Plan};
@@ -74,9 +74,9 @@ pub(super) fn look(scene: &Scene<'_>, failure: &Failure) -> Option<Verdict> {
 
 /// Settings come to hold secrets: what git would take is not made without asking.
 fn unless_committed(scene: &Scene<'_>, plan: Plan, copy: &RelPath) -> Verdict {
-    match standing(scene.root, copy) {
-        Standing::Ignored | Standing::NoRepository => Verdict::Allowed(plan),
-        Standing::Tracked | Standing::Committable | Standing::Unknown => Verdict::ask(
+    match path_status(scene.root, copy) {
+        PathStatus::Ignored | PathStatus::NoRepository => Verdict::Allowed(plan),
+        PathStatus::Tracked | PathStatus::Untracked | PathStatus::Unknown => Verdict::ask(
             plan,
             format!("it would be committed: git does not ignore {copy}"),
         ),

@@ -7,7 +7,7 @@ use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_supervisor::{
     Holders, SeenProcess, has_process, holders_of_file, see_process, see_processes,
 };
-use regreen_workspace::{RelPath, Standing, standing};
+use regreen_workspace::{PathStatus, RelPath, path_status};
 use rustix::process::geteuid;
 
 use super::ours;
@@ -158,12 +158,12 @@ fn is_called_like_a_lock(place: &RelPath) -> bool {
 
 /// What git has is part of the project, whatever it is called.
 fn tracked(scene: &Scene<'_>, place: &RelPath) -> Option<Verdict> {
-    match standing(scene.root, place) {
-        Standing::Tracked => Some(Verdict::refused(format!(
+    match path_status(scene.root, place) {
+        PathStatus::Tracked => Some(Verdict::refused(format!(
             "{place} is a file of the project: git tracks it"
         ))),
-        Standing::Unknown => Some(ask(place, "git does not say whether it tracks it")),
-        Standing::Ignored | Standing::Committable | Standing::NoRepository => None,
+        PathStatus::Unknown => Some(ask(place, "git does not say whether it tracks it")),
+        PathStatus::Ignored | PathStatus::Untracked | PathStatus::NoRepository => None,
     }
 }
 

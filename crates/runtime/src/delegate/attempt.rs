@@ -3,7 +3,8 @@
 use std::fs;
 
 use regreen_agents::{
-    Assignment, DelegateBrief, IdenticalPrompt, Occasion, PreviousAttempt, parts, refuse_identical,
+    Assignment, DelegateBrief, IdenticalPrompt, PreviousAttempt, PromptReason, parts,
+    refuse_identical,
 };
 use regreen_diagnosis::{DelegatedAttempt, ObservedAttempt};
 use regreen_engine::delegation::{Attempted, Order};
@@ -137,12 +138,12 @@ impl ActiveDelegation<'_> {
             _ => Around::default(),
         };
         let occasion = match (order.prompt, previous) {
-            (PromptKind::First, _) | (_, None) => Occasion::First,
-            (PromptKind::Split, Some(previous)) => Occasion::Split(previous),
+            (PromptKind::First, _) | (_, None) => PromptReason::First,
+            (PromptKind::Split, Some(previous)) => PromptReason::Split(previous),
             (PromptKind::Enriched, Some(previous)) => {
-                Occasion::Enriched(previous, around.surroundings())
+                PromptReason::Enriched(previous, around.surroundings())
             }
-            (_, Some(previous)) => Occasion::Retry(previous),
+            (_, Some(previous)) => PromptReason::Retry(previous),
         };
         self.prompts().delegated(&brief, &occasion, resumes)
     }

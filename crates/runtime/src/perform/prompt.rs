@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use regreen_agents::{
-    Completed, Occasion, PreviousAttempt, RootContext, Surroundings, TaskBrief, missing_names,
+    Completed, PreviousAttempt, ProjectContext, PromptReason, RootContext, TaskBrief, missing_names,
 };
 use regreen_documents::{RowId, TaskFile};
 use regreen_engine::AttemptOrder;
@@ -68,7 +68,7 @@ pub(super) fn written_prompt(
         }
         // Part of a retry, so that is told as well.
         (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
-            let full = prompts.full(&brief, &Occasion::Retry(previous));
+            let full = prompts.full(&brief, &PromptReason::Retry(previous));
             let asked = prompts.continuation(
                 &brief,
                 &occasion(order.prompt, None, &known, order, &around),
@@ -100,20 +100,20 @@ fn occasion<'a>(
     known: &'a str,
     order: &'a AttemptOrder,
     around: &'a Around,
-) -> Occasion<'a> {
+) -> PromptReason<'a> {
     match (kind, previous) {
-        (PromptKind::Reminder, _) => Occasion::Reminder,
-        (PromptKind::NoOp, _) => Occasion::NoOp,
-        (PromptKind::Split, previous) => Occasion::Split(previous.unwrap_or_default()),
-        (PromptKind::Interrupted | PromptKind::NewSession, _) => Occasion::Interrupted {
+        (PromptKind::Reminder, _) => PromptReason::Reminder,
+        (PromptKind::NoOp, _) => PromptReason::NoOp,
+        (PromptKind::Split, previous) => PromptReason::Split(previous.unwrap_or_default()),
+        (PromptKind::Interrupted | PromptKind::NewSession, _) => PromptReason::Interrupted {
             known,
             completed: completed(order.cut_off.as_deref()),
         },
         (PromptKind::Enriched, Some(previous)) => {
-            Occasion::Enriched(previous, around.surroundings())
+            PromptReason::Enriched(previous, around.surroundings())
         }
-        (PromptKind::First | PromptKind::Retry, Some(previous)) => Occasion::Retry(previous),
-        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => Occasion::First,
+        (PromptKind::First | PromptKind::Retry, Some(previous)) => PromptReason::Retry(previous),
+        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => PromptReason::First,
     }
 }
 
@@ -197,8 +197,8 @@ impl Around {
         }
     }
 
-    pub(crate) fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
+    pub(crate) fn surroundings(&self) -> ProjectContext<'_> {
+        ProjectContext {
             root: &self.root,
             survey: &self.survey,
         }

@@ -4,8 +4,8 @@ use std::path::Path;
 use regreen_documents::{NotState, State, TaskFile, TaskResult};
 use regreen_engine::StateFile;
 use regreen_workspace::{
-    EditFileError, Edited, ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside,
-    read_text,
+    EditFileError, EditReport, ReadError, RealDisk, create_dir_all, create_file, edit_file,
+    move_aside, read_text,
 };
 
 use crate::perform_error::PerformError;
@@ -30,7 +30,7 @@ fn edit_state(
     path: &Path,
     file: &StateFile,
     tasks: &TaskFile,
-) -> Result<Edited, EditFileError<NotState>> {
+) -> Result<EditReport, EditFileError<NotState>> {
     edit_file(&RealDisk, path, |text| {
         let (mut state, _) = State::read(text)?;
         say(&mut state, file, tasks);

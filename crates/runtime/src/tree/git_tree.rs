@@ -8,8 +8,8 @@ use std::time::Duration;
 use regreen_engine::CommitResult;
 use regreen_model::Timestamp;
 use regreen_workspace::{
-    AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitRequest, Committed, Git, GitError,
-    KeptSnapshot, Oid, RelPath, Side, SnapshotLimits, Snapshots,
+    AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest, Git,
+    GitError, Oid, RelPath, SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot,
 };
 
 use super::kept_git::KeptGit;
@@ -80,7 +80,7 @@ impl GitTree {
         if dirty.is_empty() || spans.is_empty() {
             return Ok(dirty);
         }
-        let now = self.snapshots.glimpse()?;
+        let now = self.snapshots.current_tree()?;
         for span in spans {
             for path in self.left_as_made(&span, &dirty, &now)? {
                 dirty.remove(&path);
@@ -140,7 +140,7 @@ impl GitTree {
             return Ok(Some(oid.clone()));
         }
         let kept = self.snapshots.git().snapshots(Some(&name.run))?;
-        let is_it = |one: &&KeptSnapshot| one.side == Side::Before && one.name == *name;
+        let is_it = |one: &&StoredSnapshot| one.side == SnapshotSide::Before && one.name == *name;
         Ok(kept.iter().find(is_it).map(|one| one.oid.clone()))
     }
 
@@ -190,9 +190,9 @@ fn commit_key(job: &CommitJob) -> String {
     format!("{}/{id}+{occurrence}/{}", job.run, job.attempts)
 }
 
-fn result(committed: Committed) -> (CommitResult, Vec<String>) {
-    let left_alone = committed.left_alone.iter().map(ToString::to_string);
-    let mut warnings: Vec<String> = left_alone.collect();
+fn result(committed: CommitReport) -> (CommitResult, Vec<String>) {
+    let skipped = committed.skipped.iter().map(ToString::to_string);
+    let mut warnings: Vec<String> = skipped.collect();
     let made = match committed.outcome {
         CommitOutcome::Made(made) | CommitOutcome::AlreadyMade(made) => made,
         CommitOutcome::NothingToCommit => return (CommitResult::Nothing, warnings),

@@ -52,7 +52,7 @@ impl PlainTree {
 
     fn take(&self, now: Timestamp) -> HashSnapshot {
         let limits = HashLimits::default();
-        HashSnapshot::take_all_but(
+        HashSnapshot::take_excluding(
             &self.own,
             &self.root,
             self.last.as_ref(),

@@ -3,30 +3,28 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::folder_lock::FolderLock;
-
 /// Every primitive operation on files that this crate uses, one method each.
 ///
-/// The seam exists so that each single call can be made to fail, or to be the last one
-/// the process ever makes. Nothing here decides anything: that is the callers' part.
+/// Tests make single calls fail, or end the process at one of them. Implementations decide
+/// nothing: that is up to the callers.
 pub trait Disk {
-    /// The real path behind all symbolic links; fails if there is nothing at its end.
+    /// Resolves all symbolic links; fails if nothing exists at the end.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// What stands at `path` itself; a symbolic link is not followed.
+    /// Describes `path` itself; a symbolic link is not followed.
     fn stat(&self, path: &Path) -> io::Result<FileStat>;
 
-    /// The bytes of a regular file. Symbolic links are refused, and so is everything that
-    /// could block (pipes) or never end (devices).
+    /// Reads a regular file. Refuses symbolic links, and everything that could block (pipes)
+    /// or never end (devices).
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Whether this process may write to the file, whatever the folder allows.
+    /// Fails unless this process may write to the file, whatever the folder allows.
     fn check_writable(&self, path: &Path) -> io::Result<()>;
 
-    /// Whether this process may execute the file.
+    /// Fails unless this process may execute the file.
     fn check_executable(&self, path: &Path) -> io::Result<()>;
 
-    /// A new, empty file; fails if anything, even a dangling link, has that name.
+    /// Creates an empty file; fails if anything, even a dangling link, has that name.
     fn create_new(&self, path: &Path, access: NewFileAccess) -> io::Result<File>;
 
     /// Gives `file` the owner, the mode and the extended attributes of the file at `like`.
@@ -35,7 +33,7 @@ pub trait Disk {
     /// Opens an existing regular file for reading and writing; changes nothing yet.
     fn open_existing(&self, path: &Path) -> io::Result<File>;
 
-    /// All bytes of an open file, from its start.
+    /// Reads all bytes of an open file, from its start.
     fn read_open(&self, file: &File) -> io::Result<Vec<u8>>;
 
     /// Writes `bytes` over the start of an open file.
@@ -65,46 +63,109 @@ pub trait Disk {
     /// Returns when the names in the folder have reached the storage.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// One new folder; its parent must exist.
+    /// Creates one folder; its parent must exist.
     fn create_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// The names in a folder, in no particular order.
+    /// Lists the names in a folder, in no particular order.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
 
-    /// Waits for its turn among all regreen processes that write in this folder.
+    /// Waits for the lock among all regreen processes that write in this folder.
     fn lock_folder(&self, folder: &Path) -> io::Result<FolderLock>;
 }
 
-/// Who may use a file right after it was made.
+/// Who may use a new file at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewFileAccess {
-    /// What the process's umask allows, as for any file a program makes.
+    /// What the process's umask allows, as for any new file.
     Usual,
-    /// Only this user: the file will take over another one's mode, which may be stricter
-    /// than the umask.
+    /// Only this user: the file will get the mode of another one, which may be stricter than
+    /// the umask.
     OwnerOnly,
 }
 
-/// What the file system says of one name.
+/// What the file system reports for one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStat {
+    /// Identifies the file.
     pub id: FileId,
+    /// The type of the file.
     pub kind: FileKind,
     /// How many names the file has.
     pub links: u64,
 }
 
-/// Which file it is, under whatever name.
+/// Identifies a file whatever its name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {
+    /// The file system.
     pub device: u64,
+    /// The file in it.
     pub inode: u64,
 }
 
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
+    /// A regular file.
     Regular,
+    /// A directory.
     Folder,
     /// A link, pipe, socket or device.
     Other,
+}
+
+/// An exclusive lock among all regreen processes that write in a folder.
+///
+/// The lock is on the folder itself, so it leaves no file behind and ends with the process.
+/// Editors ignore it: it only keeps two regreens from exchanging the same file at once, and
+/// proves that a temporary file found while it is held has no living owner.
+#[derive(Debug)]
+#[must_use = "dropping the lock releases it"]
+pub struct FolderLock {
+    held: Option<File>,
+}
+
+impl FolderLock {
+    pub(crate) fn held(folder: File) -> FolderLock {
+        FolderLock { held: Some(folder) }
+    }
+
+    /// For file systems that cannot lock a folder.
+    pub(crate) fn unsupported() -> FolderLock {
+        FolderLock { held: None }
+    }
+
+    /// Returns whether the folder really is locked. If not, leftovers of other processes must
+    /// stay.
+    pub fn is_exclusive(&self) -> bool {
+        self.held.is_some()
+    }
+}
+
+/// An operation on the disk that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} {}", path.display())]
+pub struct StepError {
+    /// The attempted action, as a verb.
+    pub action: &'static str,
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The cause.
+    #[source]
+    pub source: io::Error,
+}
+
+/// Adds the attempted action and the path to an error.
+pub(crate) trait IoContext<T> {
+    fn context(self, action: &'static str, path: &Path) -> Result<T, StepError>;
+}
+
+impl<T> IoContext<T> for io::Result<T> {
+    fn context(self, action: &'static str, path: &Path) -> Result<T, StepError> {
+        self.map_err(|source| StepError {
+            action,
+            path: path.to_owned(),
+            source,
+        })
+    }
 }

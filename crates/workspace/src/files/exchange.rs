@@ -8,16 +8,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::digest::Digest;
-use super::disk::{Disk, NewFileAccess};
-use super::draft::Draft;
-use super::free_name::{is_unsupported, move_new};
-use super::in_place::WhyInPlace;
-use super::sighting::Sighting;
-use super::step::{Doing, StepError};
-use super::sync_names::sync_names;
+use super::disk::{Disk, FileId, FileKind, IoContext, NewFileAccess, StepError};
+use super::edit::InPlaceReason;
+use super::rename::{is_unsupported, move_new, sync_names};
 use super::target::Target;
-use super::temp_name::TempName;
+use super::temp_file::{Digest, TempFile, TempName};
 
 /// Far more saves in a row than anybody makes within one edit.
 const PUT_BACK_ROUNDS: u32 = 100;
@@ -26,7 +21,7 @@ const PUT_BACK_ROUNDS: u32 = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
     Exchanged,
-    InPlace(WhyInPlace),
+    InPlace(InPlaceReason),
     /// Somebody saved meanwhile. Their save stands; the edit must be made on top of it.
     Refused,
 }
@@ -36,12 +31,12 @@ pub(crate) enum Attempt {
 pub(crate) enum Exchange {
     Done,
     Refused,
-    NotPossible(WhyInPlace),
+    NotPossible(InPlaceReason),
 }
 
 /// What stopped the preparation of the new file.
 enum Unprepared {
-    NotPossible(WhyInPlace),
+    NotPossible(InPlaceReason),
     Failed(StepError),
 }
 
@@ -58,72 +53,77 @@ pub(crate) fn write_by_exchange(
     read: &[u8],
     new: &[u8],
 ) -> Result<Exchange, StepError> {
-    let standing = disk.stat(&target.path).doing("look at", &target.path)?;
+    let standing = disk.stat(&target.path).context("look at", &target.path)?;
     if standing.links > 1 {
-        return Ok(Exchange::NotPossible(WhyInPlace::OtherNames));
+        return Ok(Exchange::NotPossible(InPlaceReason::OtherNames));
     }
     match prepare(disk, target, read, new) {
-        Ok(ready) => exchange(disk, target, &ready, read),
+        Ok(prepared) => exchange(disk, target, &prepared, read),
         Err(Unprepared::NotPossible(why)) => Ok(Exchange::NotPossible(why)),
         Err(Unprepared::Failed(error)) => Err(error),
     }
 }
 
 /// The new text as a complete file beside the target, safe on disk, and how it looks.
-struct Ready {
+struct Prepared {
     path: PathBuf,
-    ours: Sighting,
+    ours: FileVersion,
 }
 
-fn prepare(disk: &dyn Disk, target: &Target, read: &[u8], new: &[u8]) -> Result<Ready, Unprepared> {
-    let draft = create_draft(disk, target)?;
-    let path = target.beside(TempName::Ready {
+fn prepare(
+    disk: &dyn Disk,
+    target: &Target,
+    read: &[u8],
+    new: &[u8],
+) -> Result<Prepared, Unprepared> {
+    let temp = create_temp(disk, target)?;
+    let path = target.beside(TempName::Complete {
         read: Digest::of(read),
         new: Digest::of(new),
-        owner: draft.owner,
+        owner: temp.owner,
     });
-    keep_attributes(disk, target, &draft)
-        .and_then(|()| Ok(draft.fill(disk, new)?))
-        .and_then(|()| make_ready(disk, &draft, &path))
-        .inspect_err(|_| draft.discard(disk))?;
-    let ours = Sighting::written(disk, &path, new).doing("look at", &path)?;
-    Ok(Ready { path, ours })
+    keep_attributes(disk, target, &temp)
+        .and_then(|()| Ok(temp.fill(disk, new)?))
+        .and_then(|()| mark_complete(disk, &temp, &path))
+        .inspect_err(|_| temp.discard(disk))?;
+    let ours = FileVersion::written(disk, &path, new).context("look at", &path)?;
+    Ok(Prepared { path, ours })
 }
 
-fn create_draft(disk: &dyn Disk, target: &Target) -> Result<Draft, Unprepared> {
-    Draft::create(disk, target, NewFileAccess::OwnerOnly).map_err(|error| {
+fn create_temp(disk: &dyn Disk, target: &Target) -> Result<TempFile, Unprepared> {
+    TempFile::create(disk, target, NewFileAccess::OwnerOnly).map_err(|error| {
         if forbids_new_files(&error) {
-            Unprepared::NotPossible(WhyInPlace::FolderNotWritable)
+            Unprepared::NotPossible(InPlaceReason::FolderNotWritable)
         } else {
             failed("write beside", &target.path, error)
         }
     })
 }
 
-fn keep_attributes(disk: &dyn Disk, target: &Target, draft: &Draft) -> Result<(), Unprepared> {
-    draft.keep_attributes(disk, target).map_err(|error| {
+fn keep_attributes(disk: &dyn Disk, target: &Target, temp: &TempFile) -> Result<(), Unprepared> {
+    temp.keep_attributes(disk, target).map_err(|error| {
         if forbids_attributes(&error) {
-            Unprepared::NotPossible(WhyInPlace::AttributesCannotBeKept)
+            Unprepared::NotPossible(InPlaceReason::AttributesCannotBeKept)
         } else {
-            failed("set owner and mode of", &draft.path, error)
+            failed("set owner and mode of", &temp.path, error)
         }
     })
 }
 
 /// From here on the name vouches for the content.
-fn make_ready(disk: &dyn Disk, draft: &Draft, ready: &Path) -> Result<(), Unprepared> {
-    disk.rename_new(&draft.path, ready).map_err(|error| {
+fn mark_complete(disk: &dyn Disk, temp: &TempFile, prepared: &Path) -> Result<(), Unprepared> {
+    disk.rename_new(&temp.path, prepared).map_err(|error| {
         if is_unsupported(&error) {
-            Unprepared::NotPossible(WhyInPlace::ExchangeNotPossible)
+            Unprepared::NotPossible(InPlaceReason::ExchangeNotPossible)
         } else {
-            failed("rename", &draft.path, error)
+            failed("rename", &temp.path, error)
         }
     })
 }
 
-fn failed(doing: &'static str, path: &Path, source: io::Error) -> Unprepared {
+fn failed(action: &'static str, path: &Path, source: io::Error) -> Unprepared {
     Unprepared::Failed(StepError {
-        doing,
+        action,
         path: path.to_owned(),
         source,
     })
@@ -132,29 +132,29 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> Unprepared {
 fn exchange(
     disk: &dyn Disk,
     target: &Target,
-    ready: &Ready,
+    prepared: &Prepared,
     read: &[u8],
 ) -> Result<Exchange, StepError> {
-    match disk.exchange(&ready.path, &target.path) {
-        Ok(()) => conclude(disk, target, ready, read),
+    match disk.exchange(&prepared.path, &target.path) {
+        Ok(()) => conclude(disk, target, prepared, read),
         Err(error) => {
-            discard_ours(disk, ready);
+            discard_ours(disk, prepared);
             match error.kind() {
                 // Gone, or between an editor's two renames: look again.
                 io::ErrorKind::NotFound => Ok(Exchange::Refused),
                 _ if forbids_exchange(&error) => {
-                    Ok(Exchange::NotPossible(WhyInPlace::ExchangeNotPossible))
+                    Ok(Exchange::NotPossible(InPlaceReason::ExchangeNotPossible))
                 }
-                _ => Err(error).doing("replace", &target.path),
+                _ => Err(error).context("replace", &target.path),
             }
         }
     }
 }
 
 /// An error does not prove that nothing happened, so only what is surely ours goes.
-fn discard_ours(disk: &dyn Disk, ready: &Ready) {
-    if Sighting::of(disk, &ready.path).is_ok_and(|seen| seen == ready.ours) {
-        let _left_to_recovery = disk.remove(&ready.path);
+fn discard_ours(disk: &dyn Disk, prepared: &Prepared) {
+    if FileVersion::of(disk, &prepared.path).is_ok_and(|seen| seen == prepared.ours) {
+        let _left_to_recovery = disk.remove(&prepared.path);
     }
 }
 
@@ -162,30 +162,30 @@ fn discard_ours(disk: &dyn Disk, ready: &Ready) {
 fn conclude(
     disk: &dyn Disk,
     target: &Target,
-    ready: &Ready,
+    prepared: &Prepared,
     read: &[u8],
 ) -> Result<Exchange, StepError> {
-    if !displaced_holds(disk, ready, read)? {
-        return refuse(disk, target, ready);
+    if !displaced_holds(disk, prepared, read)? {
+        return refuse(disk, target, prepared);
     }
     sync_names(disk, &target.folder)?;
     // A program that saves in place may have opened the old file before the exchange and
     // written to it after the first look; the sync has given it time to finish.
-    if !displaced_holds(disk, ready, read)? {
-        return refuse(disk, target, ready);
+    if !displaced_holds(disk, prepared, read)? {
+        return refuse(disk, target, prepared);
     }
-    let _left_to_recovery = disk.remove(&ready.path);
+    let _left_to_recovery = disk.remove(&prepared.path);
     Ok(Exchange::Done)
 }
 
-fn displaced_holds(disk: &dyn Disk, ready: &Ready, read: &[u8]) -> Result<bool, StepError> {
-    Sighting::of(disk, &ready.path)
+fn displaced_holds(disk: &dyn Disk, prepared: &Prepared, read: &[u8]) -> Result<bool, StepError> {
+    FileVersion::of(disk, &prepared.path)
         .map(|displaced| displaced.holds(read))
-        .doing("read", &ready.path)
+        .context("read", &prepared.path)
 }
 
-fn refuse(disk: &dyn Disk, target: &Target, ready: &Ready) -> Result<Exchange, StepError> {
-    put_back(disk, target, &ready.path, ready.ours.clone())?;
+fn refuse(disk: &dyn Disk, target: &Target, prepared: &Prepared) -> Result<Exchange, StepError> {
+    put_back(disk, target, &prepared.path, prepared.ours.clone())?;
     Ok(Exchange::Refused)
 }
 
@@ -201,21 +201,21 @@ pub(crate) fn put_back(
     disk: &dyn Disk,
     target: &Target,
     temp: &Path,
-    mut placed: Sighting,
+    mut placed: FileVersion,
 ) -> Result<(), StepError> {
     for _ in 0..PUT_BACK_ROUNDS {
-        let save = Sighting::of(disk, temp).doing("read", temp)?;
+        let save = FileVersion::of(disk, temp).context("read", temp)?;
         if !return_once(disk, target, temp)? {
             return sync_names(disk, &target.folder);
         }
-        let displaced = Sighting::of(disk, temp).doing("read", temp)?;
+        let displaced = FileVersion::of(disk, temp).context("read", temp)?;
         if displaced == placed {
             let _left_to_recovery = disk.remove(temp);
             return sync_names(disk, &target.folder);
         }
         placed = save;
     }
-    Err(io::ErrorKind::ResourceBusy.into()).doing("put back", &target.path)
+    Err(io::ErrorKind::ResourceBusy.into()).context("put back", &target.path)
 }
 
 /// Brings the save to the path; whether anything was displaced by it.
@@ -223,12 +223,12 @@ fn return_once(disk: &dyn Disk, target: &Target, temp: &Path) -> Result<bool, St
     loop {
         match disk.exchange(temp, &target.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            done => return done.map(|()| true).doing("put back", &target.path),
+            done => return done.map(|()| true).context("put back", &target.path),
         }
         // The path is empty: removed, or between an editor's two renames.
         match move_new(disk, temp, &target.path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|()| false).doing("put back", &target.path),
+            done => return done.map(|()| false).context("put back", &target.path),
         }
     }
 }
@@ -256,4 +256,42 @@ fn forbids_exchange(error: &io::Error) -> bool {
                 | io::ErrorKind::CrossesDevices
                 | io::ErrorKind::PermissionDenied
         )
+}
+
+/// What was seen under a name: which file, and what it held.
+///
+/// Both are needed to recognise it again. The same file with other bytes is a save made
+/// in place; other files with the same bytes are two saves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileVersion {
+    id: FileId,
+    /// None for a link or whatever else has no content of its own.
+    bytes: Option<Vec<u8>>,
+}
+
+impl FileVersion {
+    pub(crate) fn of(disk: &dyn Disk, path: &Path) -> io::Result<FileVersion> {
+        let stat = disk.stat(path)?;
+        let bytes = match stat.kind {
+            FileKind::Regular => Some(disk.read(path)?),
+            FileKind::Folder | FileKind::Other => None,
+        };
+        Ok(FileVersion { id: stat.id, bytes })
+    }
+
+    /// A file that was just written here.
+    pub(crate) fn written(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<FileVersion> {
+        Ok(FileVersion {
+            id: disk.stat(path)?.id,
+            bytes: Some(content.to_vec()),
+        })
+    }
+
+    pub(crate) fn holds(&self, content: &[u8]) -> bool {
+        self.bytes.as_deref() == Some(content)
+    }
+
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        self.bytes.as_deref().map(Digest::of)
+    }
 }

@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use super::disk::FolderLock;
 use super::disk::{Disk, FileStat, NewFileAccess};
-use super::folder_lock::FolderLock;
 
-/// A disk that asks a script before every call: let it pass, let it fail, or let the
-/// process end there. The script may also act itself, as somebody who saves just then.
+/// A disk that asks a script before every call whether to perform it, to fail, or to end the
+/// process there. The script may also act itself, as someone who saves at that moment.
 #[derive(Debug)]
 pub struct FaultyDisk<D, S> {
     disk: D,
@@ -17,43 +17,19 @@ pub struct FaultyDisk<D, S> {
     stopped: AtomicBool,
 }
 
-/// One call a script decides about.
+/// A call that a script decides about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
     /// Counted from 0 over the life of the disk.
     pub index: usize,
+    /// What is called.
     pub operation: Operation,
 }
 
-/// Which of the disk's operations a call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    Resolve,
-    Stat,
-    Read,
-    CheckWritable,
-    CheckExecutable,
-    CreateNew,
-    KeepAttributes,
-    OpenExisting,
-    ReadOpen,
-    Write,
-    Truncate,
-    SyncFile,
-    Exchange,
-    Rename,
-    RenameNew,
-    Link,
-    Remove,
-    SyncFolder,
-    CreateFolder,
-    List,
-    LockFolder,
-}
-
-/// What becomes of a call.
+/// What happens to a call.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum CallOutcome {
+    /// The call is performed.
     Pass,
     /// The call has no effect and returns this error.
     Fail(io::Error),
@@ -62,7 +38,8 @@ pub enum Verdict {
     Stop,
 }
 
-impl<D: Disk, S: Fn(Call) -> Verdict> FaultyDisk<D, S> {
+impl<D: Disk, S: Fn(Call) -> CallOutcome> FaultyDisk<D, S> {
+    /// Wraps `disk`.
     pub fn new(disk: D, script: S) -> FaultyDisk<D, S> {
         FaultyDisk {
             disk,
@@ -72,11 +49,12 @@ impl<D: Disk, S: Fn(Call) -> Verdict> FaultyDisk<D, S> {
         }
     }
 
-    /// How many calls were made so far, those after a stop not counted.
+    /// Counts the calls so far, without those after a stop.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 
+    /// Returns whether the script has ended the process.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
     }
@@ -87,16 +65,16 @@ impl<D: Disk, S: Fn(Call) -> Verdict> FaultyDisk<D, S> {
         }
         let index = self.calls.fetch_add(1, Ordering::SeqCst);
         match (self.script)(Call { index, operation }) {
-            Verdict::Pass => Ok(()),
-            Verdict::Fail(error) => Err(error),
-            Verdict::Stop => {
+            CallOutcome::Pass => Ok(()),
+            CallOutcome::Fail(error) => Err(error),
+            CallOutcome::Stop => {
                 self.stopped.store(true, Ordering::SeqCst);
                 Err(stopped())
             }
         }
     }
 
-    /// The first half of a write that the end of the process cuts short.
+    /// Writes the first half of what the end of the process cuts short.
     fn tear(&self, file: &File, bytes: &[u8], error: io::Error, was_running: bool) -> io::Error {
         if was_running && self.is_stopped() {
             return self
@@ -113,111 +91,58 @@ fn stopped() -> io::Error {
     io::Error::other("the process has ended")
 }
 
-impl<D: Disk, S: Fn(Call) -> Verdict> Disk for FaultyDisk<D, S> {
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.ask(Operation::Resolve)?;
-        self.disk.resolve(path)
-    }
+/// Generates the operations, and a disk that asks the script before each of them. `write` is
+/// special: a process that ends may leave half of the bytes.
+macro_rules! scripted_disk {
+    ($($operation:ident $method:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// One of the disk's operations.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Operation {
+            $(
+                #[doc = concat!("[`Disk::", stringify!($method), "`]")]
+                $operation,
+            )*
+            /// [`Disk::write`]
+            Write,
+        }
 
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        self.ask(Operation::Stat)?;
-        self.disk.stat(path)
-    }
+        impl<D: Disk, S: Fn(Call) -> CallOutcome> Disk for FaultyDisk<D, S> {
+            $(
+                fn $method(&self, $($arg: $type),*) -> io::Result<$result> {
+                    self.ask(Operation::$operation)?;
+                    self.disk.$method($($arg),*)
+                }
+            )*
 
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.ask(Operation::Read)?;
-        self.disk.read(path)
-    }
+            fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+                let was_running = !self.is_stopped();
+                self.ask(Operation::Write)
+                    .map_err(|error| self.tear(file, bytes, error, was_running))?;
+                self.disk.write(file, bytes)
+            }
+        }
+    };
+}
 
-    fn check_writable(&self, path: &Path) -> io::Result<()> {
-        self.ask(Operation::CheckWritable)?;
-        self.disk.check_writable(path)
-    }
-
-    fn check_executable(&self, path: &Path) -> io::Result<()> {
-        self.ask(Operation::CheckExecutable)?;
-        self.disk.check_executable(path)
-    }
-
-    fn create_new(&self, path: &Path, access: NewFileAccess) -> io::Result<File> {
-        self.ask(Operation::CreateNew)?;
-        self.disk.create_new(path, access)
-    }
-
-    fn keep_attributes(&self, file: &File, like: &Path) -> io::Result<()> {
-        self.ask(Operation::KeepAttributes)?;
-        self.disk.keep_attributes(file, like)
-    }
-
-    fn open_existing(&self, path: &Path) -> io::Result<File> {
-        self.ask(Operation::OpenExisting)?;
-        self.disk.open_existing(path)
-    }
-
-    fn read_open(&self, file: &File) -> io::Result<Vec<u8>> {
-        self.ask(Operation::ReadOpen)?;
-        self.disk.read_open(file)
-    }
-
-    fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
-        let was_running = !self.is_stopped();
-        self.ask(Operation::Write)
-            .map_err(|error| self.tear(file, bytes, error, was_running))?;
-        self.disk.write(file, bytes)
-    }
-
-    fn truncate(&self, file: &File, length: u64) -> io::Result<()> {
-        self.ask(Operation::Truncate)?;
-        self.disk.truncate(file, length)
-    }
-
-    fn sync_file(&self, file: &File) -> io::Result<()> {
-        self.ask(Operation::SyncFile)?;
-        self.disk.sync_file(file)
-    }
-
-    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
-        self.ask(Operation::Exchange)?;
-        self.disk.exchange(one, other)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.ask(Operation::Rename)?;
-        self.disk.rename(from, to)
-    }
-
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.ask(Operation::RenameNew)?;
-        self.disk.rename_new(from, to)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.ask(Operation::Link)?;
-        self.disk.link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.ask(Operation::Remove)?;
-        self.disk.remove(path)
-    }
-
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        self.ask(Operation::SyncFolder)?;
-        self.disk.sync_folder(folder)
-    }
-
-    fn create_folder(&self, folder: &Path) -> io::Result<()> {
-        self.ask(Operation::CreateFolder)?;
-        self.disk.create_folder(folder)
-    }
-
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        self.ask(Operation::List)?;
-        self.disk.list(folder)
-    }
-
-    fn lock_folder(&self, folder: &Path) -> io::Result<FolderLock> {
-        self.ask(Operation::LockFolder)?;
-        self.disk.lock_folder(folder)
-    }
+scripted_disk! {
+    Resolve resolve(path: &Path) -> PathBuf;
+    Stat stat(path: &Path) -> FileStat;
+    Read read(path: &Path) -> Vec<u8>;
+    CheckWritable check_writable(path: &Path) -> ();
+    CheckExecutable check_executable(path: &Path) -> ();
+    CreateNew create_new(path: &Path, access: NewFileAccess) -> File;
+    KeepAttributes keep_attributes(file: &File, like: &Path) -> ();
+    OpenExisting open_existing(path: &Path) -> File;
+    ReadOpen read_open(file: &File) -> Vec<u8>;
+    Truncate truncate(file: &File, length: u64) -> ();
+    SyncFile sync_file(file: &File) -> ();
+    Exchange exchange(one: &Path, other: &Path) -> ();
+    Rename rename(from: &Path, to: &Path) -> ();
+    RenameNew rename_new(from: &Path, to: &Path) -> ();
+    Link link(from: &Path, to: &Path) -> ();
+    Remove remove(path: &Path) -> ();
+    SyncFolder sync_folder(folder: &Path) -> ();
+    CreateFolder create_folder(folder: &Path) -> ();
+    List list(folder: &Path) -> Vec<OsString>;
+    LockFolder lock_folder(folder: &Path) -> FolderLock;
 }

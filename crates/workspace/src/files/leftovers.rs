@@ -18,32 +18,43 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::digest::Digest;
 use super::disk::Disk;
+use super::disk::FolderLock;
+use super::disk::{IoContext, StepError};
+use super::exchange::FileVersion;
 use super::exchange::put_back;
-use super::folder_lock::{FolderLock, LockError, lock};
-use super::free_name::move_to_free_name;
-use super::sighting::Sighting;
-use super::step::{Doing, StepError};
-use super::sync_names::sync_names;
-use super::target::Target;
-use super::temp_name::TempName;
+use super::rename::move_to_free_name;
+use super::rename::sync_names;
+use super::target::{LockError, Target, lock};
+use super::temp_file::Digest;
+use super::temp_file::TempName;
 
 /// Ending of the name under which a save is kept that cannot go back to its path.
 const SAVED: &str = "saved";
 
 /// Something a killed process left that a person should know of.
 #[derive(Debug)]
-pub enum Recovered {
+pub enum RecoveredLeftover {
     /// A save that regreen's text had displaced stands at its path again.
-    PutBack { path: PathBuf },
+    PutBack {
+        /// Where the save was put back.
+        path: PathBuf,
+    },
     /// A save was displaced and a newer one stands at its path; it is kept under this name.
-    KeptAside { path: PathBuf },
+    KeptAside {
+        /// Its new name.
+        path: PathBuf,
+    },
     /// The leftover could not be dealt with and stays where it is.
-    Stuck { leftover: PathBuf, error: StepError },
+    Stuck {
+        /// The temporary file.
+        leftover: PathBuf,
+        /// What failed.
+        error: StepError,
+    },
 }
 
-impl fmt::Display for Recovered {
+impl fmt::Display for RecoveredLeftover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PutBack { path } => write!(
@@ -68,17 +79,22 @@ impl fmt::Display for Recovered {
 /// Why nothing could be looked for.
 #[derive(Debug, thiserror::Error)]
 pub enum LeftoverError {
+    /// Another regreen holds the folder.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// The file system refused.
     #[error(transparent)]
     Step(#[from] StepError),
 }
 
 /// Clears up what a killed regreen left beside this file. Every edit does it as well.
-pub fn recover_leftovers(disk: &dyn Disk, path: &Path) -> Result<Vec<Recovered>, LeftoverError> {
+pub fn recover_leftovers(
+    disk: &dyn Disk,
+    path: &Path,
+) -> Result<Vec<RecoveredLeftover>, LeftoverError> {
     let target = Target::existing(disk, path)
         .or_else(|_| Target::name_in_folder(disk, path))
-        .doing("find", path)?;
+        .context("find", path)?;
     let lock = lock(disk, &target)?;
     Ok(recover_beside(disk, &lock, &target))
 }
@@ -89,11 +105,11 @@ pub(crate) fn recover_beside(
     disk: &dyn Disk,
     lock: &FolderLock,
     target: &Target,
-) -> Vec<Recovered> {
+) -> Vec<RecoveredLeftover> {
     if !lock.is_exclusive() {
         return Vec::new();
     }
-    let names = match disk.list(&target.folder).doing("list", &target.folder) {
+    let names = match disk.list(&target.folder).context("list", &target.folder) {
         Ok(names) => names,
         Err(error) => return vec![stuck(&target.folder, error)],
     };
@@ -104,23 +120,25 @@ pub(crate) fn recover_beside(
         .collect()
 }
 
-fn recover_one(disk: &dyn Disk, target: &Target, temp: TempName) -> Option<Recovered> {
+fn recover_one(disk: &dyn Disk, target: &Target, temp: TempName) -> Option<RecoveredLeftover> {
     let leftover = target.beside(temp);
     let recovered = match temp {
-        TempName::Draft { .. } => remove(disk, &leftover).map(|()| None),
-        TempName::Ready { read, new, .. } => recover_ready(disk, target, &leftover, read, new),
+        TempName::Partial { .. } => remove(disk, &leftover).map(|()| None),
+        TempName::Complete { read, new, .. } => {
+            recover_complete(disk, target, &leftover, read, new)
+        }
     };
     recovered.unwrap_or_else(|error| Some(stuck(&leftover, error)))
 }
 
-fn recover_ready(
+fn recover_complete(
     disk: &dyn Disk,
     target: &Target,
     leftover: &Path,
     read: Digest,
     new: Digest,
-) -> Result<Option<Recovered>, StepError> {
-    let held = Sighting::of(disk, leftover).doing("read", leftover)?;
+) -> Result<Option<RecoveredLeftover>, StepError> {
+    let held = FileVersion::of(disk, leftover).context("read", leftover)?;
     if held.digest() == Some(read) || held.digest() == Some(new) {
         return remove(disk, leftover).map(|()| None);
     }
@@ -132,31 +150,31 @@ fn restore_save(
     target: &Target,
     save: &Path,
     new: Digest,
-) -> Result<Recovered, StepError> {
+) -> Result<RecoveredLeftover, StepError> {
     if let Some(ours) = standing(disk, target)?.filter(|seen| seen.digest() == Some(new)) {
         put_back(disk, target, save, ours)?;
-        return Ok(Recovered::PutBack {
+        return Ok(RecoveredLeftover::PutBack {
             path: target.path.clone(),
         });
     }
     let path = move_to_free_name(disk, save, target, SAVED)?;
     sync_names(disk, &target.folder)?;
-    Ok(Recovered::KeptAside { path })
+    Ok(RecoveredLeftover::KeptAside { path })
 }
 
-fn standing(disk: &dyn Disk, target: &Target) -> Result<Option<Sighting>, StepError> {
-    match Sighting::of(disk, &target.path) {
+fn standing(disk: &dyn Disk, target: &Target) -> Result<Option<FileVersion>, StepError> {
+    match FileVersion::of(disk, &target.path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        seen => seen.map(Some).doing("read", &target.path),
+        seen => seen.map(Some).context("read", &target.path),
     }
 }
 
 fn remove(disk: &dyn Disk, leftover: &Path) -> Result<(), StepError> {
-    disk.remove(leftover).doing("remove", leftover)
+    disk.remove(leftover).context("remove", leftover)
 }
 
-fn stuck(leftover: &Path, error: StepError) -> Recovered {
-    Recovered::Stuck {
+fn stuck(leftover: &Path, error: StepError) -> RecoveredLeftover {
+    RecoveredLeftover::Stuck {
         leftover: leftover.to_owned(),
         error,
     }

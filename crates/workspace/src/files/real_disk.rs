@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
+use super::disk::FolderLock;
 use super::disk::{Disk, FileId, FileKind, FileStat, NewFileAccess};
-use super::folder_lock::FolderLock;
 
 /// Another regreen holds a folder for a few milliseconds; one that does not let go for
 /// this long is stuck, and waiting longer would only hide it.

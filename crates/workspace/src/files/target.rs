@@ -2,10 +2,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::disk::Disk;
-use super::temp_name::TempName;
+use super::disk::{Disk, FolderLock, StepError};
+use super::temp_file::TempName;
 
-/// The file that is written: its real place, behind all links.
+/// The file behind a path: its real location, with all links resolved.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) folder: PathBuf,
@@ -14,15 +14,15 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// An existing file. A link stays a link: what it leads to is the target, and
-    /// temporary files lie beside that.
+    /// Finds an existing file. A link stays a link: the file it points to is the target, and
+    /// temporary files are created beside that.
     pub(crate) fn existing(disk: &dyn Disk, path: &Path) -> io::Result<Target> {
         let real = disk.resolve(path)?;
         let folder = real.parent().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
         Target::named(folder, &real)
     }
 
-    /// The name itself, whatever stands there, in the real folder.
+    /// Returns the name itself in the real folder, whether or not it exists.
     pub(crate) fn name_in_folder(disk: &dyn Disk, path: &Path) -> io::Result<Target> {
         let folder = match path.parent() {
             Some(parent) if parent != Path::new("") => disk.resolve(parent)?,
@@ -43,4 +43,129 @@ impl Target {
             folder,
         })
     }
+}
+
+/// Why a folder could not be locked.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process holds the lock.
+    #[error("another regreen is writing in {}", folder.display())]
+    Busy {
+        /// The locked folder.
+        folder: PathBuf,
+    },
+    /// The file system refused.
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+/// Locks the folder of a target.
+pub(crate) fn lock(disk: &dyn Disk, target: &Target) -> Result<FolderLock, LockError> {
+    disk.lock_folder(&target.folder)
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::WouldBlock => LockError::Busy {
+                folder: target.folder.clone(),
+            },
+            _ => LockError::Step(StepError {
+                action: "lock",
+                path: target.folder.clone(),
+                source,
+            }),
+        })
+}
+
+/// A file's exact text, including byte order mark and line endings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileText {
+    /// The real path, with links resolved.
+    pub path: PathBuf,
+    /// The whole content.
+    pub text: String,
+}
+
+/// Why a file could not be read. `path` is always the one the caller gave.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing exists there.
+    #[error("{} does not exist", path.display())]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a folder.
+    #[error("{} is a folder, not a file", path.display())]
+    IsDirectory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// This user may not read it.
+    #[error("{} may not be read: permission denied", path.display())]
+    PermissionDenied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not UTF-8 text.
+    #[error("{} is not UTF-8 text: line {line} has an invalid byte (at offset {offset})", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the first invalid byte, from 0.
+        offset: usize,
+        /// Its line, counted from 1.
+        line: usize,
+    },
+    /// Anything else.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl ReadError {
+    pub(crate) fn new(path: &Path, source: io::Error) -> ReadError {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => ReadError::NotFound { path },
+            io::ErrorKind::IsADirectory => ReadError::IsDirectory { path },
+            io::ErrorKind::PermissionDenied => ReadError::PermissionDenied { path },
+            _ => ReadError::Io { path, source },
+        }
+    }
+}
+
+/// Reads a UTF-8 file, following links.
+pub fn read_text(disk: &dyn Disk, path: &Path) -> Result<FileText, ReadError> {
+    let target = Target::existing(disk, path).map_err(|source| ReadError::new(path, source))?;
+    read_target(disk, path, &target)
+}
+
+/// Reads a known target; errors name it as `path`.
+pub(crate) fn read_target(
+    disk: &dyn Disk,
+    path: &Path,
+    target: &Target,
+) -> Result<FileText, ReadError> {
+    let bytes = disk
+        .read(&target.path)
+        .map_err(|source| ReadError::new(path, source))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        ReadError::NotUtf8 {
+            path: path.to_owned(),
+            offset,
+            line: line_of(&error.as_bytes()[..offset]),
+        }
+    })?;
+    Ok(FileText {
+        path: target.path.clone(),
+        text,
+    })
+}
+
+fn line_of(before: &[u8]) -> usize {
+    1 + before.iter().filter(|byte| **byte == b'\n').count()
 }

@@ -8,7 +8,9 @@ const PREFIX: &str = "refs/regreen/";
 /// Which attempt of which task in which run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptName {
+    /// The id of the run.
     pub run: String,
+    /// The id of the task.
     pub task: TaskId,
     /// 0 for the first row with this id.
     pub occurrence: u32,
@@ -18,12 +20,14 @@ pub struct AttemptName {
 
 /// When a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
+pub enum SnapshotSide {
+    /// Before the attempt.
     Before,
+    /// After the attempt.
     After,
 }
 
-impl Side {
+impl SnapshotSide {
     fn word(self) -> &'static str {
         match self {
             Self::Before => "before",
@@ -33,6 +37,7 @@ impl Side {
 }
 
 impl AttemptName {
+    /// Names an attempt of `task`.
     #[must_use]
     pub fn new(run: &str, task: &TaskKey, attempt: u32) -> Self {
         Self {
@@ -43,6 +48,7 @@ impl AttemptName {
         }
     }
 
+    /// Returns whether it is an attempt of `task`.
     #[must_use]
     pub fn is_of(&self, task: &TaskKey) -> bool {
         self.task == task.id && self.occurrence == task.occurrence
@@ -50,7 +56,7 @@ impl AttemptName {
 
     /// The reference that keeps this attempt's snapshot.
     #[must_use]
-    pub fn reference(&self, side: Side) -> String {
+    pub fn reference(&self, side: SnapshotSide) -> String {
         let mut name = run_prefix(&self.run);
         push_part(&mut name, self.task.as_str());
         if self.occurrence > 0 {
@@ -62,7 +68,7 @@ impl AttemptName {
 
     /// Reads a reference; `None` if it is not one of regreen's.
     #[must_use]
-    pub fn parse(reference: &str) -> Option<(Self, Side)> {
+    pub fn parse(reference: &str) -> Option<(Self, SnapshotSide)> {
         let mut parts = reference.strip_prefix(PREFIX)?.split('/');
         let run = decoded(parts.next()?)?;
         let task = parts.next()?;
@@ -77,8 +83,8 @@ impl AttemptName {
             attempt: parts.next()?.parse().ok()?,
         };
         let side = match parts.next()? {
-            "before" => Side::Before,
-            "after" => Side::After,
+            "before" => SnapshotSide::Before,
+            "after" => SnapshotSide::After,
             _ => return None,
         };
         parts.next().is_none().then_some((name, side))
@@ -86,7 +92,7 @@ impl AttemptName {
 }
 
 /// What all references of a run begin with, or of all runs.
-pub(super) fn prefix_of(run: Option<&str>) -> String {
+pub(super) fn reference_prefix(run: Option<&str>) -> String {
     run.map_or_else(|| PREFIX.to_owned(), run_prefix)
 }
 
@@ -144,11 +150,11 @@ mod tests {
     #[test]
     fn references_are_readable_where_names_are() {
         assert_eq!(
-            name("20261116-1", "1.3.1", 0).reference(Side::Before),
+            name("20261116-1", "1.3.1", 0).reference(SnapshotSide::Before),
             "refs/regreen/20261116-1/1.3.1/2/before"
         );
         assert_eq!(
-            name("a b/../x", "US-001", 1).reference(Side::After),
+            name("a b/../x", "US-001", 1).reference(SnapshotSide::After),
             "refs/regreen/a%20b%2f%2e%2e%2fx/US-001+1/2/after"
         );
     }
@@ -172,8 +178,8 @@ mod tests {
             run in "\\PC{1,20}", task in "(T0?|US-|)[1-9](\\.[0-9]{1,2}){0,3}", occurrence in 0_u32..3
         ) {
             let name = name(&run, &task, occurrence);
-            let reference = name.reference(Side::After);
-            prop_assert_eq!(AttemptName::parse(&reference), Some((name, Side::After)));
+            let reference = name.reference(SnapshotSide::After);
+            prop_assert_eq!(AttemptName::parse(&reference), Some((name, SnapshotSide::After)));
             let forbidden = |c: char| c.is_control() || " ~^:?*[\\@{".contains(c);
             prop_assert!(!reference.contains(forbidden) && !reference.contains(".."));
             prop_assert!(!reference.contains("/.") && !reference.contains("./") && !reference.contains(".lock"));

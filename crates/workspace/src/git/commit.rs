@@ -10,21 +10,21 @@ use std::time::Duration;
 
 use crate::{RelPath, StepError};
 
-use super::commit_message::clean_message;
 use super::commit_record::{CommitRecord, find_made, read_record};
-use super::commit_request::{CommitRequest, LeftAlone, Selection, WhyLeft};
-use super::filters::Filters;
-use super::git_error::GitError;
-use super::in_progress::InProgress;
-use super::index_scan::{Look, scan};
+use super::commit_request::clean_message;
+use super::commit_request::{CommitRequest, Selection, SkipReason, SkippedPath};
 use super::invocation::Invocation;
-use super::oid::Oid;
+use super::own_index::Filters;
 use super::own_index::OwnIndex;
+use super::own_index::{ScanMode, scan};
 use super::raw_diff::{Entry, RawChange};
 use super::repository::Git;
+use super::repository::Oid;
+use super::runner::GitError;
 use super::runner::GitReply;
 use super::scratch_index::ScratchIndex;
-use super::staging::{Staging, set_entries, stage};
+use super::staging::{StagingPlan, set_entries, stage};
+use super::status::InProgress;
 
 /// How long another git may hold the user's index before it is left as it is.
 const LOCK_TRIES: u32 = 20;
@@ -32,14 +32,17 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// What became of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitReport {
+    /// Whether a commit was made.
     pub outcome: CommitOutcome,
     /// Paths that were asked for and not committed.
-    pub left_alone: Vec<LeftAlone>,
+    pub skipped: Vec<SkippedPath>,
 }
 
+/// How a commit ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitOutcome {
+    /// The commit was made.
     Made(NewCommit),
     /// An earlier call made it, and perhaps did not live to tell.
     AlreadyMade(NewCommit),
@@ -47,8 +50,10 @@ pub enum CommitOutcome {
     NothingToCommit,
 }
 
+/// A commit that regreen made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommit {
+    /// Its full name.
     pub oid: Oid,
     /// As short as git writes it in this repository.
     pub short: String,
@@ -56,23 +61,43 @@ pub struct NewCommit {
     pub index_behind: Option<String>,
 }
 
+/// Why nothing was committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     /// A hook said no. What it said is the reason.
     #[error("the commit was refused:\n{output}")]
-    Refused { output: String },
+    Refused {
+        /// The output of git and the hooks.
+        output: String,
+    },
+    /// An operation of the user has to be finished first.
     #[error("git is in the middle of a {0}, which must be finished or given up first")]
     InTheMiddleOf(InProgress),
+    /// The index has unresolved conflicts.
     #[error("{} has conflicts that are not resolved", paths.join(", "))]
-    Unmerged { paths: Vec<String> },
+    Unmerged {
+        /// The paths with conflicts.
+        paths: Vec<String>,
+    },
+    /// Name and email of the user are not configured.
     #[error("git does not know who is committing:\n{hint}")]
-    NoIdentity { hint: String },
+    NoIdentity {
+        /// Git's own advice.
+        hint: String,
+    },
+    /// The branch no longer contains the expected parent.
     #[error("the branch was changed meanwhile: {expected} is no longer part of HEAD")]
-    HeadMoved { expected: Oid },
+    HeadMoved {
+        /// HEAD when the commit was decided.
+        expected: Oid,
+    },
+    /// The message is empty.
     #[error("the commit has no message")]
     NoMessage,
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// The file system refused.
     #[error(transparent)]
     Step(#[from] StepError),
 }
@@ -90,12 +115,12 @@ impl Git {
         &self,
         request: &CommitRequest,
         scratch: &Path,
-    ) -> Result<Committed, CommitError> {
+    ) -> Result<CommitReport, CommitError> {
         let head = self.head()?;
         if let Some(made) = find_made(self, request, head.as_ref())? {
-            return Ok(Committed {
+            return Ok(CommitReport {
                 outcome: CommitOutcome::AlreadyMade(self.conclude_found(&made)?),
-                left_alone: Vec::new(),
+                skipped: Vec::new(),
             });
         }
         self.check_state(request, head.as_ref())?;
@@ -129,23 +154,23 @@ impl Git {
         index: &mut ScratchIndex,
         request: &CommitRequest,
         head: Option<&Oid>,
-    ) -> Result<Committed, CommitError> {
+    ) -> Result<CommitReport, CommitError> {
         let staged = self.begin_at_head(index, head)?;
         let own = OwnIndex {
             git: self,
             path: index.path(),
             filters: &Filters::default(),
         };
-        let mut differing = scan(own, Look::AsGit)?;
+        let mut differing = scan(own, ScanMode::AsGit)?;
         for (path, found) in self.tracked_by_choice(&staged)? {
             differing.entry(path).or_insert(found);
         }
         let Selection { commit, mut left } = request.select(differing);
         let listed = commit.iter().map(|(path, found)| (path, *found));
-        let plan = Staging::plan(self.root(), listed, u64::MAX);
-        left.extend(plan.warnings.iter().map(|warning| LeftAlone {
+        let plan = StagingPlan::new(self.root(), listed, u64::MAX);
+        left.extend(plan.warnings.iter().map(|warning| SkippedPath {
             path: warning.path.clone(),
-            why: WhyLeft::Unreadable,
+            why: SkipReason::Unreadable,
         }));
         let outcome = if plan.is_empty() {
             CommitOutcome::NothingToCommit
@@ -154,9 +179,9 @@ impl Git {
             let made = self.run_commit(own.path, request)?;
             CommitOutcome::Made(self.conclude(&made))
         };
-        Ok(Committed {
+        Ok(CommitReport {
             outcome,
-            left_alone: left,
+            skipped: left,
         })
     }
 

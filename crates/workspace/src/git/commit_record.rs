@@ -1,13 +1,13 @@
 //! Finding a commit again that regreen made.
 
 use super::commit::NewCommit;
-use super::commit_message::clean_message;
 use super::commit_request::CommitRequest;
-use super::git_error::GitError;
+use super::commit_request::clean_message;
 use super::invocation::Invocation;
-use super::oid::Oid;
 use super::raw_diff::{RawChange, parse_raw};
 use super::repository::Git;
+use super::repository::Oid;
+use super::runner::GitError;
 
 /// How far back git's log of what moved HEAD is read.
 const MOVES: &str = "--max-count=64";
@@ -54,9 +54,7 @@ pub(super) fn read_record(git: &Git, name: &str) -> Result<CommitRecord, GitErro
         .args(["--root", "-m", "--first-parent", "-r", "-z", "--raw"])
         .args(["--no-abbrev", "--no-renames", "--pretty=tformat:%H"])
         .args(["--ignore-submodules=none", name]);
-    let doing = call.subcommand();
-    let answer = git.ask(call)?;
-    let (oid, changes) = parse_record(&answer).ok_or_else(|| GitError::not_understood(doing))?;
+    let (oid, changes) = git.ask_parsed(call, parse_record)?;
     Ok(CommitRecord {
         oid,
         short,

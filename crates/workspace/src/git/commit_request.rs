@@ -1,10 +1,19 @@
+//! The index a commit is made from: HEAD, before the chosen paths are taken in.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use crate::RelPath;
 
-use super::index_scan::Found;
-use super::oid::Oid;
+use super::commit::CommitError;
+use super::invocation::Invocation;
+use super::own_index::Difference;
+use super::raw_diff::{RawChange, parse_raw};
+use super::repository::{Git, Oid, records};
+use super::runner::GitError;
+use super::scratch_index::ScratchIndex;
+use super::staging::set_entries;
 
 /// What is to be committed, as it was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +21,7 @@ pub struct CommitRequest {
     /// Names this commit among all that regreen makes. It stands in git's own log of what
     /// moved HEAD, and tells after a crash that the commit was made.
     pub key: String,
+    /// The commit message.
     pub message: String,
     /// Changed in attempts of the task or its fixes.
     pub paths: BTreeSet<RelPath>,
@@ -25,13 +35,16 @@ pub struct CommitRequest {
 
 /// A path that might have been committed and was not.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LeftAlone {
+pub struct SkippedPath {
+    /// The path.
     pub path: RelPath,
-    pub why: WhyLeft,
+    /// The reason.
+    pub why: SkipReason,
 }
 
+/// Why a path was not committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WhyLeft {
+pub enum SkipReason {
     /// It had changes of the user's before the run began.
     DirtyBefore,
     /// It is a repository of its own: who clones this one would get nothing of it.
@@ -40,12 +53,12 @@ pub enum WhyLeft {
     Unreadable,
 }
 
-impl fmt::Display for LeftAlone {
+impl fmt::Display for SkippedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            WhyLeft::DirtyBefore => "it had changes before the run began",
-            WhyLeft::Repository => "it is a repository of its own",
-            WhyLeft::Unreadable => "it cannot be read",
+            SkipReason::DirtyBefore => "it had changes before the run began",
+            SkipReason::Repository => "it is a repository of its own",
+            SkipReason::Unreadable => "it cannot be read",
         };
         write!(f, "{} was not committed: {why}", self.path)
     }
@@ -54,32 +67,32 @@ impl fmt::Display for LeftAlone {
 /// Which of the paths that differ from HEAD belong to the commit.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    pub(super) commit: Vec<(RelPath, Found)>,
-    pub(super) left: Vec<LeftAlone>,
+    pub(super) commit: Vec<(RelPath, Difference)>,
+    pub(super) left: Vec<SkippedPath>,
 }
 
 impl CommitRequest {
-    pub(super) fn select(&self, differing: BTreeMap<RelPath, Found>) -> Selection {
+    pub(super) fn select(&self, differing: BTreeMap<RelPath, Difference>) -> Selection {
         let mut selection = Selection::default();
         for (path, found) in differing {
             match self.judge(&path, found) {
                 Judgement::Commit => selection.commit.push((path, found)),
-                Judgement::Leave(why) => selection.left.push(LeftAlone { path, why }),
+                Judgement::Leave(why) => selection.left.push(SkippedPath { path, why }),
                 Judgement::NotAsked => {}
             }
         }
         selection
     }
 
-    fn judge(&self, path: &RelPath, found: Found) -> Judgement {
+    fn judge(&self, path: &RelPath, found: Difference) -> Judgement {
         if self.spec_files.contains(path) {
             Judgement::Commit
         } else if !self.paths.contains(path) {
             Judgement::NotAsked
         } else if self.leave_alone.contains(path) {
-            Judgement::Leave(WhyLeft::DirtyBefore)
-        } else if found == Found::NewRepository {
-            Judgement::Leave(WhyLeft::Repository)
+            Judgement::Leave(SkipReason::DirtyBefore)
+        } else if found == Difference::NewRepository {
+            Judgement::Leave(SkipReason::Repository)
         } else {
             Judgement::Commit
         }
@@ -88,8 +101,105 @@ impl CommitRequest {
 
 enum Judgement {
     Commit,
-    Leave(WhyLeft),
+    Leave(SkipReason),
     NotAsked,
+}
+
+impl Git {
+    /// Fills the index with HEAD, keeping the user's notes on all files that agree with it;
+    /// what was staged.
+    pub(super) fn begin_at_head(
+        &self,
+        index: &mut ScratchIndex,
+        head: Option<&Oid>,
+    ) -> Result<Vec<RawChange>, CommitError> {
+        index.follow_original()?;
+        if head.is_none() {
+            index.clear()?;
+            return Ok(Vec::new());
+        }
+        let staged = self.staged(Some(index.path()))?;
+        refuse_unmerged(&staged)?;
+        let as_in_head = staged
+            .iter()
+            .map(|change| (&change.path, change.old.as_ref()));
+        set_entries(self, Some(index.path()), as_in_head)?;
+        Ok(staged)
+    }
+
+    /// Ignored files that were staged as new all the same, or as gone although they stand
+    /// there. Looking at the work tree does not show either.
+    pub(super) fn tracked_by_choice(
+        &self,
+        staged: &[RawChange],
+    ) -> Result<Vec<(RelPath, Difference)>, GitError> {
+        let chosen = staged.iter().filter_map(|change| {
+            let found = match (&change.old, &change.new) {
+                (None, Some(_)) => Difference::New,
+                (Some(_), None) => Difference::Untracked,
+                _ => return None,
+            };
+            let stands = change.path.under(self.root()).symlink_metadata().is_ok();
+            stands.then(|| (change.path.clone(), found))
+        });
+        let mut chosen: Vec<(RelPath, Difference)> = chosen.collect();
+        if chosen.is_empty() {
+            return Ok(chosen);
+        }
+        let ignored = self.ignored(chosen.iter().map(|(path, _)| path))?;
+        chosen.retain(|(path, _)| ignored.contains(path));
+        Ok(chosen)
+    }
+
+    /// Which of these paths the user has git ignore.
+    fn ignored<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a RelPath>,
+    ) -> Result<BTreeSet<RelPath>, GitError> {
+        let mut asked = Vec::new();
+        for path in paths {
+            // The dot keeps a leading colon from being read as something else.
+            asked.extend_from_slice(&[b"./", path.as_bytes(), b"\0"].concat());
+        }
+        let call = Invocation::reading("check-ignore")
+            .env("GIT_LITERAL_PATHSPECS", "0")
+            .args(["-z", "--no-index", "--stdin"]);
+        let subcommand = call.subcommand();
+        let reply = self.run(call.stdin(asked))?;
+        // 1 means that none is.
+        if !matches!(reply.exit, Some(0 | 1)) {
+            return Err(GitError::from_reply(subcommand, &reply));
+        }
+        let named = records(&reply.stdout).filter_map(|line| line.strip_prefix(b"./"));
+        Ok(named.filter_map(|path| RelPath::new(path).ok()).collect())
+    }
+
+    /// Where an index differs from HEAD.
+    pub(super) fn staged(&self, index: Option<&Path>) -> Result<Vec<RawChange>, GitError> {
+        let call = Invocation::reading("diff-index")
+            .args(["--cached", "-z", "--raw", "--no-abbrev", "--no-renames"])
+            .args(["--ignore-submodules=none", "HEAD", "--"]);
+        self.ask_parsed(call.maybe_index(index), parse_raw)
+    }
+}
+
+fn refuse_unmerged(staged: &[RawChange]) -> Result<(), CommitError> {
+    let unmerged = staged.iter().filter(|change| change.unmerged);
+    let paths: Vec<String> = unmerged.map(|change| change.path.to_string()).collect();
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(CommitError::Unmerged { paths })
+    }
+}
+
+/// Makes a message that came from outside harmless: line endings are line feeds, and other
+/// control characters go. Its words stay, also in lines that begin with `#`.
+pub(super) fn clean_message(text: &str) -> String {
+    let unified = text.replace("\r\n", "\n").replace('\r', "\n");
+    let visible = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let clean: String = unified.chars().filter(visible).collect();
+    clean.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -116,8 +226,8 @@ mod tests {
         let differing = ["changed", "dirty", "other", "repo", "spec"];
         let differing = differing.map(|name| {
             let found = match name {
-                "repo" => Found::NewRepository,
-                _ => Found::Changed,
+                "repo" => Difference::NewRepository,
+                _ => Difference::Changed,
             };
             (RelPath::new(name).unwrap(), found)
         });
@@ -136,5 +246,14 @@ mod tests {
                 "repo was not committed: it is a repository of its own",
             ]
         );
+    }
+
+    #[test]
+    fn only_what_cannot_be_seen_goes() {
+        assert_eq!(
+            clean_message("\r\n feat(x): äö\r\n\r\n#1 stays\tso\0\u{1b}[31m\n-m too\n\n"),
+            "feat(x): äö\n\n#1 stays\tso[31m\n-m too"
+        );
+        assert_eq!(clean_message(" \0\n"), "");
     }
 }

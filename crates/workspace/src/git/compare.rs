@@ -2,11 +2,11 @@
 
 use crate::{Change, RelPath};
 
-use super::git_error::GitError;
 use super::invocation::Invocation;
-use super::oid::Oid;
 use super::raw_diff::{RawChange, parse_raw};
-use super::repository::Git;
+use super::repository::Oid;
+use super::repository::{Git, records};
+use super::runner::GitError;
 
 /// Paths are given to git as arguments, of which a system takes only so many bytes.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
@@ -14,6 +14,7 @@ const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 /// A diff as git prints it: bytes, since files are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
+    /// The output of git.
     pub bytes: Vec<u8>,
     /// There was more than asked for.
     pub cut: bool,
@@ -22,6 +23,7 @@ pub struct Diff {
 /// A file that differs, and by how much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineCount {
+    /// The file.
     pub path: RelPath,
     /// Lines that are new, and lines that are gone; `None` if it is no text.
     pub lines: Option<(u64, u64)>,
@@ -50,9 +52,7 @@ impl Git {
         let call = Invocation::reading("diff-tree")
             .args(["-r", "-z", "--raw", "--no-abbrev", "--no-renames"])
             .args(["--ignore-submodules=none", before.as_str(), after.as_str()]);
-        let doing = call.subcommand();
-        let answer = self.ask(call)?;
-        parse_raw(&answer).ok_or_else(|| GitError::not_understood(doing))
+        self.ask_parsed(call, parse_raw)
     }
 
     /// How many lines were added to and taken from the files that differ, in the order of
@@ -65,13 +65,9 @@ impl Git {
             .args(["-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"])
             .args(["--no-textconv", "--ignore-submodules=none"])
             .args([before.as_str(), after.as_str()]);
-        let doing = call.subcommand();
-        let answer = self.ask(call)?;
-        let counts = answer.split(|byte| *byte == 0);
-        counts
-            .filter(|record| !record.is_empty())
-            .map(|record| LineCount::parse(record).ok_or_else(|| GitError::not_understood(doing)))
-            .collect()
+        self.ask_parsed(call, |answer| {
+            records(answer).map(LineCount::parse).collect()
+        })
     }
 
     /// The difference in content, of all files or of some. The user's colours, external
@@ -113,13 +109,13 @@ impl Git {
     ) -> Result<(), GitError> {
         for paths in portions(only) {
             let call = content_diff(before, after, paths);
-            let doing = call.subcommand();
+            let subcommand = call.subcommand();
             let reply = self.run_into(call, &mut take)?;
             if reply.cut {
                 return Ok(());
             }
             if !reply.succeeded() {
-                return Err(GitError::from_reply(doing, &reply));
+                return Err(GitError::from_reply(subcommand, &reply));
             }
         }
         Ok(())
@@ -133,10 +129,10 @@ impl Git {
         max_bytes: Option<usize>,
     ) -> Result<Diff, GitError> {
         let call = content_diff(before, after, paths).max_stdout(max_bytes);
-        let doing = call.subcommand();
+        let subcommand = call.subcommand();
         let reply = self.run(call)?;
         if !reply.succeeded() && !reply.cut {
-            return Err(GitError::from_reply(doing, &reply));
+            return Err(GitError::from_reply(subcommand, &reply));
         }
         Ok(Diff {
             bytes: reply.stdout,

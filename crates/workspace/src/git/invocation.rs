@@ -1,7 +1,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::filters::Filters;
+use super::own_index::Filters;
 use super::runner::GitCall;
 
 /// Variables that would lead git to another repository, index or reading of paths. They are
@@ -111,6 +111,14 @@ impl Invocation {
     pub(super) fn index(self, path: &Path) -> Self {
         self.config("core.splitIndex=false")
             .env("GIT_INDEX_FILE", path)
+    }
+
+    /// With another index if one is given, else with the user's.
+    pub(super) fn maybe_index(self, path: Option<&Path>) -> Self {
+        match path {
+            Some(path) => self.index(path),
+            None => self,
+        }
     }
 
     pub(super) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {

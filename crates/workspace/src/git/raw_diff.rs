@@ -1,6 +1,6 @@
 use crate::{Change, ChangeKind, RelPath};
 
-use super::oid::Oid;
+use super::repository::Oid;
 
 /// What a tree or an index holds at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]

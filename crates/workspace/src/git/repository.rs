@@ -1,13 +1,14 @@
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::git_error::GitError;
+use serde::{Deserialize, Serialize};
+
 use super::invocation::Invocation;
-use super::oid::Oid;
 use super::plain_runner::PlainRunner;
-use super::runner::{GitReply, GitRunner};
+use super::runner::{GitError, GitReply, GitRunner};
 
 /// The git repository whose work tree is the workspace.
 #[derive(Clone, Debug)]
@@ -77,12 +78,12 @@ impl Git {
 
     pub(super) fn resolve(&self, name: &str) -> Result<Option<Oid>, GitError> {
         let call = Invocation::reading("rev-parse").args(["--verify", "--quiet", name]);
-        let doing = call.subcommand();
+        let subcommand = call.subcommand();
         let reply = self.run(call)?;
         match reply.exit {
-            Some(0) => parse_oid(doing, &reply.stdout).map(Some),
+            Some(0) => parse_oid(subcommand, &reply.stdout).map(Some),
             Some(1) => Ok(None),
-            _ => Err(GitError::from_reply(doing, &reply)),
+            _ => Err(GitError::from_reply(subcommand, &reply)),
         }
     }
 
@@ -96,10 +97,20 @@ impl Git {
         ask(&*self.runner, &self.root, call)
     }
 
+    /// Parses the answer of a call that must succeed.
+    pub(super) fn ask_parsed<T>(
+        &self,
+        call: Invocation,
+        parse: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, GitError> {
+        let subcommand = call.subcommand();
+        parse(&self.ask(call)?).ok_or_else(|| GitError::not_understood(subcommand))
+    }
+
     /// The answer of a call that makes one object.
     pub(super) fn ask_oid(&self, call: Invocation) -> Result<Oid, GitError> {
-        let doing = call.subcommand();
-        parse_oid(doing, &self.ask(call)?)
+        let subcommand = call.subcommand();
+        parse_oid(subcommand, &self.ask(call)?)
     }
 
     pub(super) fn run(&self, call: Invocation) -> Result<GitReply, GitError> {
@@ -112,10 +123,10 @@ impl Git {
         call: Invocation,
         take: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<GitReply, GitError> {
-        let doing = call.subcommand();
+        let subcommand = call.subcommand();
         let call = call.into_call(&self.root);
         let reply = self.runner.run_into(&call, take);
-        reply.map_err(|error| GitError::not_run(doing, error))
+        reply.map_err(|error| GitError::not_run(subcommand, error))
     }
 
     pub(super) fn run_with_hooks(&self, call: Invocation) -> Result<GitReply, GitError> {
@@ -128,12 +139,12 @@ pub(super) fn ask(
     root: &Path,
     call: Invocation,
 ) -> Result<Vec<u8>, GitError> {
-    let doing = call.subcommand();
+    let subcommand = call.subcommand();
     let reply = run(runner, root, call)?;
     if reply.succeeded() {
         Ok(reply.stdout)
     } else {
-        Err(GitError::from_reply(doing, &reply))
+        Err(GitError::from_reply(subcommand, &reply))
     }
 }
 
@@ -142,16 +153,23 @@ pub(super) fn run(
     root: &Path,
     call: Invocation,
 ) -> Result<GitReply, GitError> {
-    let doing = call.subcommand();
+    let subcommand = call.subcommand();
     let reply = runner.run(&call.into_call(root));
-    reply.map_err(|source| GitError::not_run(doing, source))
+    reply.map_err(|source| GitError::not_run(subcommand, source))
 }
 
-pub(super) fn parse_oid(doing: &str, answer: &[u8]) -> Result<Oid, GitError> {
+/// The records of an answer with `-z`: each ends with a zero byte.
+pub(super) fn records(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
+    answer
+        .split(|byte| *byte == 0)
+        .filter(|record| !record.is_empty())
+}
+
+pub(super) fn parse_oid(subcommand: &str, answer: &[u8]) -> Result<Oid, GitError> {
     std::str::from_utf8(answer)
         .ok()
         .and_then(|text| Oid::parse(text.trim_end()))
-        .ok_or_else(|| GitError::not_understood(doing))
+        .ok_or_else(|| GitError::not_understood(subcommand))
 }
 
 /// Inside a work tree, at its very top: how long its object names are, and where the
@@ -167,4 +185,94 @@ fn parse_place(answer: &[u8]) -> Option<(Oid, PathBuf)> {
         Oid::parse(&"0".repeat(digits))?,
         PathBuf::from(OsStr::from_bytes(dir)),
     ))
+}
+
+/// What keeps the user's own settings out: their hooks, and signing that may ask for a
+/// password.
+const SETTINGS: [(&str, &str); 2] = [("core.hooksPath", "/dev/null"), ("commit.gpgSign", "false")];
+
+/// Who commits in a repository that has no user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity<'a> {
+    /// As in `user.name`.
+    pub name: &'a str,
+    /// As in `user.email`.
+    pub email: &'a str,
+}
+
+impl Git {
+    /// Makes a repository that has nothing of the user's: no hooks, no templates, an identity
+    /// of its own.
+    ///
+    /// # Errors
+    /// If git is missing or fails.
+    pub fn init(root: &Path, identity: Identity<'_>) -> Result<Self, GitError> {
+        Self::init_with(root, identity, Arc::new(PlainRunner::default()))
+    }
+
+    /// # Errors
+    /// As [`Git::init`].
+    pub fn init_with(
+        root: &Path,
+        identity: Identity<'_>,
+        runner: Arc<dyn GitRunner>,
+    ) -> Result<Self, GitError> {
+        let call = Invocation::writing("init")
+            .config("init.defaultBranch=main")
+            .args(["--quiet", "--template="]);
+        ask(&*runner, root, call)?;
+        let who = [("user.name", identity.name), ("user.email", identity.email)];
+        for (key, value) in who.into_iter().chain(SETTINGS) {
+            let call = Invocation::writing("config").args(["--local", key, value]);
+            ask(&*runner, root, call)?;
+        }
+        Self::open_with(root, runner)
+    }
+}
+
+/// The full name of an object in git.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Oid(String);
+
+impl Oid {
+    /// `None` unless it is a full name: 40 hexadecimal digits, or 64.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_full = matches!(text.len(), 40 | 64);
+        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        (is_full && text.bytes().all(is_hex)).then(|| Self(text.to_owned()))
+    }
+
+    /// Returns the hexadecimal digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name that git gives to "no object".
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.0.bytes().all(|byte| byte == b'0')
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl From<Oid> for String {
+    fn from(oid: Oid) -> Self {
+        oid.0
+    }
+}
+
+impl TryFrom<String> for Oid {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("`{text}` names no object"))
+    }
 }

@@ -6,22 +6,22 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::files::Doing;
+use crate::files::IoContext;
 use crate::{Disk, RelPath, StepError};
 
 use super::staging::is_absence;
-use super::undo_plan::{UndoConflict, WhyKept};
+use super::undo_plan::{ConflictReason, UndoConflict};
 
 /// How a file looked. Saving it makes it look different, moving it does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Look {
+struct FileStamp {
     inode: (u64, u64),
     size: u64,
     mode: u32,
     modified: (i64, i64),
 }
 
-impl Look {
+impl FileStamp {
     fn at(path: &Path) -> Option<Self> {
         let found = path.symlink_metadata().ok();
         found
@@ -41,12 +41,12 @@ impl Look {
 
 /// How the files of some paths looked; a path without a file is not among them.
 #[derive(Debug)]
-pub(super) struct Sightings(BTreeMap<RelPath, Look>);
+pub(super) struct FileStamps(BTreeMap<RelPath, FileStamp>);
 
-impl Sightings {
+impl FileStamps {
     pub(super) fn of<'a>(root: &Path, paths: impl Iterator<Item = &'a RelPath>) -> Self {
         let looks = paths.filter_map(|path| {
-            let look = Look::at(&path.under(root))?;
+            let look = FileStamp::at(&path.under(root))?;
             Some((path.clone(), look))
         });
         Self(looks.collect())
@@ -55,35 +55,35 @@ impl Sightings {
 
 /// Files are moved out of the tree and into it, never written in place, and what was moved
 /// out is compared with what was seen before it goes.
-pub(super) struct Restoring<'a> {
+pub(super) struct Restorer<'a> {
     disk: &'a dyn Disk,
     root: &'a Path,
     folder: PathBuf,
-    sightings: &'a Sightings,
+    stamps: &'a FileStamps,
     kept: Vec<UndoConflict>,
 }
 
-impl<'a> Restoring<'a> {
+impl<'a> Restorer<'a> {
     /// Begins in a new folder: an older one may hold a file that a killed process moved.
     pub(super) fn begin(
         disk: &'a dyn Disk,
         root: &'a Path,
         scratch: &Path,
-        sightings: &'a Sightings,
+        stamps: &'a FileStamps,
     ) -> Result<Self, StepError> {
         let mut number = 0_u32;
         let folder = loop {
             let folder = scratch.join(format!("undo-{number}"));
             match disk.create_folder(&folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                done => break done.map(|()| folder.clone()).doing("create", &folder)?,
+                done => break done.map(|()| folder.clone()).context("create", &folder)?,
             }
         };
         Ok(Self {
             disk,
             root,
             folder,
-            sightings,
+            stamps,
             kept: Vec::new(),
         })
     }
@@ -99,10 +99,10 @@ impl<'a> Restoring<'a> {
         let aside = self.folder.join("removed");
         match self.disk.rename(&place, &aside) {
             Err(error) if is_absence(&error) => return Ok(()),
-            done => done.doing("move aside", &place)?,
+            done => done.context("move aside", &place)?,
         }
         if self.is_as_seen(path, &aside) {
-            self.disk.remove(&aside).doing("remove", &aside)?;
+            self.disk.remove(&aside).context("remove", &aside)?;
             self.remove_empty_folders(path);
             return Ok(());
         }
@@ -110,9 +110,9 @@ impl<'a> Restoring<'a> {
         match self.disk.rename_new(&aside, &place) {
             // Saved twice meanwhile: the newer one stands.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.disk.remove(&aside).doing("remove", &aside)
+                self.disk.remove(&aside).context("remove", &aside)
             }
-            done => done.doing("put back", &place),
+            done => done.context("put back", &place),
         }
     }
 
@@ -121,13 +121,13 @@ impl<'a> Restoring<'a> {
         let place = path.under(self.root);
         let draft = path.under(&self.folder.join("files"));
         self.make_way(path)?;
-        if !self.sightings.0.contains_key(path) {
+        if !self.stamps.0.contains_key(path) {
             return match self.disk.rename_new(&draft, &place) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.keep(path);
                     Ok(())
                 }
-                done => done.doing("restore", &place),
+                done => done.context("restore", &place),
             };
         }
         match self.disk.exchange(&draft, &place) {
@@ -135,13 +135,16 @@ impl<'a> Restoring<'a> {
                 self.keep(path);
                 return Ok(());
             }
-            done => done.doing("restore", &place)?,
+            done => done.context("restore", &place)?,
         }
         if !self.is_as_seen(path, &draft) {
             self.keep(path);
-            return self.disk.exchange(&draft, &place).doing("put back", &place);
+            return self
+                .disk
+                .exchange(&draft, &place)
+                .context("put back", &place);
         }
-        self.disk.remove(&draft).doing("remove", &draft)
+        self.disk.remove(&draft).context("remove", &draft)
     }
 
     /// What was kept because it was saved meanwhile.
@@ -151,13 +154,13 @@ impl<'a> Restoring<'a> {
     }
 
     fn is_as_seen(&self, path: &RelPath, now_at: &Path) -> bool {
-        Look::at(now_at).as_ref() == self.sightings.0.get(path)
+        FileStamp::at(now_at).as_ref() == self.stamps.0.get(path)
     }
 
     fn keep(&mut self, path: &RelPath) {
         self.kept.push(UndoConflict {
             path: path.clone(),
-            why: WhyKept::ChangedMeanwhile,
+            why: ConflictReason::ChangedMeanwhile,
         });
     }
 
@@ -166,7 +169,7 @@ impl<'a> Restoring<'a> {
         let place = path.under(self.root);
         let _not_empty_or_no_folder = remove_hollow(&place);
         let above = place.parent().unwrap_or(self.root);
-        fs::create_dir_all(above).doing("create folder", above)
+        fs::create_dir_all(above).context("create folder", above)
     }
 
     fn remove_empty_folders(&self, path: &RelPath) {

@@ -1,7 +1,6 @@
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 /// Runs the git program.
 ///
@@ -36,9 +35,11 @@ pub trait GitRunner: fmt::Debug + Send + Sync {
 /// One call of git: arguments, never a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitCall {
+    /// The arguments after `git`.
     pub args: Vec<OsString>,
     /// On top of the caller's own environment; `None` takes a variable away.
     pub env: Vec<(OsString, Option<OsString>)>,
+    /// The working directory.
     pub folder: PathBuf,
     /// Nothing means that git gets no standard input at all.
     pub stdin: Vec<u8>,
@@ -51,6 +52,7 @@ pub struct GitCall {
 pub struct GitReply {
     /// `None` if a signal ended it.
     pub exit: Option<i32>,
+    /// The standard output.
     pub stdout: Vec<u8>,
     /// What git and the hooks said; of a very long text the end.
     pub stderr: Vec<u8>,
@@ -59,8 +61,140 @@ pub struct GitReply {
 }
 
 impl GitReply {
+    /// Returns whether git exited with 0.
     #[must_use]
     pub fn succeeded(&self) -> bool {
         self.exit == Some(0)
+    }
+}
+
+/// Why git did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// Git is not installed.
+    #[error("the program git is not installed, or not in the PATH")]
+    Missing,
+    /// Git could not be started.
+    #[error("git {subcommand} could not be run")]
+    NotRun {
+        /// The git subcommand.
+        subcommand: String,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// There is no repository, or the folder is not its top level.
+    #[error("this folder is not the top of a git work tree")]
+    NoWorkTree,
+    /// Git refuses repositories of other users; what it says names the way out.
+    #[error("git does not trust this repository, because another user owns it:\n{said}")]
+    DubiousOwnership {
+        /// The message of git.
+        said: String,
+    },
+    /// Another git is at work, or one was killed and left its lock.
+    #[error("another git program holds a lock:\n{said}")]
+    Locked {
+        /// The message of git.
+        said: String,
+    },
+    /// Git exited with an error.
+    #[error("git {subcommand} failed ({}): {said}", exit_words(*.exit))]
+    Failed {
+        /// The git subcommand.
+        subcommand: String,
+        /// The exit code; `None` after a signal.
+        exit: Option<i32>,
+        /// The message of git.
+        said: String,
+    },
+    /// The output of git has an unknown format.
+    #[error("git {subcommand} answered something that regreen does not understand")]
+    NotUnderstood {
+        /// The git subcommand.
+        subcommand: String,
+    },
+}
+
+fn exit_words(exit: Option<i32>) -> String {
+    exit.map_or_else(
+        || "ended by a signal".to_owned(),
+        |code| format!("exit {code}"),
+    )
+}
+
+impl GitError {
+    pub(super) fn not_run(subcommand: &str, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::NotFound {
+            return Self::Missing;
+        }
+        Self::NotRun {
+            subcommand: subcommand.to_owned(),
+            source,
+        }
+    }
+
+    /// Reads the reason from what git said. It was told to speak English.
+    pub(super) fn from_reply(subcommand: &str, reply: &GitReply) -> Self {
+        let said = String::from_utf8_lossy(&reply.stderr).trim().to_owned();
+        let says = |words: &str| said.contains(words);
+        if says("dubious ownership") || says("unsafe repository") {
+            Self::DubiousOwnership { said }
+        } else if says("not a git repository") || says("must be run in a work tree") {
+            Self::NoWorkTree
+        } else if says(".lock': File exists") {
+            Self::Locked { said }
+        } else {
+            Self::Failed {
+                subcommand: subcommand.to_owned(),
+                exit: reply.exit,
+                said,
+            }
+        }
+    }
+
+    pub(super) fn not_understood(subcommand: &str) -> Self {
+        Self::NotUnderstood {
+            subcommand: subcommand.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(stderr: &str) -> GitError {
+        let reply = GitReply {
+            exit: Some(128),
+            stderr: stderr.into(),
+            ..GitReply::default()
+        };
+        GitError::from_reply("status", &reply)
+    }
+
+    #[test]
+    fn a_repository_of_another_user_is_told_with_the_way_out() {
+        let error = reason(
+            "fatal: detected dubious ownership in repository at '/srv/x'\nTo add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /srv/x\n",
+        );
+        assert!(matches!(error, GitError::DubiousOwnership { .. }));
+        assert!(error.to_string().ends_with("safe.directory /srv/x"));
+    }
+
+    #[test]
+    fn other_reasons_keep_what_git_said() {
+        assert!(matches!(
+            reason("fatal: not a git repository (or any of the parent directories): .git"),
+            GitError::NoWorkTree
+        ));
+        assert!(matches!(
+            reason("fatal: Unable to create '/x/.git/index.lock': File exists.\n\nAnother git"),
+            GitError::Locked { .. }
+        ));
+        assert_eq!(
+            reason("fatal: out of luck\n").to_string(),
+            "git status failed (exit 128): fatal: out of luck"
+        );
     }
 }

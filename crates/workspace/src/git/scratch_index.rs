@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::StepError;
-use crate::files::Doing;
+use crate::files::IoContext;
 
 /// An index of regreen's own, begun as a copy of the user's.
 ///
@@ -63,7 +63,7 @@ impl ScratchIndex {
 
     /// Begins anew if the user's index is another one than last time.
     pub(super) fn follow_original(&mut self) -> Result<Freshness, StepError> {
-        let original = open_if_there(&self.original).doing("read", &self.original)?;
+        let original = open_if_there(&self.original).context("read", &self.original)?;
         let now = match &original {
             None => Stamp::Absent,
             Some((_, metadata)) => Stamp::of(metadata),
@@ -74,7 +74,7 @@ impl ScratchIndex {
         self.copied = None;
         self.clear()?;
         if let Some((file, metadata)) = original {
-            self.copy(file, &metadata).doing("write", &self.path)?;
+            self.copy(file, &metadata).context("write", &self.path)?;
         }
         self.copied = Some(now);
         Ok(Freshness::Copied)
@@ -90,7 +90,7 @@ impl ScratchIndex {
         for path in [self.path.clone(), lock_of(&self.path)] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(error).doing("remove", &path);
+                    return Err(error).context("remove", &path);
                 }
                 _ => {}
             }

@@ -4,17 +4,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{RelPath, StepError};
 
-use super::attempt_name::{AttemptName, Side, prefix_of};
-use super::filters::{Filters, is_filter_failure};
-use super::git_error::GitError;
-use super::index_scan::{Found, Look, scan};
+use super::attempt_name::{AttemptName, SnapshotSide, reference_prefix};
 use super::invocation::Invocation;
-use super::oid::Oid;
 use super::own_index::OwnIndex;
+use super::own_index::{Difference, ScanMode, scan};
+use super::own_index::{Filters, is_filter_failure};
+use super::repository::Oid;
 use super::repository::{Git, parse_oid};
+use super::runner::GitError;
 use super::scratch_index::{Freshness, ScratchIndex};
-use super::snapshot_warning::SnapshotWarning;
-use super::staging::{Staging, refresh, stage_what_can_be, unflag};
+use super::staging::SnapshotWarning;
+use super::staging::{StagingPlan, refresh, stage_best_effort, unflag};
 
 /// Who snapshots are by, so that they need nobody's name.
 const IDENTITY: (&str, &str) = ("regreen", "regreen@localhost");
@@ -39,13 +39,17 @@ impl Default for SnapshotLimits {
 pub struct Snapshot {
     /// The commit that the reference names.
     pub oid: Oid,
+    /// Paths that the snapshot does not hold exactly.
     pub warnings: Vec<SnapshotWarning>,
 }
 
+/// Why a snapshot could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// The file system refused.
     #[error(transparent)]
     Step(#[from] StepError),
 }
@@ -85,6 +89,7 @@ impl Snapshots {
         &self.scratch
     }
 
+    /// Returns the repository.
     #[must_use]
     pub fn git(&self) -> &Git {
         &self.git
@@ -97,7 +102,7 @@ impl Snapshots {
         name: &AttemptName,
         now: SystemTime,
     ) -> Result<Snapshot, SnapshotError> {
-        self.take(name, Side::Before, None, now)
+        self.take(name, SnapshotSide::Before, None, now)
     }
 
     /// `before` becomes the parent, so that `git show` shows what the attempt did.
@@ -110,13 +115,13 @@ impl Snapshots {
         before: &Oid,
         now: SystemTime,
     ) -> Result<Snapshot, SnapshotError> {
-        self.take(name, Side::After, Some(before), now)
+        self.take(name, SnapshotSide::After, Some(before), now)
     }
 
     fn take(
         &mut self,
         name: &AttemptName,
-        side: Side,
+        side: SnapshotSide,
         parent: Option<&Oid>,
         now: SystemTime,
     ) -> Result<Snapshot, SnapshotError> {
@@ -133,7 +138,7 @@ impl Snapshots {
     ///
     /// # Errors
     /// As [`Snapshots::take_before`].
-    pub fn glimpse(&mut self) -> Result<Oid, SnapshotError> {
+    pub fn current_tree(&mut self) -> Result<Oid, SnapshotError> {
         self.work_tree().map(|(tree, _)| tree)
     }
 
@@ -162,13 +167,13 @@ impl Snapshots {
 
     fn write_work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
         let found = match self.index.follow_original()? {
-            Freshness::Kept => scan(self.index(), Look::AsGit)?,
+            Freshness::Kept => scan(self.index(), ScanMode::AsGit)?,
             Freshness::Copied => self.begin_anew()?,
         };
         self.own.extend(new_files(&found));
         let listed = found.iter().map(|(path, found)| (path, *found));
-        let plan = Staging::plan(self.git.root(), listed, self.limits.max_file);
-        let warnings = stage_what_can_be(self.index(), plan)?;
+        let plan = StagingPlan::new(self.git.root(), listed, self.limits.max_file);
+        let warnings = stage_best_effort(self.index(), plan)?;
         // Objects that were never fetched are the user's choice, and are not looked for.
         let call = Invocation::writing("write-tree").arg("--missing-ok");
         let tree = self.index().ask(call)?;
@@ -185,28 +190,31 @@ impl Snapshots {
     }
 
     /// What a copy of the user's index does not have.
-    fn begin_anew(&mut self) -> Result<BTreeMap<RelPath, Found>, GitError> {
+    fn begin_anew(&mut self) -> Result<BTreeMap<RelPath, Difference>, GitError> {
         refresh(self.index())?;
-        let mut found = scan(self.index(), Look::BehindFlags)?;
+        let mut found = scan(self.index(), ScanMode::IgnoringFlags)?;
         self.unflag_what_stands_there(&found)?;
         let root = self.git.root();
         self.own.retain(|path| stands(root, path));
         for path in &self.own {
-            found.entry(path.clone()).or_insert(Found::New);
+            found.entry(path.clone()).or_insert(Difference::New);
         }
         Ok(found)
     }
 
-    fn unflag_what_stands_there(&self, found: &BTreeMap<RelPath, Found>) -> Result<(), GitError> {
+    fn unflag_what_stands_there(
+        &self,
+        found: &BTreeMap<RelPath, Difference>,
+    ) -> Result<(), GitError> {
         let root = self.git.root();
-        let flagged = |what: Found| {
+        let flagged = |what: Difference| {
             found
                 .iter()
                 .filter(move |(_, found)| **found == what)
                 .map(|(path, _)| path)
         };
-        let assumed: Vec<&RelPath> = flagged(Found::AssumedUnchanged).collect();
-        let skipped: Vec<&RelPath> = flagged(Found::Skipped)
+        let assumed: Vec<&RelPath> = flagged(Difference::AssumedUnchanged).collect();
+        let skipped: Vec<&RelPath> = flagged(Difference::Skipped)
             .filter(|path| stands(root, path))
             .collect();
         unflag(self.index(), "--no-assume-unchanged", &assumed)?;
@@ -244,16 +252,19 @@ fn stands(root: &Path, path: &RelPath) -> bool {
     path.under(root).symlink_metadata().is_ok()
 }
 
-fn new_files(found: &BTreeMap<RelPath, Found>) -> impl Iterator<Item = RelPath> {
-    let new = found.iter().filter(|(_, found)| **found == Found::New);
+fn new_files(found: &BTreeMap<RelPath, Difference>) -> impl Iterator<Item = RelPath> {
+    let new = found.iter().filter(|(_, found)| **found == Difference::New);
     new.map(|(path, _)| path.clone())
 }
 
 /// A snapshot that the repository keeps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KeptSnapshot {
+pub struct StoredSnapshot {
+    /// The attempt.
     pub name: AttemptName,
-    pub side: Side,
+    /// Before or after the attempt.
+    pub side: SnapshotSide,
+    /// The commit.
     pub oid: Oid,
 }
 
@@ -263,23 +274,23 @@ impl Git {
     ///
     /// # Errors
     /// If git fails.
-    pub fn snapshots(&self, run: Option<&str>) -> Result<Vec<KeptSnapshot>, GitError> {
+    pub fn snapshots(&self, run: Option<&str>) -> Result<Vec<StoredSnapshot>, GitError> {
         let call = Invocation::reading("for-each-ref")
             .arg("--format=%(objectname) %(refname)")
-            .arg(prefix_of(run));
+            .arg(reference_prefix(run));
         let answer = self.ask(call)?;
-        let mut kept: Vec<KeptSnapshot> = String::from_utf8_lossy(&answer)
+        let mut kept: Vec<StoredSnapshot> = String::from_utf8_lossy(&answer)
             .lines()
-            .filter_map(parse_kept)
+            .filter_map(parse_stored)
             .collect();
         kept.sort();
         Ok(kept)
     }
 }
 
-fn parse_kept(line: &str) -> Option<KeptSnapshot> {
+fn parse_stored(line: &str) -> Option<StoredSnapshot> {
     let (oid, reference) = line.split_once(' ')?;
     let (name, side) = AttemptName::parse(reference)?;
     let oid = Oid::parse(oid)?;
-    Some(KeptSnapshot { name, side, oid })
+    Some(StoredSnapshot { name, side, oid })
 }

@@ -1,28 +1,25 @@
 //! Taking what stands in the work tree into an index of regreen's own.
 
 use std::fs::{self, Metadata};
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::RelPath;
 
-use super::filters::is_filter_failure;
-use super::git_error::GitError;
-use super::index_scan::Found;
 use super::invocation::Invocation;
-use super::own_index::OwnIndex;
+use super::own_index::{Difference, OwnIndex, is_filter_failure};
 use super::raw_diff::{Entry, index_info};
 use super::repository::Git;
-use super::snapshot_warning::{NotExact, SnapshotWarning};
+use super::runner::GitError;
 
 /// So many paths git may refuse before something larger must be wrong.
 const MAX_REFUSED: usize = 64;
 
 /// What to do with the index, path by path.
 #[derive(Debug, Default)]
-pub(super) struct Staging {
+pub(super) struct StagingPlan {
     /// Take in what stands there, or take it out if nothing does.
     pub(super) take: Vec<RelPath>,
     /// Take it out, although something stands there: a folder, or the inside of a link.
@@ -30,22 +27,22 @@ pub(super) struct Staging {
     pub(super) warnings: Vec<SnapshotWarning>,
 }
 
-impl Staging {
+impl StagingPlan {
     /// Looks at each listed path. Files longer than `max_file` are left out.
-    pub(super) fn plan<'a>(
+    pub(super) fn new<'a>(
         root: &Path,
-        found: impl IntoIterator<Item = (&'a RelPath, Found)>,
+        found: impl IntoIterator<Item = (&'a RelPath, Difference)>,
         max_file: u64,
     ) -> Self {
         let mut plan = Self::default();
         for (path, found) in found {
             match Sight::of(root, path, found) {
                 Sight::Take(bytes) if bytes > max_file => {
-                    plan.warn(path, NotExact::TooLarge { bytes });
+                    plan.warn(path, OmissionReason::TooLarge { bytes });
                 }
                 Sight::Take(_) => plan.take.push(path.clone()),
                 Sight::Drop => plan.drop.push(path.clone()),
-                Sight::Unreadable => plan.warn(path, NotExact::Unreadable),
+                Sight::Unreadable => plan.warn(path, OmissionReason::Unreadable),
                 Sight::Leave => {}
             }
         }
@@ -56,7 +53,7 @@ impl Staging {
         self.take.is_empty() && self.drop.is_empty()
     }
 
-    fn warn(&mut self, path: &RelPath, why: NotExact) {
+    fn warn(&mut self, path: &RelPath, why: OmissionReason) {
         self.warnings.push(SnapshotWarning {
             path: path.clone(),
             why,
@@ -74,15 +71,15 @@ enum Sight {
 }
 
 impl Sight {
-    fn of(root: &Path, path: &RelPath, found: Found) -> Self {
+    fn of(root: &Path, path: &RelPath, found: Difference) -> Self {
         let is_behind_link = || path.folders().any(|folder| is_link(&root.join(folder)));
-        if found == Found::LetGo || is_behind_link() {
+        if found == Difference::Untracked || is_behind_link() {
             return Self::Drop;
         }
         let place = path.under(root);
         match fs::symlink_metadata(&place) {
             Err(error) if is_absence(&error) => match found {
-                Found::Skipped => Self::Leave,
+                Difference::Skipped => Self::Leave,
                 _ => Self::Take(0),
             },
             Err(_) => Self::Unreadable,
@@ -120,7 +117,7 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
 }
 
 /// Carries a plan out, and all of it or nothing.
-pub(super) fn stage(index: OwnIndex<'_>, plan: &Staging) -> Result<(), GitError> {
+pub(super) fn stage(index: OwnIndex<'_>, plan: &StagingPlan) -> Result<(), GitError> {
     drop_paths(index, &plan.drop)?;
     if plan.take.is_empty() {
         return Ok(());
@@ -129,9 +126,9 @@ pub(super) fn stage(index: OwnIndex<'_>, plan: &Staging) -> Result<(), GitError>
 }
 
 /// Carries a plan out as far as git lets it.
-pub(super) fn stage_what_can_be(
+pub(super) fn stage_best_effort(
     index: OwnIndex<'_>,
-    plan: Staging,
+    plan: StagingPlan,
 ) -> Result<Vec<SnapshotWarning>, GitError> {
     drop_paths(index, &plan.drop)?;
     let mut patient = Patient {
@@ -194,9 +191,9 @@ impl Patient<'_> {
         self.warnings.push(SnapshotWarning {
             path: path.clone(),
             why: if is_folder {
-                NotExact::RepositoryWithoutCommit
+                OmissionReason::RepositoryWithoutCommit
             } else {
-                NotExact::Refused
+                OmissionReason::Refused
             },
         });
         Ok(())
@@ -214,11 +211,7 @@ pub(super) fn set_entries<'a>(
         return Ok(());
     }
     let call = Invocation::writing("update-index").args(["-z", "--index-info"]);
-    let call = match index {
-        Some(index) => call.index(index),
-        None => call,
-    };
-    git.ask(call.stdin(lines)).map(drop)
+    git.ask(call.maybe_index(index).stdin(lines)).map(drop)
 }
 
 /// Notes how all files look that hold what the index says: one that was only touched would
@@ -237,4 +230,46 @@ pub(super) fn unflag(index: OwnIndex<'_>, flag: &str, paths: &[&RelPath]) -> Res
         .args(["-z", flag, "--stdin"])
         .stdin_paths(paths.iter().copied());
     index.ask(call).map(drop)
+}
+
+/// A path of which the snapshot does not hold what stands in the work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotWarning {
+    /// The path.
+    pub path: RelPath,
+    /// The reason.
+    pub why: OmissionReason,
+}
+
+/// Why a snapshot does not hold a path exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OmissionReason {
+    /// It may not be read; the snapshot holds what git last knew of it.
+    Unreadable,
+    /// It is longer than the limit for one file; likewise.
+    TooLarge {
+        /// The length of the file.
+        bytes: u64,
+    },
+    /// A repository without a commit has nothing that could be recorded.
+    RepositoryWithoutCommit,
+    /// Git would not take it in, whatever was tried.
+    Refused,
+}
+
+impl fmt::Display for SnapshotWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.path)?;
+        match self.why {
+            OmissionReason::Unreadable => write!(f, "cannot be read and is not in the snapshot"),
+            OmissionReason::TooLarge { bytes } => {
+                write!(f, "is too large for the snapshot ({bytes} bytes)")
+            }
+            OmissionReason::RepositoryWithoutCommit => write!(
+                f,
+                "is a repository without a commit and is not in the snapshot"
+            ),
+            OmissionReason::Refused => write!(f, "was refused by git and is not in the snapshot"),
+        }
+    }
 }

@@ -4,38 +4,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::files::Doing;
+use crate::files::IoContext;
 use crate::{Disk, RelPath, StepError};
 
-use super::attempt_name::Side;
-use super::git_error::GitError;
+use super::attempt_name::SnapshotSide;
 use super::invocation::Invocation;
-use super::oid::Oid;
 use super::raw_diff::{Entry, Mode};
-use super::repository::Git;
-use super::restore::{Restoring, Sightings};
-use super::snapshots::{KeptSnapshot, SnapshotError, Snapshots};
+use super::repository::Oid;
+use super::repository::{Git, records};
+use super::restore::{FileStamps, Restorer};
+use super::runner::GitError;
+use super::snapshots::{SnapshotError, Snapshots, StoredSnapshot};
 use super::staging::set_entries;
 use super::undo_plan::{
-    Now, Story, TaskChange, UndoConflict, Verdict, WhyKept, judge, stories, task_changes,
+    ConflictReason, CurrentState, PathHistory, TaskChange, UndoAction, UndoConflict, decide,
+    histories, task_changes,
 };
 
 /// The snapshots around one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptSpan {
+    /// The snapshot before it.
     pub before: Oid,
+    /// The snapshot after it.
     pub after: Oid,
 }
 
 impl AttemptSpan {
     /// The attempts of which both snapshots are kept, in the order of `kept`.
     #[must_use]
-    pub fn of(kept: &[KeptSnapshot]) -> Vec<Self> {
-        let before = kept.iter().filter(|one| one.side == Side::Before);
+    pub fn of(kept: &[StoredSnapshot]) -> Vec<Self> {
+        let before = kept.iter().filter(|one| one.side == SnapshotSide::Before);
         before
             .filter_map(|before| {
-                let is_after =
-                    |one: &&KeptSnapshot| one.side == Side::After && one.name == before.name;
+                let is_after = |one: &&StoredSnapshot| {
+                    one.side == SnapshotSide::After && one.name == before.name
+                };
                 kept.iter().find(is_after).map(|after| Self {
                     before: before.oid.clone(),
                     after: after.oid.clone(),
@@ -47,30 +51,36 @@ impl AttemptSpan {
 
 /// What became of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undone {
+pub enum UndoOutcome {
     /// The paths are as they were before the task. `kept` holds those that somebody saved
     /// at this very moment.
     Restored {
+        /// The restored paths.
         paths: Vec<RelPath>,
+        /// The paths that were not restored.
         kept: Vec<UndoConflict>,
     },
     /// Something would have been lost; nothing was changed.
     Conflicts(Vec<UndoConflict>),
 }
 
+/// Why an undo failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
+    /// The current state could not be recorded.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// The file system refused.
     #[error(transparent)]
     Step(#[from] StepError),
 }
 
 /// What has to be done to the work tree.
 #[derive(Debug, Default)]
-struct Orders {
+struct UndoPlan {
     remove: BTreeSet<RelPath>,
     restore: BTreeMap<RelPath, Entry>,
     conflicts: Vec<UndoConflict>,
@@ -90,66 +100,66 @@ impl Snapshots {
         disk: &dyn Disk,
         attempts: &[AttemptSpan],
         except: &BTreeSet<RelPath>,
-    ) -> Result<Undone, UndoError> {
+    ) -> Result<UndoOutcome, UndoError> {
         let git = self.git().clone();
-        let stories = git.stories(attempts, except)?;
+        let histories = git.histories(attempts, except)?;
         // Seen before the snapshot of this moment: a file that still looks like this when it
         // is replaced holds what the snapshot holds.
-        let sightings = Sightings::of(git.root(), stories.keys());
-        let now = self.now(stories.keys())?;
-        let mut orders = Orders::default();
-        for (path, story) in &stories {
-            let verdict = judge(story, now.get(path).unwrap_or(&Now::Nothing));
-            orders.add(path, verdict);
+        let stamps = FileStamps::of(git.root(), histories.keys());
+        let now = self.now(histories.keys())?;
+        let mut plan = UndoPlan::default();
+        for (path, history) in &histories {
+            let action = decide(history, now.get(path).unwrap_or(&CurrentState::Nothing));
+            plan.add(path, action);
         }
-        orders.find_obstacles(git.root());
-        if !orders.conflicts.is_empty() {
-            return Ok(Undone::Conflicts(orders.conflicts));
+        plan.find_obstacles(git.root());
+        if !plan.conflicts.is_empty() {
+            return Ok(UndoOutcome::Conflicts(plan.conflicts));
         }
-        self.carry_out(disk, &sightings, orders)
+        self.apply(disk, &stamps, plan)
     }
 
     /// What stands at these paths at this moment.
     fn now<'a>(
         &mut self,
         paths: impl Iterator<Item = &'a RelPath>,
-    ) -> Result<BTreeMap<RelPath, Now>, UndoError> {
+    ) -> Result<BTreeMap<RelPath, CurrentState>, UndoError> {
         let (tree, warnings) = self.work_tree()?;
         let entries = self.git().entries(&tree)?;
         let unknown: BTreeSet<&RelPath> = warnings.iter().map(|warning| &warning.path).collect();
         let now = paths.map(|path| {
             let now = match entries.get(path) {
-                _ if unknown.contains(path) => Now::Unknown,
-                Some(entry) => Now::Entry(entry.clone()),
-                None if is_file(&path.under(self.git().root())) => Now::Unknown,
-                None => Now::Nothing,
+                _ if unknown.contains(path) => CurrentState::Unknown,
+                Some(entry) => CurrentState::Entry(entry.clone()),
+                None if is_file(&path.under(self.git().root())) => CurrentState::Unknown,
+                None => CurrentState::Nothing,
             };
             (path.clone(), now)
         });
         Ok(now.collect())
     }
 
-    fn carry_out(
+    fn apply(
         &self,
         disk: &dyn Disk,
-        sightings: &Sightings,
-        orders: Orders,
-    ) -> Result<Undone, UndoError> {
-        let mut restoring = Restoring::begin(disk, self.git().root(), self.scratch(), sightings)?;
-        self.check_out(&orders.restore, restoring.drafts())?;
-        for path in orders.remove.iter().rev() {
-            restoring.remove(path)?;
+        stamps: &FileStamps,
+        plan: UndoPlan,
+    ) -> Result<UndoOutcome, UndoError> {
+        let mut restorer = Restorer::begin(disk, self.git().root(), self.scratch(), stamps)?;
+        self.check_out(&plan.restore, restorer.drafts())?;
+        for path in plan.remove.iter().rev() {
+            restorer.remove(path)?;
         }
-        for path in orders.restore.keys() {
-            restoring.replace(path)?;
+        for path in plan.restore.keys() {
+            restorer.replace(path)?;
         }
-        let kept = restoring.end();
+        let kept = restorer.end();
         let is_kept = |path: &RelPath| kept.iter().any(|conflict| conflict.path == *path);
-        let mut paths: Vec<RelPath> = orders.remove.into_iter().collect();
-        paths.extend(orders.restore.into_keys());
+        let mut paths: Vec<RelPath> = plan.remove.into_iter().collect();
+        paths.extend(plan.restore.into_keys());
         paths.retain(|path| !is_kept(path));
         paths.sort();
-        Ok(Undone::Restored { paths, kept })
+        Ok(UndoOutcome::Restored { paths, kept })
     }
 
     /// Lets git write the files into a folder aside, as it would write them into the tree.
@@ -175,18 +185,18 @@ impl Snapshots {
             .filters(self.filters())
             .stdin_paths(entries.keys());
         self.git().ask(call)?;
-        fs::remove_file(&index).doing("remove", &index)?;
+        fs::remove_file(&index).context("remove", &index)?;
         Ok(())
     }
 }
 
-impl Orders {
-    fn add(&mut self, path: &RelPath, verdict: Verdict) {
-        match verdict {
-            Verdict::AlreadyThere => {}
-            Verdict::Remove => drop(self.remove.insert(path.clone())),
-            Verdict::Restore(entry) => drop(self.restore.insert(path.clone(), entry)),
-            Verdict::Keep(why) => self.conflicts.push(UndoConflict {
+impl UndoPlan {
+    fn add(&mut self, path: &RelPath, action: UndoAction) {
+        match action {
+            UndoAction::AlreadyThere => {}
+            UndoAction::Remove => drop(self.remove.insert(path.clone())),
+            UndoAction::Restore(entry) => drop(self.restore.insert(path.clone(), entry)),
+            UndoAction::Keep(why) => self.conflicts.push(UndoConflict {
                 path: path.clone(),
                 why,
             }),
@@ -201,7 +211,7 @@ impl Orders {
             .filter(|path| self.is_blocked(root, path))
             .map(|path| UndoConflict {
                 path: path.clone(),
-                why: WhyKept::InTheWay,
+                why: ConflictReason::InTheWay,
             })
             .collect();
         self.conflicts.extend(blocked);
@@ -252,31 +262,25 @@ impl Git {
         attempts: &[AttemptSpan],
         except: &BTreeSet<RelPath>,
     ) -> Result<Vec<TaskChange>, GitError> {
-        Ok(task_changes(self.stories(attempts, except)?))
+        Ok(task_changes(self.histories(attempts, except)?))
     }
 
-    fn stories(
+    fn histories(
         &self,
         attempts: &[AttemptSpan],
         except: &BTreeSet<RelPath>,
-    ) -> Result<BTreeMap<RelPath, Story>, GitError> {
+    ) -> Result<BTreeMap<RelPath, PathHistory>, GitError> {
         let changes = attempts
             .iter()
             .map(|span| self.raw_changes(&span.before, &span.after));
         let changes = changes.collect::<Result<Vec<_>, _>>()?;
-        Ok(stories(changes, except))
+        Ok(histories(changes, except))
     }
 
     /// Everything a tree holds.
     fn entries(&self, tree: &Oid) -> Result<BTreeMap<RelPath, Entry>, GitError> {
         let call = Invocation::reading("ls-tree").args(["-r", "-z", "--full-tree", tree.as_str()]);
-        let doing = call.subcommand();
-        let answer = self.ask(call)?;
-        answer
-            .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty())
-            .map(|line| parse_entry(line).ok_or_else(|| GitError::not_understood(doing)))
-            .collect()
+        self.ask_parsed(call, |answer| records(answer).map(parse_entry).collect())
     }
 }
 

@@ -10,12 +10,15 @@ use super::raw_diff::{Entry, Mode, RawChange};
 /// A path whose change cannot be taken back without losing something else.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UndoConflict {
+    /// The path.
     pub path: RelPath,
-    pub why: WhyKept,
+    /// The reason.
+    pub why: ConflictReason,
 }
 
+/// Why a path was kept as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WhyKept {
+pub enum ConflictReason {
     /// It is not what the task's last attempt left.
     ChangedSince,
     /// Somebody else changed it between two attempts of the task.
@@ -33,12 +36,12 @@ pub enum WhyKept {
 impl fmt::Display for UndoConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            WhyKept::ChangedSince => "was changed after the task",
-            WhyKept::ChangedBetween => "was changed by somebody else between two attempts",
-            WhyKept::ChangedMeanwhile => "was saved just now",
-            WhyKept::InTheWay => "has something else in its place",
-            WhyKept::Unknown => "is not part of the snapshots",
-            WhyKept::Repository => "is a repository of its own",
+            ConflictReason::ChangedSince => "was changed after the task",
+            ConflictReason::ChangedBetween => "was changed by somebody else between two attempts",
+            ConflictReason::ChangedMeanwhile => "was saved just now",
+            ConflictReason::InTheWay => "has something else in its place",
+            ConflictReason::Unknown => "is not part of the snapshots",
+            ConflictReason::Repository => "is a repository of its own",
         };
         write!(f, "{} {why}", self.path)
     }
@@ -46,7 +49,7 @@ impl fmt::Display for UndoConflict {
 
 /// What the attempts of a task made of one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Story {
+pub(super) struct PathHistory {
     before: Option<Entry>,
     after: Option<Entry>,
     /// An attempt found it other than the one before had left it.
@@ -54,49 +57,50 @@ pub(super) struct Story {
 }
 
 /// Joins what each attempt changed, in their order.
-pub(super) fn stories(
+pub(super) fn histories(
     attempts: impl IntoIterator<Item = Vec<RawChange>>,
     except: &BTreeSet<RelPath>,
-) -> BTreeMap<RelPath, Story> {
-    let mut stories: BTreeMap<RelPath, Story> = BTreeMap::new();
+) -> BTreeMap<RelPath, PathHistory> {
+    let mut histories: BTreeMap<RelPath, PathHistory> = BTreeMap::new();
     let changes = attempts.into_iter().flatten();
     for change in changes.filter(|change| !except.contains(&change.path)) {
-        let story = stories.entry(change.path).or_insert_with(|| Story {
+        let history = histories.entry(change.path).or_insert_with(|| PathHistory {
             before: change.old.clone(),
             after: change.old.clone(),
             interrupted: false,
         });
         // Whoever put it back to what it was before the task lost nothing that is to stay.
-        let is_as_before = change.old == story.before;
-        story.interrupted = !is_as_before && (story.interrupted || story.after != change.old);
-        story.after = change.new;
+        let is_as_before = change.old == history.before;
+        history.interrupted = !is_as_before && (history.interrupted || history.after != change.old);
+        history.after = change.new;
     }
-    stories
+    histories
 }
 
 /// A path that the attempts of a task changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskChange {
+    /// The path.
     pub path: RelPath,
     /// Somebody else changed it between two attempts of the task.
     pub between: bool,
 }
 
 /// Leaves out what came back to what it was.
-pub(super) fn task_changes(stories: BTreeMap<RelPath, Story>) -> Vec<TaskChange> {
-    let changed = stories
+pub(super) fn task_changes(histories: BTreeMap<RelPath, PathHistory>) -> Vec<TaskChange> {
+    let changed = histories
         .into_iter()
-        .filter(|(_, story)| story.before != story.after);
-    let change = changed.map(|(path, story)| TaskChange {
+        .filter(|(_, history)| history.before != history.after);
+    let change = changed.map(|(path, history)| TaskChange {
         path,
-        between: story.interrupted,
+        between: history.interrupted,
     });
     change.collect()
 }
 
 /// What stands at a path now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Now {
+pub(super) enum CurrentState {
     Nothing,
     Entry(Entry),
     /// Something that the snapshot of this moment does not hold.
@@ -105,33 +109,33 @@ pub(super) enum Now {
 
 /// What to do about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum UndoAction {
     AlreadyThere,
     Restore(Entry),
     Remove,
-    Keep(WhyKept),
+    Keep(ConflictReason),
 }
 
-pub(super) fn judge(story: &Story, now: &Now) -> Verdict {
+pub(super) fn decide(history: &PathHistory, now: &CurrentState) -> UndoAction {
     let now = match now {
-        Now::Unknown => return Verdict::Keep(WhyKept::Unknown),
-        Now::Nothing => None,
-        Now::Entry(entry) => Some(entry),
+        CurrentState::Unknown => return UndoAction::Keep(ConflictReason::Unknown),
+        CurrentState::Nothing => None,
+        CurrentState::Entry(entry) => Some(entry),
     };
     let is_repository = |entry: Option<&Entry>| entry.is_some_and(|e| e.mode == Mode::Repository);
-    if now == story.before.as_ref() {
-        Verdict::AlreadyThere
-    } else if story.interrupted {
-        Verdict::Keep(WhyKept::ChangedBetween)
-    } else if now != story.after.as_ref() {
-        Verdict::Keep(WhyKept::ChangedSince)
-    } else if is_repository(now) || is_repository(story.before.as_ref()) {
-        Verdict::Keep(WhyKept::Repository)
+    if now == history.before.as_ref() {
+        UndoAction::AlreadyThere
+    } else if history.interrupted {
+        UndoAction::Keep(ConflictReason::ChangedBetween)
+    } else if now != history.after.as_ref() {
+        UndoAction::Keep(ConflictReason::ChangedSince)
+    } else if is_repository(now) || is_repository(history.before.as_ref()) {
+        UndoAction::Keep(ConflictReason::Repository)
     } else {
-        story
+        history
             .before
             .clone()
-            .map_or(Verdict::Remove, Verdict::Restore)
+            .map_or(UndoAction::Remove, UndoAction::Restore)
     }
 }
 
@@ -157,55 +161,69 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(attempts: &[Vec<RawChange>], now: Option<&str>, verdict: &Verdict) {
-        let stories = stories(attempts.iter().cloned(), &BTreeSet::new());
-        let now = now.map_or(Now::Nothing, |digit| Now::Entry(entry(digit)));
-        let story = stories.values().next().unwrap();
-        assert_eq!(judge(story, &now), *verdict);
+    fn check(attempts: &[Vec<RawChange>], now: Option<&str>, action: &UndoAction) {
+        let histories = histories(attempts.iter().cloned(), &BTreeSet::new());
+        let now = now.map_or(CurrentState::Nothing, |digit| {
+            CurrentState::Entry(entry(digit))
+        });
+        let history = histories.values().next().unwrap();
+        assert_eq!(decide(history, &now), *action);
     }
 
     #[test]
     fn several_attempts_go_back_to_before_the_first() {
         let twice = [attempt(Some("1"), Some("2")), attempt(Some("2"), Some("3"))];
-        check(&twice, Some("3"), &Verdict::Restore(entry("1")));
-        check(&twice, Some("1"), &Verdict::AlreadyThere);
-        check(&twice, Some("2"), &Verdict::Keep(WhyKept::ChangedSince));
-        check(&twice, None, &Verdict::Keep(WhyKept::ChangedSince));
+        check(&twice, Some("3"), &UndoAction::Restore(entry("1")));
+        check(&twice, Some("1"), &UndoAction::AlreadyThere);
+        check(
+            &twice,
+            Some("2"),
+            &UndoAction::Keep(ConflictReason::ChangedSince),
+        );
+        check(
+            &twice,
+            None,
+            &UndoAction::Keep(ConflictReason::ChangedSince),
+        );
     }
 
     #[test]
     fn what_was_made_goes_and_what_went_comes_back() {
-        check(&[attempt(None, Some("1"))], Some("1"), &Verdict::Remove);
-        check(&[attempt(None, Some("1"))], None, &Verdict::AlreadyThere);
+        check(&[attempt(None, Some("1"))], Some("1"), &UndoAction::Remove);
+        check(&[attempt(None, Some("1"))], None, &UndoAction::AlreadyThere);
         check(
             &[attempt(Some("1"), None)],
             None,
-            &Verdict::Restore(entry("1")),
+            &UndoAction::Restore(entry("1")),
         );
     }
 
     #[test]
     fn an_edit_between_two_attempts_is_not_lost() {
         let edited = [attempt(Some("1"), Some("2")), attempt(Some("9"), Some("3"))];
-        check(&edited, Some("3"), &Verdict::Keep(WhyKept::ChangedBetween));
+        check(
+            &edited,
+            Some("3"),
+            &UndoAction::Keep(ConflictReason::ChangedBetween),
+        );
     }
 
     #[test]
     fn what_was_put_back_between_two_attempts_is_no_loss() {
         let undone = [attempt(Some("1"), Some("2")), attempt(Some("1"), Some("3"))];
-        check(&undone, Some("3"), &Verdict::Restore(entry("1")));
+        check(&undone, Some("3"), &UndoAction::Restore(entry("1")));
         let after_an_edit = [
             attempt(Some("1"), Some("2")),
             attempt(Some("9"), Some("3")),
             attempt(Some("1"), Some("4")),
         ];
-        check(&after_an_edit, Some("4"), &Verdict::Restore(entry("1")));
+        check(&after_an_edit, Some("4"), &UndoAction::Restore(entry("1")));
     }
 
     #[test]
     fn what_a_task_changed_leaves_out_what_came_back() {
         let changes = |attempts: &[Vec<RawChange>]| {
-            task_changes(stories(attempts.iter().cloned(), &BTreeSet::new()))
+            task_changes(histories(attempts.iter().cloned(), &BTreeSet::new()))
         };
         let change = |between| TaskChange {
             path: RelPath::new(*b"f").unwrap(),
@@ -226,10 +244,16 @@ mod tests {
         for entry in repository.iter_mut().flat_map(|c| [&mut c.old, &mut c.new]) {
             entry.as_mut().unwrap().mode = Mode::Repository;
         }
-        let stories = stories([repository], &BTreeSet::new());
-        let story = stories.values().next().unwrap();
-        let now = Now::Entry(story.after.clone().unwrap());
-        assert_eq!(judge(story, &now), Verdict::Keep(WhyKept::Repository));
-        assert_eq!(judge(story, &Now::Unknown), Verdict::Keep(WhyKept::Unknown));
+        let histories = histories([repository], &BTreeSet::new());
+        let history = histories.values().next().unwrap();
+        let now = CurrentState::Entry(history.after.clone().unwrap());
+        assert_eq!(
+            decide(history, &now),
+            UndoAction::Keep(ConflictReason::Repository)
+        );
+        assert_eq!(
+            decide(history, &CurrentState::Unknown),
+            UndoAction::Keep(ConflictReason::Unknown)
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use regreen_workspace::{RealDisk, WhyInPlace, Written};
+use regreen_workspace::{InPlaceReason, RealDisk, WriteMethod};
 
 use crate::folder::{DONE, Folder, OPEN, tick};
 
@@ -53,6 +53,6 @@ fn inside_the_mount_namespace() {
     let edited = tick(&RealDisk, Path::new(&place)).unwrap();
     assert_eq!(
         edited.written,
-        Written::InPlace(WhyInPlace::ExchangeNotPossible)
+        WriteMethod::InPlace(InPlaceReason::ExchangeNotPossible)
     );
 }

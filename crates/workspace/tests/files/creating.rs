@@ -2,8 +2,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use regreen_workspace::{
-    AsideError, Call, CreateFileError, FaultyDisk, Operation, RealDisk, Verdict, create_dir_all,
-    create_file, move_aside,
+    Call, CallOutcome, CreateFileError, FaultyDisk, MoveAsideError, Operation, RealDisk,
+    create_dir_all, create_file, move_aside,
 };
 use rustix::io::Errno;
 
@@ -41,7 +41,7 @@ fn a_file_made_by_somebody_else_at_the_last_moment_stands() {
         if call.operation == Operation::RenameNew {
             fs::write(&path, "theirs").unwrap();
         }
-        Verdict::Pass
+        CallOutcome::Pass
     });
     let error = create_file(&disk, &path, "ours").unwrap_err();
     assert!(matches!(error, CreateFileError::AlreadyExists { .. }));
@@ -73,7 +73,7 @@ fn files_moved_aside_are_numbered_and_never_replaced() {
     assert_eq!(fs::read_to_string(first).unwrap(), OPEN);
     assert_eq!(fs::read_to_string(second).unwrap(), "second");
     let gone = move_aside(&RealDisk, &folder.tasks()).unwrap_err();
-    assert!(matches!(gone, AsideError::NotFound { .. }), "{gone}");
+    assert!(matches!(gone, MoveAsideError::NotFound { .. }), "{gone}");
 }
 
 /// NFS knows no rename flags; shared folders of virtual machines no hard links either.
@@ -82,9 +82,9 @@ fn poorer_file_systems_create_and_move_aside_without_replacing_as_well() {
     for links in [true, false] {
         let folder = Folder::new();
         let disk = FaultyDisk::new(RealDisk, |call: Call| match call.operation {
-            Operation::RenameNew => Verdict::Fail(Errno::INVAL.into()),
-            Operation::Link if !links => Verdict::Fail(Errno::PERM.into()),
-            _ => Verdict::Pass,
+            Operation::RenameNew => CallOutcome::Fail(Errno::INVAL.into()),
+            Operation::Link if !links => CallOutcome::Fail(Errno::PERM.into()),
+            _ => CallOutcome::Pass,
         });
         create_file(&disk, &folder.path("new.md"), "text").unwrap();
         fs::write(folder.path("new.md.corrupt-1"), "older").unwrap();

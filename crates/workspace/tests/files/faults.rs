@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 
 use regreen_workspace::{
-    Call, CreateFileError, Disk, FaultyDisk, RealDisk, Verdict, create_file, move_aside,
+    Call, CallOutcome, CreateFileError, Disk, FaultyDisk, RealDisk, create_file, move_aside,
 };
 use rustix::io::Errno;
 
@@ -31,25 +31,25 @@ impl Fault {
         ERRORS.into_iter().map(Fault::Fail).chain([Fault::Stop])
     }
 
-    fn verdict(self) -> Verdict {
+    fn verdict(self) -> CallOutcome {
         match self {
-            Fault::Fail(errno) => Verdict::Fail(io::Error::from(errno)),
-            Fault::Stop => Verdict::Stop,
+            Fault::Fail(errno) => CallOutcome::Fail(io::Error::from(errno)),
+            Fault::Stop => CallOutcome::Stop,
         }
     }
 
-    fn at(self, place: usize, call: Call) -> Verdict {
+    fn at(self, place: usize, call: Call) -> CallOutcome {
         if call.index == place {
             self.verdict()
         } else {
-            Verdict::Pass
+            CallOutcome::Pass
         }
     }
 }
 
 /// How many calls the operation makes when nothing goes wrong.
 fn count_calls(operation: impl FnOnce(&dyn Disk)) -> usize {
-    let disk = FaultyDisk::new(RealDisk, |_| Verdict::Pass);
+    let disk = FaultyDisk::new(RealDisk, |_| CallOutcome::Pass);
     operation(&disk);
     disk.calls()
 }

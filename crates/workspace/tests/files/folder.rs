@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use regreen_workspace::{Disk, EditFileError, Edited, edit_file};
+use regreen_workspace::{Disk, EditFileError, EditReport, edit_file};
 use tempfile::TempDir;
 
 pub(crate) const OPEN: &str = "# Plan\n\n- [ ] 1.1 Build it\n";
@@ -76,7 +76,7 @@ impl Folder {
         save_by_rename(&self.tasks(), text);
     }
 
-    pub(crate) fn tick(&self, disk: &dyn Disk) -> Result<Edited, EditFileError<Infallible>> {
+    pub(crate) fn tick(&self, disk: &dyn Disk) -> Result<EditReport, EditFileError<Infallible>> {
         tick(disk, &self.tasks())
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn ticked(text: &str) -> String {
     text.replace("- [ ] 1.1", "- [x] 1.1")
 }
 
-pub(crate) fn tick(disk: &dyn Disk, path: &Path) -> Result<Edited, EditFileError<Infallible>> {
+pub(crate) fn tick(disk: &dyn Disk, path: &Path) -> Result<EditReport, EditFileError<Infallible>> {
     edit_file(disk, path, |text| {
         Ok(Some(ticked(text)).filter(|new| new != text))
     })

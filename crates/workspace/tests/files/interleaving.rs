@@ -7,7 +7,7 @@ use std::io::Write;
 
 use proptest::prelude::*;
 use regreen_workspace::{
-    Call, EditFileError, FaultyDisk, MAX_REFUSALS, Operation, RealDisk, Verdict,
+    Call, CallOutcome, EditFileError, FaultyDisk, MAX_REFUSALS, Operation, RealDisk,
 };
 
 use crate::folder::{DONE, Folder, OPEN, ticked, version};
@@ -41,7 +41,7 @@ fn check(places: &BTreeSet<usize>, saving: Saving) {
             saving.save(&folder, &version(call.index));
             last.set(Some(call.index));
         }
-        Verdict::Pass
+        CallOutcome::Pass
     });
     match folder.tick(&disk) {
         Ok(edited) => assert!(edited.recovered.is_empty()),
@@ -90,7 +90,7 @@ fn a_save_in_place_may_begin_and_end_at_any_calls() {
                 if call.index == end {
                     finish(&open);
                 }
-                Verdict::Pass
+                CallOutcome::Pass
             });
             drop(folder.tick(&disk).unwrap());
             finish(&open);
@@ -120,7 +120,7 @@ fn a_late_write_into_the_displaced_file_is_noticed() {
             Operation::SyncFolder => finish(&open),
             _ => {}
         }
-        Verdict::Pass
+        CallOutcome::Pass
     });
     let edited = folder.tick(&disk).unwrap();
     assert_eq!(edited.refusals, 1);
@@ -153,7 +153,7 @@ fn after_three_refusals_the_file_is_the_other_sides() {
             count.set(count.get() + 1);
             folder.save(&version(count.get()));
         }
-        Verdict::Pass
+        CallOutcome::Pass
     });
     let error = folder.tick(&disk).unwrap_err();
     assert!(
@@ -173,7 +173,7 @@ fn saves_that_never_stop_end_the_edit_and_the_last_one_is_kept() {
             count.set(count.get() + 1);
             folder.save(&version(count.get()));
         }
-        Verdict::Pass
+        CallOutcome::Pass
     });
     assert!(matches!(folder.tick(&disk), Err(EditFileError::Step(_))));
     drop(folder.tick(&RealDisk).unwrap());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regreen_workspace::{
-    EditFileError, Edited, ReadError, RealDisk, WhyInPlace, Written, read_text,
+    EditFileError, EditReport, InPlaceReason, ReadError, RealDisk, WriteMethod, read_text,
 };
 
 use crate::folder::{DONE, Folder, OPEN, tick};
@@ -96,13 +96,13 @@ fn inner_in_place() {
     let Some(path) = prepared() else { return };
     assert_written(
         tick(&RealDisk, &path),
-        Written::InPlace(WhyInPlace::FolderNotWritable),
+        WriteMethod::InPlace(InPlaceReason::FolderNotWritable),
     );
 }
 
 fn assert_written(
-    edited: Result<Edited, EditFileError<std::convert::Infallible>>,
-    written: Written,
+    edited: Result<EditReport, EditFileError<std::convert::Infallible>>,
+    written: WriteMethod,
 ) {
     assert_eq!(edited.unwrap().written, written);
 }
@@ -127,7 +127,7 @@ fn inner_keeps_owner() {
     let Some(path) = prepared() else { return };
     assert_written(
         tick(&RealDisk, &path),
-        Written::InPlace(WhyInPlace::AttributesCannotBeKept),
+        WriteMethod::InPlace(InPlaceReason::AttributesCannotBeKept),
     );
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use regreen_workspace::{
-    Call, FaultyDisk, Operation, RealDisk, Recovered, Verdict, recover_leftovers,
+    Call, CallOutcome, FaultyDisk, Operation, RealDisk, RecoveredLeftover, recover_leftovers,
 };
 
 use crate::folder::{DONE, Folder, OPEN, version};
@@ -15,13 +15,13 @@ fn killed_after_displacing_a_save() -> Folder {
     let exchanged = std::cell::Cell::new(false);
     let disk = FaultyDisk::new(RealDisk, |call: Call| {
         if exchanged.get() {
-            return Verdict::Stop;
+            return CallOutcome::Stop;
         }
         if call.operation == Operation::Exchange {
             folder.save(&version(1));
             exchanged.set(true);
         }
-        Verdict::Pass
+        CallOutcome::Pass
     });
     assert!(folder.tick(&disk).is_err());
     assert_eq!(folder.text(), DONE);
@@ -33,7 +33,7 @@ fn a_save_displaced_by_a_killed_process_is_put_back() {
     let folder = killed_after_displacing_a_save();
     let recovered = recover_leftovers(&RealDisk, &folder.tasks()).unwrap();
     assert!(
-        matches!(recovered.as_slice(), [Recovered::PutBack { path }] if path.ends_with("tasks.md")),
+        matches!(recovered.as_slice(), [RecoveredLeftover::PutBack { path }] if path.ends_with("tasks.md")),
         "{recovered:?}"
     );
     assert_eq!(folder.text(), version(1));
@@ -49,7 +49,7 @@ fn a_save_displaced_by_a_killed_process_is_kept_aside_if_a_newer_one_stands() {
     assert!(
         matches!(
             edited.recovered.as_slice(),
-            [Recovered::KeptAside { path }] if path.ends_with("tasks.md.saved-2")
+            [RecoveredLeftover::KeptAside { path }] if path.ends_with("tasks.md.saved-2")
         ),
         "{:?}",
         edited.recovered
@@ -65,7 +65,7 @@ fn a_save_is_kept_aside_if_the_file_itself_is_gone() {
     let recovered = recover_leftovers(&RealDisk, &folder.tasks()).unwrap();
     assert!(matches!(
         recovered.as_slice(),
-        [Recovered::KeptAside { .. }]
+        [RecoveredLeftover::KeptAside { .. }]
     ));
     assert_eq!(folder.kept_aside(), [version(1)]);
 }
@@ -76,9 +76,9 @@ fn recovery_may_itself_be_killed_at_any_call() {
         let folder = killed_after_displacing_a_save();
         let disk = FaultyDisk::new(RealDisk, |call: Call| {
             if call.index == stop_at {
-                Verdict::Stop
+                CallOutcome::Stop
             } else {
-                Verdict::Pass
+                CallOutcome::Pass
             }
         });
         let _ = recover_leftovers(&disk, &folder.tasks());
@@ -92,11 +92,14 @@ fn recovery_may_itself_be_killed_at_any_call() {
 fn a_leftover_that_resists_is_reported_and_stays() {
     let folder = killed_after_displacing_a_save();
     let disk = FaultyDisk::new(RealDisk, |call: Call| match call.operation {
-        Operation::Exchange => Verdict::Fail(std::io::ErrorKind::PermissionDenied.into()),
-        _ => Verdict::Pass,
+        Operation::Exchange => CallOutcome::Fail(std::io::ErrorKind::PermissionDenied.into()),
+        _ => CallOutcome::Pass,
     });
     let recovered = recover_leftovers(&disk, &folder.tasks()).unwrap();
-    assert!(matches!(recovered.as_slice(), [Recovered::Stuck { .. }]));
+    assert!(matches!(
+        recovered.as_slice(),
+        [RecoveredLeftover::Stuck { .. }]
+    ));
     assert!(folder.has_temps());
 }
 

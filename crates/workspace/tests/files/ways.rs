@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use regreen_workspace::{
-    Call, EditFileError, FaultyDisk, Operation, ReadError, RealDisk, Verdict, WhyInPlace, Written,
-    edit_file,
+    Call, CallOutcome, EditFileError, FaultyDisk, InPlaceReason, Operation, ReadError, RealDisk,
+    WriteMethod, edit_file,
 };
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
@@ -16,7 +16,7 @@ use crate::folder::{DONE, Folder, tick};
 fn an_ordinary_file_is_written_by_exchange() {
     let folder = Folder::new();
     let edited = folder.tick(&RealDisk).unwrap();
-    assert_eq!(edited.written, Written::ByExchange);
+    assert_eq!(edited.written, WriteMethod::ByExchange);
     assert_eq!(folder.text(), DONE);
     assert_eq!(folder.names(), ["tasks.md"]);
 }
@@ -25,11 +25,14 @@ fn an_ordinary_file_is_written_by_exchange() {
 fn an_edit_with_nothing_to_do_touches_nothing() {
     let folder = Folder::with(DONE);
     let before = fs::metadata(folder.tasks()).unwrap();
-    assert_eq!(folder.tick(&RealDisk).unwrap().written, Written::Nothing);
+    assert_eq!(
+        folder.tick(&RealDisk).unwrap().written,
+        WriteMethod::Nothing
+    );
     let same = edit_file(&RealDisk, &folder.tasks(), |text| {
         Ok::<_, std::io::Error>(Some(text.to_owned()))
     });
-    assert_eq!(same.unwrap().written, Written::Nothing);
+    assert_eq!(same.unwrap().written, WriteMethod::Nothing);
     let after = fs::metadata(folder.tasks()).unwrap();
     assert_eq!(
         (before.ino(), before.mtime_nsec()),
@@ -66,7 +69,10 @@ fn mode_and_extended_attributes_stay() {
     let path = folder.tasks();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let noted = rustix::fs::setxattr(&path, c"user.note", b"mine", XattrFlags::empty());
-    assert_eq!(folder.tick(&RealDisk).unwrap().written, Written::ByExchange);
+    assert_eq!(
+        folder.tick(&RealDisk).unwrap().written,
+        WriteMethod::ByExchange
+    );
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o640);
     if noted.is_ok() {
         let mut value = [0; 8];
@@ -82,7 +88,10 @@ fn a_chain_of_links_stays_and_the_file_at_its_end_is_edited() {
     fs::rename(folder.tasks(), folder.path("real/plan.md")).unwrap();
     symlink("real/plan.md", folder.path("middle")).unwrap();
     symlink("middle", folder.tasks()).unwrap();
-    assert_eq!(folder.tick(&RealDisk).unwrap().written, Written::ByExchange);
+    assert_eq!(
+        folder.tick(&RealDisk).unwrap().written,
+        WriteMethod::ByExchange
+    );
     assert!(fs::symlink_metadata(folder.tasks()).unwrap().is_symlink());
     assert!(
         fs::symlink_metadata(folder.path("middle"))
@@ -113,7 +122,10 @@ fn a_file_with_two_names_keeps_both() {
     let folder = Folder::new();
     fs::hard_link(folder.tasks(), folder.path("same.md")).unwrap();
     let edited = folder.tick(&RealDisk).unwrap();
-    assert_eq!(edited.written, Written::InPlace(WhyInPlace::OtherNames));
+    assert_eq!(
+        edited.written,
+        WriteMethod::InPlace(InPlaceReason::OtherNames)
+    );
     assert_eq!(fs::read_to_string(folder.path("same.md")).unwrap(), DONE);
 }
 
@@ -126,25 +138,25 @@ fn a_shorter_text_in_place_leaves_no_tail() {
     });
     assert_eq!(
         edited.unwrap().written,
-        Written::InPlace(WhyInPlace::OtherNames)
+        WriteMethod::InPlace(InPlaceReason::OtherNames)
     );
     assert_eq!(folder.text(), "short");
 }
 
 /// Lets every call of one operation fail, as a file system that does not know it does.
-fn without(operation: Operation, errno: Errno) -> impl Fn(Call) -> Verdict {
+fn without(operation: Operation, errno: Errno) -> impl Fn(Call) -> CallOutcome {
     move |call| {
         if call.operation == operation {
-            Verdict::Fail(errno.into())
+            CallOutcome::Fail(errno.into())
         } else {
-            Verdict::Pass
+            CallOutcome::Pass
         }
     }
 }
 
 #[test]
 fn where_exchange_is_impossible_the_file_is_written_in_place() {
-    let exchange = WhyInPlace::ExchangeNotPossible;
+    let exchange = InPlaceReason::ExchangeNotPossible;
     let cases = [
         (Operation::Exchange, Errno::BUSY, exchange),
         (Operation::Exchange, Errno::XDEV, exchange),
@@ -156,27 +168,27 @@ fn where_exchange_is_impossible_the_file_is_written_in_place() {
         (
             Operation::CreateNew,
             Errno::ACCESS,
-            WhyInPlace::FolderNotWritable,
+            InPlaceReason::FolderNotWritable,
         ),
         (
             Operation::CreateNew,
             Errno::PERM,
-            WhyInPlace::FolderNotWritable,
+            InPlaceReason::FolderNotWritable,
         ),
         (
             Operation::CreateNew,
             Errno::ROFS,
-            WhyInPlace::FolderNotWritable,
+            InPlaceReason::FolderNotWritable,
         ),
         (
             Operation::CreateNew,
             Errno::NAMETOOLONG,
-            WhyInPlace::FolderNotWritable,
+            InPlaceReason::FolderNotWritable,
         ),
         (
             Operation::KeepAttributes,
             Errno::PERM,
-            WhyInPlace::AttributesCannotBeKept,
+            InPlaceReason::AttributesCannotBeKept,
         ),
     ];
     for (operation, errno, why) in cases {
@@ -185,7 +197,7 @@ fn where_exchange_is_impossible_the_file_is_written_in_place() {
         let edited = folder.tick(&disk).unwrap();
         assert_eq!(
             edited.written,
-            Written::InPlace(why),
+            WriteMethod::InPlace(why),
             "{operation:?} {errno}"
         );
         assert_eq!(folder.text(), DONE);
@@ -215,9 +227,9 @@ fn a_failed_write_in_place_brings_the_old_text_back() {
         let failed = std::cell::Cell::new(false);
         let disk = FaultyDisk::new(RealDisk, |call: Call| {
             if call.operation == operation && !failed.replace(true) {
-                return Verdict::Fail(Errno::NOSPC.into());
+                return CallOutcome::Fail(Errno::NOSPC.into());
             }
-            Verdict::Pass
+            CallOutcome::Pass
         });
         assert!(folder.tick(&disk).is_err());
         assert_eq!(folder.text(), before, "{operation:?}");
@@ -228,7 +240,7 @@ fn a_failed_write_in_place_brings_the_old_text_back() {
 fn file_systems_that_cannot_sync_folders_are_no_obstacle() {
     let folder = Folder::new();
     let disk = FaultyDisk::new(RealDisk, without(Operation::SyncFolder, Errno::INVAL));
-    assert_eq!(folder.tick(&disk).unwrap().written, Written::ByExchange);
+    assert_eq!(folder.tick(&disk).unwrap().written, WriteMethod::ByExchange);
 }
 
 #[test]

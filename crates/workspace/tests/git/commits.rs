@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use regreen_workspace::{
-    CommitError, CommitOutcome, CommitRequest, Committed, GitError, NewCommit, RelPath, WhyLeft,
+    CommitError, CommitOutcome, CommitReport, CommitRequest, GitError, NewCommit, RelPath,
+    SkipReason,
 };
 
 use crate::repo::{Repo, assert_untouched, rel};
@@ -23,12 +24,12 @@ pub(crate) fn request(repo: &Repo, names: &[&str]) -> CommitRequest {
     }
 }
 
-pub(crate) fn commit(repo: &Repo, request: &CommitRequest) -> Committed {
+pub(crate) fn commit(repo: &Repo, request: &CommitRequest) -> CommitReport {
     repo.open().commit(request, &repo.scratch()).unwrap()
 }
 
 #[track_caller]
-pub(crate) fn made(committed: &Committed) -> &NewCommit {
+pub(crate) fn made(committed: &CommitReport) -> &NewCommit {
     match &committed.outcome {
         CommitOutcome::Made(made) => made,
         other => panic!("{other:?}"),
@@ -99,11 +100,11 @@ fn what_was_dirty_before_stays_and_is_named_but_the_specs_files_go() {
     made(&done);
     assert_eq!(committed(&repo), "M code\nM specs/x/tasks.md\n");
     let left: Vec<_> = done
-        .left_alone
+        .skipped
         .iter()
         .map(|one| (&one.path, one.why))
         .collect();
-    assert_eq!(left, [(&rel("dirty"), WhyLeft::DirtyBefore)]);
+    assert_eq!(left, [(&rel("dirty"), SkipReason::DirtyBefore)]);
     assert_eq!(repo.status(), " M dirty\n");
 }
 
@@ -119,7 +120,7 @@ fn ignored_files_and_repositories_inside_are_not_committed() {
     let done = commit(&repo, &asked);
     made(&done);
     assert_eq!(committed(&repo), "A .gitignore\n");
-    let left: Vec<String> = done.left_alone.iter().map(ToString::to_string).collect();
+    let left: Vec<String> = done.skipped.iter().map(ToString::to_string).collect();
     assert_eq!(
         left,
         ["inner was not committed: it is a repository of its own"]

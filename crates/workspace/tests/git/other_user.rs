@@ -10,7 +10,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use regreen_workspace::{
-    CommitRequest, Git, GitError, NotExact, PlainRunner, SnapshotLimits, Snapshots, WhyLeft,
+    CommitRequest, Git, GitError, OmissionReason, PlainRunner, SkipReason, SnapshotLimits,
+    Snapshots,
 };
 
 use crate::commits::paths;
@@ -89,12 +90,15 @@ fn inner_unreadable() {
     let snapshot = snapshots.take_before(&attempt(1), moment()).unwrap();
     let listed = run_git(&root, &["ls-tree", "--name-only", snapshot.oid.as_str()]);
     assert_eq!(listed, "f\nwas-readable\n");
-    let why: Vec<NotExact> = snapshot
+    let why: Vec<OmissionReason> = snapshot
         .warnings
         .iter()
         .map(|warning| warning.why)
         .collect();
-    assert_eq!(why, [NotExact::Unreadable, NotExact::Unreadable]);
+    assert_eq!(
+        why,
+        [OmissionReason::Unreadable, OmissionReason::Unreadable]
+    );
 
     let request = CommitRequest {
         key: "k".to_owned(),
@@ -104,9 +108,9 @@ fn inner_unreadable() {
         spec_files: paths(&[]),
         parent: git.head().unwrap(),
     };
-    let left = git.commit(&request, &scratch).unwrap().left_alone;
-    let why: Vec<WhyLeft> = left.iter().map(|one| one.why).collect();
-    assert_eq!(why, [WhyLeft::Unreadable]);
+    let left = git.commit(&request, &scratch).unwrap().skipped;
+    let why: Vec<SkipReason> = left.iter().map(|one| one.why).collect();
+    assert_eq!(why, [SkipReason::Unreadable]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use regreen_workspace::{NotExact, SnapshotLimits, Snapshots};
+use regreen_workspace::{OmissionReason, SnapshotLimits, Snapshots};
 
 use crate::repo::{Repo, around, attempt, changes, moment};
 
@@ -184,12 +184,12 @@ fn files_too_large_are_left_out_and_named() {
     let mut snapshots = Snapshots::new(repo.open(), &repo.scratch(), limits);
     let snapshot = snapshots.take_before(&attempt(1), moment()).unwrap();
     assert_eq!(repo.files_of(&snapshot.oid), ["f"]);
-    let why: Vec<NotExact> = snapshot
+    let why: Vec<OmissionReason> = snapshot
         .warnings
         .iter()
         .map(|warning| warning.why)
         .collect();
-    assert_eq!(why, [NotExact::TooLarge { bytes: 2000 }]);
+    assert_eq!(why, [OmissionReason::TooLarge { bytes: 2000 }]);
 }
 
 #[test]

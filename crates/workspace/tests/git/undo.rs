@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use regreen_workspace::{AttemptSpan, Call, FaultyDisk, RealDisk, Snapshots, Undone, Verdict};
+use regreen_workspace::{
+    AttemptSpan, Call, CallOutcome, FaultyDisk, RealDisk, Snapshots, UndoOutcome,
+};
 
 use crate::commits::paths;
 use crate::repo::{Repo, around, assert_untouched, rel};
@@ -11,22 +13,22 @@ fn spans(snapshots: &Snapshots) -> Vec<AttemptSpan> {
     AttemptSpan::of(&snapshots.git().snapshots(Some("r1")).unwrap())
 }
 
-fn undo(snapshots: &mut Snapshots) -> Undone {
+fn undo(snapshots: &mut Snapshots) -> UndoOutcome {
     let spans = spans(snapshots);
     snapshots.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap()
 }
 
-fn restored(names: &[&str]) -> Undone {
-    Undone::Restored {
+fn restored(names: &[&str]) -> UndoOutcome {
+    UndoOutcome::Restored {
         paths: names.iter().map(|name| rel(name)).collect(),
         kept: Vec::new(),
     }
 }
 
-fn conflicts(undone: Undone) -> Vec<String> {
+fn conflicts(undone: UndoOutcome) -> Vec<String> {
     match undone {
-        Undone::Conflicts(conflicts) => conflicts.iter().map(ToString::to_string).collect(),
-        other @ Undone::Restored { .. } => panic!("{other:?}"),
+        UndoOutcome::Conflicts(conflicts) => conflicts.iter().map(ToString::to_string).collect(),
+        other @ UndoOutcome::Restored { .. } => panic!("{other:?}"),
     }
 }
 
@@ -235,9 +237,9 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
     loop {
         let disk = FaultyDisk::new(RealDisk, |call: Call| {
             if call.index == killed_at {
-                Verdict::Stop
+                CallOutcome::Stop
             } else {
-                Verdict::Pass
+                CallOutcome::Pass
             }
         });
         let done = snapshots.undo(&disk, &spans, &BTreeSet::new()).is_ok();
@@ -245,7 +247,7 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
         let mut others = repo.snapshots();
         let second = others.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap();
         assert!(
-            matches!(second, Undone::Restored { .. }),
+            matches!(second, UndoOutcome::Restored { .. }),
             "{killed_at}: {second:?}"
         );
         assert_eq!(contents(&repo), before, "{killed_at}");
@@ -275,7 +277,7 @@ fn a_save_at_any_moment_of_an_undo_is_not_lost() {
                 if call.index == moment {
                     repo.write(path, "saved just now");
                 }
-                Verdict::Pass
+                CallOutcome::Pass
             });
             let undone = snapshots.undo(&disk, &spans, &BTreeSet::new()).unwrap();
             if disk.calls() <= moment {

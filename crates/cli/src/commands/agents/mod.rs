@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use regreen_agents::{Agent, Assignment, Known, Options, StdinPlan};
+use regreen_agents::{Agent, AgentOptions, Assignment, CodingAgent, StdinContent};
 use regreen_model::{PromptKind, TaskId};
 use regreen_workspace::{Programs, RealDisk, workspace_root};
 
@@ -36,7 +36,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
         programs.has(&RealDisk, program)
     });
     let mut page = String::new();
-    for known in Known::ALL {
+    for known in CodingAgent::ALL {
         let found = programs.find(&RealDisk, known.name());
         tell(&mut page, known, found.as_deref(), &options, &root)?;
     }
@@ -56,9 +56,9 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
 
 fn tell(
     page: &mut String,
-    known: Known,
+    known: CodingAgent,
     program: Option<&Path>,
-    options: &Options,
+    options: &AgentOptions,
     root: &Path,
 ) -> Result<(), Problem> {
     let name = known.name();
@@ -73,13 +73,13 @@ fn tell(
         output::path_from_home(program)
     );
     let _ = writeln!(page, "  login:  {}", login(known));
-    let agent = Agent::Known(known, options.clone());
+    let agent = Agent::CodingAgent(known, options.clone());
     let _ = writeln!(page, "  call:   {}\n", call(&agent, options, root));
     Ok(())
 }
 
 /// What can be seen of a login without asking anybody. Only whether it is there is looked at.
-fn login(known: Known) -> String {
+fn login(known: CodingAgent) -> String {
     let credentials = known.credentials();
     let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(variable) = credentials.variables.iter().find(is_set) {
@@ -97,7 +97,7 @@ fn login(known: Known) -> String {
 }
 
 /// The call as a person would type it.
-fn call(agent: &Agent, options: &Options, root: &Path) -> String {
+fn call(agent: &Agent, options: &AgentOptions, root: &Path) -> String {
     let Some(id) = TaskId::parse(TASK) else {
         return String::new();
     };
@@ -120,8 +120,8 @@ fn call(agent: &Agent, options: &Options, root: &Path) -> String {
     let environment: String = names.collect();
     let line = shell_words::join(&invocation.argv);
     match invocation.stdin {
-        StdinPlan::Text(_) => format!("{environment}{line} < PROMPT"),
-        StdinPlan::Empty | StdinPlan::Protocol => format!("{environment}{line}"),
+        StdinContent::Text(_) => format!("{environment}{line} < PROMPT"),
+        StdinContent::Empty | StdinContent::Protocol => format!("{environment}{line}"),
     }
 }
 

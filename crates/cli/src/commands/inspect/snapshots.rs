@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use regreen_runtime::Places;
 use regreen_store::{Attempt, AttemptKey, RunId};
-use regreen_workspace::{AttemptName, AttemptSpan, Git, GitError, KeptSnapshot, RelPath, Side};
+use regreen_workspace::{
+    AttemptName, AttemptSpan, Git, GitError, RelPath, SnapshotSide, StoredSnapshot,
+};
 
 use crate::history::TaskHistory;
 use crate::output;
@@ -20,13 +22,13 @@ pub enum Around {
 }
 
 impl Around {
-    pub fn of(kept: &[KeptSnapshot], attempt: &AttemptKey) -> Self {
+    pub fn of(kept: &[StoredSnapshot], attempt: &AttemptKey) -> Self {
         let name = AttemptName::new(attempt.run.as_str(), &attempt.task, attempt.number);
-        let find = |side: Side| {
+        let find = |side: SnapshotSide| {
             let found = kept.iter().find(|one| one.side == side && one.name == name);
             found.map(|one| one.oid.clone())
         };
-        match (find(Side::Before), find(Side::After)) {
+        match (find(SnapshotSide::Before), find(SnapshotSide::After)) {
             (Some(before), Some(after)) => Self::Both(AttemptSpan { before, after }),
             (Some(_), None) => Self::OnlyBefore,
             (None, _) => Self::Nothing,
@@ -78,7 +80,7 @@ pub fn not_ended(attempt: &Attempt) -> Problem {
 }
 
 /// The snapshots of all runs that these attempts are of.
-fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<KeptSnapshot>, Problem> {
+fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<StoredSnapshot>, Problem> {
     let runs: BTreeSet<&RunId> = attempts.iter().map(|attempt| &attempt.key.run).collect();
     let mut kept = Vec::new();
     for run in runs {

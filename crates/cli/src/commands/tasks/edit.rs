@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use regreen_documents::{Change, EditError, FixRecord, Place, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask};
-use regreen_workspace::{Edited, RealDisk, Written, edit_file, read_text, recover_leftovers};
+use regreen_workspace::{
+    EditReport, RealDisk, WriteMethod, edit_file, read_text, recover_leftovers,
+};
 
 use crate::arguments::{InsertFix, Which};
 use crate::exit::Exit;
@@ -80,11 +82,11 @@ fn write(
 }
 
 /// What people should know about how it was written.
-pub fn report(edited: &Edited) {
+pub fn report(edited: &EditReport) {
     for found in &edited.recovered {
         output::note(&found.to_string());
     }
-    if let Written::InPlace(why) = edited.written {
+    if let WriteMethod::InPlace(why) = edited.written {
         output::note(&format!(
             "written in place, without the promises of an exchange: {why}"
         ));

@@ -1,0 +1,148 @@
+use agent_client_protocol_schema::v1::{
+    ContentBlock, SessionNotification, SessionUpdate, ToolCallContent, ToolCallStatus,
+    ToolCallUpdate, ToolKind, UsageUpdate,
+};
+use regreen_model::{AgentEvent, Usage};
+use serde_json::Value;
+
+use crate::json_lines::OpenTools;
+use crate::json_lines::{micro_usd, number, text};
+use crate::message::MessageBuffer;
+use crate::trouble::{ApiError, trouble};
+
+/// So many messages one after the other, with nothing at all in between, are no work: an agent
+/// whose context is too small may make it smaller for ever.
+const MOST_MESSAGES: u32 = 8;
+
+/// What an agent does about a prompt, as its updates tell it.
+#[derive(Debug, Default)]
+pub(super) struct Updates {
+    tools: OpenTools,
+    said: MessageBuffer,
+    usage: Usage,
+    /// The message that it is saying.
+    message: Option<String>,
+    /// Messages since anything else happened.
+    messages: u32,
+}
+
+impl Updates {
+    /// What is told of the usage is all that the session has used.
+    pub(super) fn counts_whole_session(&mut self) {
+        self.usage.cumulative = true;
+    }
+
+    pub(super) fn updated(&mut self, params: Value) -> Vec<AgentEvent> {
+        let Ok(notification) = serde_json::from_value::<SessionNotification>(params) else {
+            return Vec::new();
+        };
+        match notification.update {
+            SessionUpdate::AgentMessageChunk(chunk) => {
+                let message = chunk.message_id.map(|id| id.to_string());
+                self.say(message, &chunk.content)
+            }
+            other => {
+                self.messages = 0;
+                self.besides(other)
+            }
+        }
+    }
+
+    /// All that is not said.
+    fn besides(&mut self, update: SessionUpdate) -> Vec<AgentEvent> {
+        match update {
+            SessionUpdate::ToolCall(call) => self.tool(&call.into()),
+            SessionUpdate::ToolCallUpdate(update) => self.tool(&update),
+            SessionUpdate::UsageUpdate(update) => self.spend(update).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn say(&mut self, message: Option<String>, content: &ContentBlock) -> Vec<AgentEvent> {
+        let ContentBlock::Text(piece) = content else {
+            return Vec::new();
+        };
+        if piece.text.is_empty() {
+            return Vec::new();
+        }
+        if message.is_some() && self.message != message {
+            self.message = message;
+            self.messages += 1;
+            self.said.begin("");
+        }
+        self.said.add(&piece.text);
+        let text = piece.text.clone();
+        let said = AgentEvent::Text { text };
+        [said].into_iter().chain(self.is_loop()).collect()
+    }
+
+    fn is_loop(&self) -> Option<AgentEvent> {
+        let error = ApiError {
+            word: "context_length",
+            message: "it makes its context smaller again and again, and does nothing else",
+            ..ApiError::default()
+        };
+        let found = trouble(&error).filter(|_| self.messages >= MOST_MESSAGES);
+        found.map(AgentEvent::Trouble)
+    }
+
+    /// Told as it comes: who does not come to its end has spent it all the same. What is in the
+    /// context was sent at least once; more is not known before the end. Of a session that
+    /// was loaded it was paid for before.
+    fn spend(&mut self, update: UsageUpdate) -> Option<AgentEvent> {
+        let before = self.usage;
+        if !self.usage.cumulative {
+            self.usage.input_tokens = self.usage.input_tokens.max(update.used);
+        }
+        let cost = update.cost.and_then(|cost| serde_json::to_value(cost).ok());
+        let dollars = cost.filter(|cost| text(cost, "/currency") == "USD");
+        let cost = dollars.and_then(|cost| micro_usd(&cost, "/amount"));
+        self.usage.cost_micro_usd = cost.or(self.usage.cost_micro_usd);
+        (self.usage != before).then_some(AgentEvent::Usage(self.usage))
+    }
+
+    pub(super) fn tool(&mut self, update: &ToolCallUpdate) -> Vec<AgentEvent> {
+        let (id, fields) = (update.tool_call_id.to_string(), &update.fields);
+        let is_new = !self.tools.has(&id) && fields.status != Some(ToolCallStatus::Completed);
+        let started = is_new.then(|| {
+            // What it says after this is another message.
+            self.said.begin("");
+            let title = fields.title.as_deref().unwrap_or_default();
+            self.tools.started(&id, title)
+        });
+        let ok = match fields.status {
+            Some(ToolCallStatus::Completed) => true,
+            Some(ToolCallStatus::Failed) => false,
+            _ => return started.into_iter().collect(),
+        };
+        let edited = if ok { edited(update) } else { Vec::new() };
+        let ended = self.tools.ended(&id, ok, None);
+        started.into_iter().chain(edited).chain([ended]).collect()
+    }
+
+    /// The last words, and what it all cost.
+    pub(super) fn finished(&mut self, answer: &Value) -> (String, Usage) {
+        // Gemini has a place of its own for it.
+        const QUOTA: &str = "/result/_meta/quota/token_count";
+        if let Some(usage) = answer.pointer("/result/usage") {
+            self.usage.input_tokens = number(usage, "/inputTokens");
+            self.usage.output_tokens = number(usage, "/outputTokens");
+            self.usage.cached_tokens = number(usage, "/cachedReadTokens");
+        } else if let Some(quota) = answer.pointer(QUOTA) {
+            self.usage.input_tokens = number(quota, "/input_tokens");
+            self.usage.output_tokens = number(quota, "/output_tokens");
+        }
+        (self.said.text(), self.usage)
+    }
+}
+
+fn edited(update: &ToolCallUpdate) -> Vec<AgentEvent> {
+    let fields = &update.fields;
+    let is_edit = fields.kind.is_none_or(|kind| kind == ToolKind::Edit);
+    let content = fields.content.iter().flatten().filter(|_| is_edit);
+    let files = content.filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(diff.path.to_string_lossy().into_owned()),
+        _ => None,
+    });
+    files.map(|path| AgentEvent::FileEdited { path }).collect()
+}

@@ -1,0 +1,211 @@
+//! A message that claims success and admits failure in the same breath.
+
+mod negation;
+
+use anstream::adapter::strip_str;
+
+use self::negation::is_negated;
+use crate::prose::unfenced_lines;
+
+/// What is logged when a claim is not believed.
+pub const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
+
+/// Words of a final message that say that something was not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// As the agent wrote it.
+    pub phrase: String,
+    /// 1-based, in the message.
+    pub line: usize,
+}
+
+/// The first admission outside code, negated ones ("no manual intervention needed") aside.
+#[must_use]
+pub fn contradiction(message: &str) -> Option<Contradiction> {
+    let plain: String = strip_str(message).collect();
+    let words = words(&plain);
+    (0..words.len()).find_map(|start| {
+        let end = PHRASES
+            .iter()
+            .find_map(|phrase| match_phrase(&words, start, phrase))?;
+        (!is_negated(&words, start..end)).then(|| admission(&words[start..end]))
+    })
+}
+
+fn admission(words: &[Word<'_>]) -> Contradiction {
+    let shown: Vec<&str> = words.iter().map(|word| word.shown).collect();
+    Contradiction {
+        phrase: shown.join(" "),
+        line: words.first().map_or(0, |word| word.line + 1),
+    }
+}
+
+/// One place of a phrase: the words that may stand there.
+type Place = &'static [&'static str];
+
+const REQUIRE: Place = &["require", "requires", "required", "requiring"];
+const NEED: Place = &["need", "needs", "needed", "needing"];
+const MANUAL: Place = &["manual", "manually"];
+const HUMAN: Place = &["human", "humans"];
+const CANNOT: Place = &["cannot", "can't", "couldn't"];
+const CAN: Place = &["can", "could"];
+const NOT: Place = &["not"];
+const BE: Place = &["be"];
+const COMPLETE: Place = &["complete"];
+const COMPLETED: Place = &["completed"];
+const AUTOMATED: Place = &["automated"];
+const INTERVENTION: Place = &["intervention", "interventions"];
+
+const PHRASES: &[&[Place]] = &[
+    &[REQUIRE, MANUAL],
+    &[NEED, HUMAN],
+    &[CANNOT, BE, AUTOMATED],
+    &[CAN, NOT, BE, AUTOMATED],
+    &[CANNOT, COMPLETE],
+    &[CAN, NOT, COMPLETE],
+    &[CANNOT, BE, COMPLETED],
+    &[CAN, NOT, BE, COMPLETED],
+    &[MANUAL, INTERVENTION],
+];
+
+/// Words that may stand anywhere inside a phrase: "needs a human", "requires some manual".
+const BETWEEN: &[&str] = &[
+    "a",
+    "an",
+    "any",
+    "some",
+    "the",
+    "further",
+    "additional",
+    "more",
+];
+
+/// Where the phrase that starts at `start` ends.
+fn match_phrase(words: &[Word<'_>], start: usize, phrase: &[Place]) -> Option<usize> {
+    let mut at = start;
+    for (n, place) in phrase.iter().enumerate() {
+        let mut between = 0;
+        while n > 0 && between < 2 && words.get(at)?.is_one_of(BETWEEN) {
+            at += 1;
+            between += 1;
+        }
+        let goes_on = n == 0 || words.get(at.checked_sub(1)?)?.then == Break::None;
+        if !goes_on || !words.get(at)?.is_one_of(place) {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+/// What separates a word from the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Break {
+    None,
+    Comma,
+    Colon,
+    /// A full stop, a dash, a bracket, another paragraph or list item, code in between.
+    Clause,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Word<'t> {
+    /// As written, without marks around it.
+    pub(super) shown: &'t str,
+    /// In lower case, with a straight apostrophe.
+    plain: String,
+    /// 0-based.
+    pub(super) line: usize,
+    pub(super) then: Break,
+}
+
+impl Word<'_> {
+    pub(super) fn is_one_of(&self, words: &[&str]) -> bool {
+        words.contains(&self.plain.as_str())
+    }
+
+    pub(super) fn is_not_contracted(&self) -> bool {
+        self.plain.ends_with("n't")
+    }
+}
+
+/// The words outside fences and code spans.
+pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words: Vec<Word<'_>> = Vec::new();
+    let mut next_line = 0;
+    for (n, line) in unfenced_lines(text) {
+        if n != next_line || starts_block(line) {
+            end_clause(&mut words);
+        }
+        next_line = n + 1;
+        let marks = line.bytes().filter(|byte| *byte == b'`').count();
+        for (at, piece) in line.split('`').enumerate() {
+            // What stands between two backticks is code; a lone one is just a mark.
+            if at % 2 == 1 && marks > at {
+                end_clause(&mut words);
+                continue;
+            }
+            for raw in piece.split_whitespace() {
+                push(&mut words, raw, n);
+            }
+        }
+    }
+    words
+}
+
+fn push<'t>(words: &mut Vec<Word<'t>>, raw: &'t str, line: usize) {
+    let is_part = |c: char| c.is_alphanumeric();
+    let Some(start) = raw.find(is_part) else {
+        // A dash or another mark of its own; emphasis says nothing.
+        if !raw.chars().all(|c| matches!(c, '*' | '_')) {
+            end_clause(words);
+        }
+        return;
+    };
+    let end = raw.rfind(is_part).map_or(raw.len(), |at| {
+        at + raw[at..].chars().next().map_or(0, char::len_utf8)
+    });
+    if raw[..start].contains('(') {
+        end_clause(words);
+    }
+    let shown = &raw[start..end];
+    words.push(Word {
+        shown,
+        plain: shown.to_lowercase().replace('’', "'"),
+        line,
+        then: break_of(&raw[end..]),
+    });
+}
+
+fn break_of(marks: &str) -> Break {
+    if marks.contains(['.', ';', '!', '?', ')', '—', '–', '…']) {
+        Break::Clause
+    } else if marks.contains([':', '：']) {
+        Break::Colon
+    } else if marks.contains(',') {
+        Break::Comma
+    } else {
+        Break::None
+    }
+}
+
+fn end_clause(words: &mut [Word<'_>]) {
+    if let Some(last) = words.last_mut() {
+        last.then = Break::Clause;
+    }
+}
+
+/// A line that does not go on with the sentence before it.
+fn starts_block(line: &str) -> bool {
+    let text = line.trim_start();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text.is_empty()
+        || text.starts_with(['#', '>', '|', '•'])
+        || ["- ", "* ", "+ "]
+            .iter()
+            .any(|bullet| text.starts_with(bullet))
+        || (digits > 0 && text[digits..].starts_with(['.', ')']))
+}
+
+#[cfg(test)]
+mod tests;

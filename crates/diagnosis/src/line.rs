@@ -1,0 +1,276 @@
+//! What tools and log collectors put before a message: time stamps, service names, log
+//! levels, list marks. The same message is the same message with or without them.
+
+use crate::rules::lazy_regex::LazyRegex;
+
+/// One piece of decoration at the beginning of a line.
+const PIECES: &str = r#"(?x)^(?:
+    \s+
+  | \[?\d{4}-\d\d-\d\d[T\x20]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d|\x20(?:UTC|GMT|CES?T))?\]?\s* # dates
+  | \[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s+                             # times
+  | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s  # syslog
+  | \[\d{1,8}\]\s+                                                  # process or line numbers
+  | \#\d+\s+(?:\d+\.\d+\s+)?                                        # build kit steps
+  | [\w.-]+[-_]\d+\s+\|\s                                           # compose services
+  | [│┃|]\s+ | [╷╵]\s*                                              # boxes
+  | E\s{2,}                                                         # pytest
+  | npm\s(?:ERR!|error)\s+ | ERR!\s+                                # npm
+  | (?:ERR_PNPM_\w+|YN\d{4})\s*:?\s+ | ➤\s | [└├]\s
+  | \[(?:ERROR|error|FATAL|fatal|ERR|err)\]\s+                      # log levels in brackets
+  | >\s\b                                                          # gradle
+  | \*\s(?:What\swent\swrong:\s*)?
+  | =\snote:\s+                                                     # rustc
+  | ::error[^:]*::                                                  # github
+  | \d+:\s+                                                         # anyhow
+  | (?:[✗✘✖×❌⨯]|❯)\s+ | [•●-]\s+
+)"#;
+
+/// A person's or tool's word for the innermost error.
+const CAUSE_WORDS: &str = r"^(?i:caused by:?|cause:|reason:|root cause:)\s+";
+
+static PIECE: LazyRegex = LazyRegex::new(PIECES);
+static CAUSE: LazyRegex = LazyRegex::new(CAUSE_WORDS);
+
+/// More pieces than this are no decoration.
+const MAX_PIECES: usize = 8;
+
+/// The message in a line.
+pub(crate) fn message_of(line: &str) -> &str {
+    if is_plain(line) {
+        return line.trim_end();
+    }
+    let mut rest = line;
+    for _ in 0..MAX_PIECES {
+        let shorter = without_piece(rest);
+        if shorter.len() == rest.len() {
+            break;
+        }
+        rest = shorter;
+    }
+    rest.trim_end()
+}
+
+/// Most messages begin with a word and have nothing to strip; that is seen at a glance.
+fn is_plain(line: &str) -> bool {
+    let begins_with_word = line.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
+    begins_with_word && !line.starts_with("npm ") && !line.contains('|')
+}
+
+/// The message without a "caused by" before it.
+pub(crate) fn without_cause_words(message: &str) -> &str {
+    strip(&CAUSE, message)
+}
+
+fn without_piece(line: &str) -> &str {
+    strip(&PIECE, line)
+}
+
+fn strip<'a>(regex: &LazyRegex, text: &'a str) -> &'a str {
+    regex.end_of_match(text).map_or(text, |end| &text[end..])
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mood {
+    Plain,
+    /// A log record: the program went on to write it.
+    Logged,
+    /// The program says that it goes on trying.
+    Retried,
+    /// A warning or a hint.
+    Warned,
+    /// A line of source code that is shown.
+    Quoted,
+    /// Something that went well, whatever it is called.
+    Passing,
+}
+
+impl Mood {
+    pub(crate) fn of(line: &str) -> Self {
+        let is = |regex: &LazyRegex| regex.is_match(line);
+        if is(&PASSING) {
+            Self::Passing
+        } else if is(&QUOTED) {
+            Self::Quoted
+        } else if is(&WARNED) {
+            Self::Warned
+        } else if is(&RETRIED) {
+            Self::Retried
+        } else if is(&LOGGED) {
+            Self::Logged
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// How much less such a line proves.
+    pub(crate) fn discount(self) -> i32 {
+        match self {
+            Self::Plain => 0,
+            Self::Logged => 12,
+            Self::Retried => 45,
+            Self::Warned => 42,
+            Self::Quoted => 60,
+            Self::Passing => 100,
+        }
+    }
+}
+
+static PASSING: LazyRegex = LazyRegex::new(
+    r"(?x)^\s*(?:[✓✔√✅]|ok\s+\d+\b|ok\s*[-:]|PASS(?:ED)?\b|---\sPASS)
+        | \.\.\.\s*(?:ok|passed|PASSED|done|expected\sfailure|skipped.*|yes|no)\s*$
+        | \bPASSED\b(?:\s+\[\s*\d+%\])?\s*$
+        | ^\s*(?:test\s\S+\s+\.\.\.\s+)?ok\s*$
+        | \bxfailed\b.*\bpassed\b | ^\s*XFAIL\b
+        | ^--\s(?:Looking|Checking|Performing|Check)\b
+        | ^(?:checking|configure:\schecking)\s",
+);
+
+static QUOTED: LazyRegex = LazyRegex::new(
+    r"(?x)^\s*(?:>\s*)?\d+\s*[|│┃]\s
+        | ^\s*[|│]\s+[\^~-]+
+        | ^>\s{3,}
+        | ^\s{4,}(?:raise|return|throw|throw\snew|assert|await|yield|print|except|import|from|def|if|logging|log|logger|console)\b
+        | ^\s*(?:at\s|File\s\x22|\#\d+\s+0x|>>>\s|\+\s{2,})
+        | ^\s*(?://|\#\s|--\s|/\*)
+        | ^\+{1,3}\s",
+);
+
+static WARNED: LazyRegex = LazyRegex::new(
+    r"(?xi)^\s*(?:\S+:\s)?(?:\[?warn(?:ing)?s?\]?|hint|note|tip|help|info|debug|notice|deprecated|deprecation)\b\s*[:\]!\[(|\s-]
+        | ^\s*\S*:\d+(?::\d+)?:\s(?:warning|note|remark)\b
+        | \b\w*Warning:\s | (?:^|\s)(?:level=|\x22level\x22:\s*\x22)(?:warn|warning|info|debug)
+        | ^\S*\s?(?:\S+\s)?\[?(?:WARN|WARNING|INFO|DEBUG|TRACE|NOTICE)\]?[\s:]
+        | ^npm\s(?:WARN|warn|notice)\b | ^(?:try|did\syou\smean|suggestion|consider|maybe\syou\smeant)\b
+        | \b0\s(?:errors?|failed|failures)\b | \(ignored\)|\bignoring\b|\bskipping\b|\(expected\)|as\sexpected",
+);
+
+static RETRIED: LazyRegex = LazyRegex::new(
+    r"(?xi)\bretrying\b|\bretry(?:ing)?\s+(?:in|after|\d)|\btr(?:y|ies)\sremaining\b|\bwill\s(?:re)?try\b|\btrying\s(?:again|next)
+        |\battempt\s+\#?\d+(?:\s*(?:/|of)\s*\d+)?\s+failed|\bfalling\sback\b|\brecovered\b|\bfallback\b|reconnecting",
+);
+
+static LOGGED: LazyRegex = LazyRegex::new(
+    r"(?x)^\s*(?:ERROR|CRITICAL)(?::[\w.]+:|\s{2,}\S+:\S+:\d+\s)
+        | (?:^|\s)\[?(?:ERROR|ERR|error)\]?\s+(?:\[[\w.:-]+\]|[\w.]+\s-)\s
+        | ^\S+\s(?:\S+\s)?(?:ERROR|SEVERE)\s
+        | level=(?:error|fatal)|\x22level\x22:\s*\x22(?:error|fatal)",
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_message_is_found_behind_any_decoration() {
+        for line in [
+            "boom: x",
+            "   boom: x  ",
+            "2026-11-16T00:00:33.821Z boom: x",
+            "2026-11-16 00:00:33,821 boom: x",
+            "[12:00:01] boom: x",
+            "Nov 16 00:00:33 host1 boom: x",
+            "[0042] boom: x",
+            "#12 0.123 boom: x",
+            "web-1  | boom: x",
+            "│ boom: x",
+            "E       boom: x",
+            "npm error boom: x",
+            "npm ERR! boom: x",
+            "[ERROR] boom: x",
+            "  = note: boom: x",
+            "    0: boom: x",
+            "* What went wrong:boom: x",
+            "✖ boom: x",
+            "::error file=a.rs,line=1::boom: x",
+        ] {
+            assert_eq!(message_of(line), "boom: x", "{line}");
+        }
+    }
+
+    #[test]
+    fn words_are_no_decoration() {
+        for line in [
+            "error: x",
+            "Error in a",
+            "1.5 apples",
+            "e2e: x",
+            "-v is unknown",
+        ] {
+            assert_eq!(message_of(line), line);
+        }
+        assert_eq!(without_cause_words("Caused by: java.io.X"), "java.io.X");
+    }
+
+    fn check(mood: Mood, lines: &[&str]) {
+        for line in lines {
+            assert_eq!(Mood::of(line), mood, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_passes_is_no_error_whatever_it_is_called() {
+        check(
+            Mood::Passing,
+            &[
+                "✓ prints 'command not found' for unknown verbs",
+                "ok 3 - connection refused is reported",
+                "test_failed_upload (t.T) ... ok",
+                "test parser::no_such_file ... ok",
+                "tests/a.py::test_error PASSED [ 50%]",
+                "-- Looking for nosuch.h - not found",
+                "checking for gcc... no",
+            ],
+        );
+    }
+
+    #[test]
+    fn shown_source_is_quoted() {
+        check(
+            Mood::Quoted,
+            &[
+                "  12 | raise ValueError(1)",
+                "    raise RuntimeError(\"x\")",
+                ">       assert False, \"boom\"",
+                "    at Object.readFileSync (node:fs:452:35)",
+                "  File \"/a/b.py\", line 1, in <module>",
+            ],
+        );
+    }
+
+    #[test]
+    fn warnings_retries_and_records_say_less_than_plain_errors() {
+        check(
+            Mood::Warned,
+            &[
+                "warning: unused variable",
+                "a.c:1:13: warning: unused variable",
+                "npm warn deprecated x",
+                "WARNING: Retrying (Retry(total=4))",
+                "/a/test_a.py:5: UserWarning: Connection refused",
+                "make: [Makefile:2: all] Error 1 (ignored)",
+                "2026-05-06T01:02:03Z DEBUG pool-0 status=500",
+            ],
+        );
+        check(
+            Mood::Retried,
+            &[
+                "attempt 1 failed: Connection refused",
+                "connection lost, retrying in 5 s",
+            ],
+        );
+        check(
+            Mood::Logged,
+            &["ERROR:root:cannot connect", "ERROR    root:test_a.py:3 no"],
+        );
+        check(
+            Mood::Plain,
+            &[
+                "ERROR: No matching distribution found for x",
+                "error: could not compile",
+                "bash: line 1: x: command not found",
+                "OSError: [Errno 98] Address already in use",
+                "[ERROR] Failed to execute goal",
+            ],
+        );
+    }
+}

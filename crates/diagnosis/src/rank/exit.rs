@@ -1,0 +1,211 @@
+//! What the exit says where no line does.
+
+use regreen_model::{Evidence, FailureKind, RepairAction};
+
+use super::cause::Candidate;
+use super::diagnosis::Diagnosis;
+use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
+use crate::rules::lazy_regex::LazyRegex;
+
+pub(crate) const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
+const SIGINT: i32 = 2;
+/// Shells report a death by signal as 128 and its number.
+const SIGNAL_BASE: i32 = 128;
+const LAST_SIGNAL: i32 = 64;
+
+/// A line must prove at least this much to be believed rather than the signal.
+const STRONGER_THAN_SIGNAL: i32 = 45;
+
+/// The signal that ended it, if one did and no line explains more.
+pub(crate) fn over(evidence: &Evidence, cause: Option<&Candidate<'_>>) -> Option<Diagnosis> {
+    let signal = signal(evidence)?;
+    if cause.is_some_and(|cause| cause.score >= STRONGER_THAN_SIGNAL) {
+        return None;
+    }
+    let kind = match signal {
+        // Nobody sends KILL without a word but the kernel that needs the memory.
+        SIGKILL => FailureKind::OutOfMemory,
+        SIGINT => FailureKind::Interrupted,
+        _ => FailureKind::CrashedBySignal,
+    };
+    Some(Diagnosis {
+        confidence: 50,
+        message: Some(format!("Ended by {}", signal_name(signal))),
+        ..Diagnosis::quoting_last_line(kind, EXIT_SIGNAL, evidence)
+    })
+}
+
+pub(crate) fn signal(evidence: &Evidence) -> Option<i32> {
+    let by_shell = || {
+        let code = evidence.ending.exit_code?;
+        let signal = code - SIGNAL_BASE;
+        (1..=LAST_SIGNAL).contains(&signal).then_some(signal)
+    };
+    // 255 and its neighbours are ordinary codes; 126 to 128 are the shell's own.
+    let is_usual = |signal: &i32| matches!(signal, 1..=15 | 24 | 25 | 31);
+    evidence
+        .ending
+        .signal
+        .or_else(|| by_shell().filter(is_usual))
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        SIGINT => "SIGINT".to_owned(),
+        6 => "SIGABRT".to_owned(),
+        SIGKILL => "SIGKILL".to_owned(),
+        11 => "SIGSEGV".to_owned(),
+        SIGTERM => "SIGTERM".to_owned(),
+        other => format!("signal {other}"),
+    }
+}
+
+/// It failed and nothing says why: the last line is the best there is.
+pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
+    let kind = match evidence.ending.exit_code {
+        Some(127) => FailureKind::MissingCommand,
+        Some(126) => FailureKind::NotExecutable,
+        _ => FailureKind::RuntimeException,
+    };
+    Diagnosis {
+        confidence: 20,
+        message: evidence
+            .ending
+            .exit_code
+            .map(|code| format!("Ended with exit code {code}")),
+        ..Diagnosis::quoting_last_line(kind, EXIT_CODE, evidence)
+    }
+}
+
+/// The number of a signal given as a number or a name: `9`, `KILL`, `SIGKILL`.
+#[must_use]
+pub fn signal_number(text: &str) -> Option<i32> {
+    let name = text.trim().to_ascii_uppercase();
+    let name = name.strip_prefix("SIG").unwrap_or(&name);
+    const NAMES: [(&str, i32); 16] = [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("ILL", 4),
+        ("TRAP", 5),
+        ("ABRT", 6),
+        ("BUS", 7),
+        ("FPE", 8),
+        ("KILL", 9),
+        ("USR1", 10),
+        ("SEGV", 11),
+        ("USR2", 12),
+        ("PIPE", 13),
+        ("ALRM", 14),
+        ("TERM", 15),
+        ("XCPU", 24),
+    ];
+    let by_name = NAMES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, n)| *n);
+    by_name.or_else(|| name.parse().ok())
+}
+
+/// Lines that end an output and say nothing about it: places in the code, and where to read
+/// more.
+static EMPTY_TALK: LazyRegex = LazyRegex::new(
+    r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
+        | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
+        | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
+        | for\s(?:more|further)\s(?:information|details|help)
+        | full\slog|complete\slog|^node\.js\sv\d",
+);
+/// Further up nobody would look.
+const TELLING: usize = 6;
+
+/// The line and its number; the very last one if none of the last lines tells more.
+pub(super) fn last_telling_line(evidence: &Evidence) -> Option<(u64, &str)> {
+    let lines = || {
+        let numbered = evidence.output.end().lines().rev().enumerate();
+        let shown = numbered.flat_map(|(n, line)| line.rsplit('\r').map(move |part| (n, part)));
+        shown.filter(|(_, line)| !line.trim().is_empty())
+    };
+    let is_empty_talk = |line: &str| EMPTY_TALK.is_match(line);
+    let telling = lines().take(TELLING).find(|(_, line)| !is_empty_talk(line));
+    let (from_end, text) = telling.or_else(|| lines().next())?;
+    Some((
+        evidence.output.lines.saturating_sub(from_end as u64),
+        text.trim(),
+    ))
+}
+
+pub(crate) fn with_script_of_command(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
+    let is_open = diagnosis.repair.is_none() && diagnosis.kind == FailureKind::CrlfScript;
+    let script = evidence
+        .command
+        .as_deref()
+        .and_then(script)
+        .filter(|_| is_open);
+    match script {
+        Some(path) => Diagnosis {
+            repair: Some(RepairAction::CrlfToLf { path }),
+            ..diagnosis
+        },
+        None => diagnosis,
+    }
+}
+
+/// The path that a plain command runs.
+fn script(command: &str) -> Option<String> {
+    let first = command.split_whitespace().next()?;
+    let is_path = first.contains('/')
+        && first
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"./_-".contains(&b));
+    is_path.then(|| first.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use regreen_model::{Ending, Source};
+
+    use super::*;
+
+    fn check(text: &str, expected: Option<(u64, &str)>) {
+        let output = crate::scan(text.as_bytes(), Source::Command);
+        let evidence = crate::evidence_of(output, Source::Command, None, Ending::default());
+        assert_eq!(last_telling_line(&evidence), expected, "{text}");
+    }
+
+    #[test]
+    fn it_is_the_last_line_that_says_something() {
+        check("a\nb\n\n", Some((2, "b")));
+        check("10 %\r90 %\r", Some((1, "90 %")));
+        check("", None);
+    }
+
+    #[test]
+    fn where_to_read_more_and_places_in_code_say_nothing() {
+        check(
+            "no quorum\ntool: try 'tool --help' for more information\n",
+            Some((1, "no quorum")),
+        );
+        check(
+            "no quorum\n    at async Promise.all (index 0)\n",
+            Some((1, "no quorum")),
+        );
+        check(
+            "no quorum\nCheck the log at /p/a.log\n",
+            Some((1, "no quorum")),
+        );
+        check(
+            "See https://x.test for help\n",
+            Some((1, "See https://x.test for help")),
+        );
+    }
+
+    #[test]
+    fn the_script_of_a_plain_command_is_known() {
+        assert_eq!(script("./t.py --fast").as_deref(), Some("./t.py"));
+        assert_eq!(script("python t.py"), None);
+        assert_eq!(script("$(x)/t.py"), None);
+        assert_eq!(script(""), None);
+    }
+}

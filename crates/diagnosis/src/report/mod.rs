@@ -1,0 +1,305 @@
+//! The failure report as text, and back.
+//!
+//! Values that came from outside are escaped as in XML, and so are the commas of file names
+//! and labels of the report inside a value: nothing a program prints can become a line, a
+//! list item or a tag of the report, neither for our parser nor for simpler ones.
+
+pub(crate) mod child_failure;
+pub(crate) mod completion;
+
+use std::fmt::Write as _;
+
+use regreen_model::FailureCategory;
+
+use crate::report::child_failure::ChildFailure;
+use crate::text::one_line;
+
+pub(crate) const HEAD: &str = "Child agent failed:";
+const CATEGORY: &str = "Category:";
+const DURATION: &str = "Duration:";
+const RETRYABLE: &str = "Retryable:";
+const STEPS: &str = "Work completed before failure:";
+const FILES: &str = "Files modified:";
+const BLOCKED: &str = "Blocked on:";
+const ACTIONS: &str = "Suggested recovery actions:";
+const LABELS: [&str; 8] = [
+    HEAD, CATEGORY, DURATION, RETRYABLE, STEPS, FILES, BLOCKED, ACTIONS,
+];
+pub(crate) const METADATA: &str = "<task_metadata>";
+pub(crate) const METADATA_END: &str = "</task_metadata>";
+/// The names of all tags in the metadata.
+pub(crate) const TAGS: [&str; 5] = [
+    "task_metadata",
+    "session_id",
+    "status",
+    "failure_category",
+    "retryable",
+];
+const STEP_MARK: &str = "✓";
+const ACTION_MARK: &str = "•";
+const NONE: &str = "None";
+const NO_FILES: &str = "none";
+
+/// A failure report: what a [`ChildFailure`] looks like as text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    failure: ChildFailure,
+}
+
+/// Why a text is no failure report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    #[error("no line begins with `{HEAD}`")]
+    NoHead,
+    #[error("no line begins with `{0}`")]
+    Missing(&'static str),
+    #[error("`{label}` cannot be `{value}`")]
+    Invalid { label: &'static str, value: String },
+}
+
+impl Report {
+    #[must_use]
+    pub fn new(failure: ChildFailure) -> Self {
+        Self {
+            failure: failure.flattened(),
+        }
+    }
+
+    #[must_use]
+    pub fn failure(&self) -> &ChildFailure {
+        &self.failure
+    }
+
+    #[must_use]
+    pub fn into_failure(self) -> ChildFailure {
+        self.failure
+    }
+
+    #[must_use]
+    pub fn category(&self) -> FailureCategory {
+        self.failure.category
+    }
+
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.failure.suggested_retry
+    }
+
+    #[must_use]
+    pub fn completed_steps(&self) -> &[String] {
+        &self.failure.completed_steps
+    }
+
+    #[must_use]
+    pub fn files_modified(&self) -> &[String] {
+        &self.failure.files_modified
+    }
+
+    #[must_use]
+    pub fn blocker(&self) -> Option<&str> {
+        self.failure.blocked_on.as_deref()
+    }
+
+    #[must_use]
+    pub fn suggested_actions(&self) -> &[String] {
+        &self.failure.suggested_actions
+    }
+
+    /// The report as text, ending with its metadata.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let ChildFailure {
+            category,
+            message,
+            session_id,
+            duration,
+            completed_steps,
+            files_modified,
+            blocked_on,
+            suggested_retry,
+            suggested_actions,
+            ..
+        } = &self.failure;
+        let mut text = String::new();
+        let answer = if *suggested_retry { "Yes" } else { "No" };
+        let _ = writeln!(text, "{HEAD} {}\n", escaped(message));
+        let _ = writeln!(
+            text,
+            "{CATEGORY} {category}\n{DURATION} {duration:.1}s\n{RETRYABLE} {answer}\n"
+        );
+        let _ = writeln!(text, "{STEPS}\n{}", list(completed_steps, STEP_MARK));
+        let _ = writeln!(text, "{FILES} {}\n", files(files_modified));
+        if let Some(blocker) = blocked_on {
+            let _ = writeln!(text, "{BLOCKED} {}\n", escaped(blocker));
+        }
+        let _ = writeln!(text, "{ACTIONS}\n{}", list(suggested_actions, ACTION_MARK));
+        let session = escaped(session_id);
+        let _ = writeln!(
+            text,
+            "{METADATA}\n  <session_id>{session}</session_id>\n  <status>failed</status>"
+        );
+        let _ = writeln!(text, "  <failure_category>{category}</failure_category>");
+        let _ = writeln!(
+            text,
+            "  <retryable>{suggested_retry}</retryable>\n{METADATA_END}"
+        );
+        text
+    }
+
+    /// Reads a report; whatever stands before and after it does not matter. How tools were
+    /// used is not in the text.
+    ///
+    /// # Errors
+    /// If the text has no report, or one without category or retry advice.
+    pub fn parse(text: &str) -> Result<Self, ReportError> {
+        let lines: Vec<&str> = text.lines().collect();
+        let head = lines
+            .iter()
+            .rposition(|line| line.starts_with(HEAD))
+            .ok_or(ReportError::NoHead)?;
+        let end = lines[head..]
+            .iter()
+            .position(|line| line.trim() == METADATA_END);
+        let lines = &lines[head..end.map_or(lines.len(), |end| head + end)];
+        let category = value(lines, CATEGORY).ok_or(ReportError::Missing(CATEGORY))?;
+        let retryable = value(lines, RETRYABLE).ok_or(ReportError::Missing(RETRYABLE))?;
+        let failure = ChildFailure {
+            category: FailureCategory::from_name(category)
+                .ok_or_else(|| invalid(CATEGORY, category))?,
+            message: unescaped(value(lines, HEAD).unwrap_or_default()),
+            session_id: unescaped(tag(lines, "session_id").unwrap_or_default()),
+            duration: value(lines, DURATION).and_then(seconds).unwrap_or(0.0),
+            completed_steps: items(lines, STEPS, STEP_MARK),
+            files_modified: value(lines, FILES).map(split_files).unwrap_or_default(),
+            blocked_on: value(lines, BLOCKED).map(unescaped),
+            suggested_retry: yes_or_no(retryable)?,
+            suggested_actions: items(lines, ACTIONS, ACTION_MARK),
+            tool_usage: std::collections::BTreeMap::new(),
+            last_successful_tool: None,
+        };
+        Ok(Self::new(failure))
+    }
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.render())
+    }
+}
+
+impl std::str::FromStr for Report {
+    type Err = ReportError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+fn list(texts: &[String], mark: &str) -> String {
+    if texts.is_empty() {
+        return format!("  {NONE}\n");
+    }
+    texts
+        .iter()
+        .map(|text| format!("  {mark} {}\n", escaped(text)))
+        .collect()
+}
+
+pub(crate) fn files(paths: &[String]) -> String {
+    if paths.is_empty() {
+        return NO_FILES.to_owned();
+    }
+    let escaped = |path: &String| {
+        let path = escaped(path).replace(',', "&#44;");
+        // A file may have the name that stands for no file.
+        path.strip_prefix(NO_FILES)
+            .map_or(path.clone(), |rest| format!("&#110;one{rest}"))
+    };
+    paths.iter().map(escaped).collect::<Vec<_>>().join(", ")
+}
+
+fn split_files(list: &str) -> Vec<String> {
+    if list == NO_FILES {
+        return Vec::new();
+    }
+    let paths = list.split(',').map(|path| unescaped(path.trim()));
+    paths.filter(|path| !path.is_empty()).collect()
+}
+
+/// The text behind a label at the beginning of a line.
+fn value<'a>(lines: &[&'a str], label: &str) -> Option<&'a str> {
+    lines
+        .iter()
+        .find_map(|line| line.strip_prefix(label))
+        .map(str::trim)
+}
+
+fn items(lines: &[&str], label: &str, mark: &str) -> Vec<String> {
+    let after = lines
+        .iter()
+        .skip_while(|line| line.trim_end() != label)
+        .skip(1);
+    let marked = after.map_while(|line| line.trim_start().strip_prefix(mark));
+    marked.map(|item| unescaped(item.trim())).collect()
+}
+
+fn tag<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    lines
+        .iter()
+        .find_map(|line| line.trim().strip_prefix(&open)?.strip_suffix(&close))
+}
+
+/// Seconds of which nobody counts tenths.
+const LONG_AGES: f64 = 1e12;
+
+fn seconds(text: &str) -> Option<f64> {
+    let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
+    // As it would be written: larger ones have no tenths.
+    let is_long = seconds.abs() >= LONG_AGES;
+    let as_written = if is_long {
+        seconds
+    } else {
+        (seconds * 10.0).round() / 10.0
+    };
+    seconds.is_finite().then_some(as_written + 0.0)
+}
+
+fn yes_or_no(text: &str) -> Result<bool, ReportError> {
+    match text {
+        "Yes" => Ok(true),
+        "No" => Ok(false),
+        _ => Err(invalid(RETRYABLE, text)),
+    }
+}
+
+fn invalid(label: &'static str, value: &str) -> ReportError {
+    ReportError::Invalid {
+        label,
+        value: one_line(value),
+    }
+}
+
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    for label in LABELS {
+        if let Some(words) = label.strip_suffix(':') {
+            escaped = escaped.replace(label, &format!("{words}&#58;"));
+        }
+    }
+    escaped
+}
+
+fn unescaped(text: &str) -> String {
+    let plain = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&#44;", ",");
+    plain
+        .replace("&#58;", ":")
+        .replace("&#110;", "n")
+        .replace("&amp;", "&")
+}

@@ -1,0 +1,63 @@
+//! The rules that come with the program, made from `rules/*.toml`.
+
+mod ascii_classes;
+pub(crate) mod captures;
+pub(crate) mod lazy_regex;
+mod prefilter;
+pub(crate) mod rule;
+pub(crate) mod template;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
+
+use regreen_model::{FailureKind, RetryMode, Source};
+
+use crate::cause_origin::CauseOrigin;
+use lazy_regex::LazyRegex;
+use prefilter::Prefilter;
+#[cfg(test)]
+use rule::Examples;
+use rule::{Role, Rule};
+use template::RepairTemplate;
+
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+/// All rules, and how to find those that can match a line.
+#[derive(Debug)]
+pub(crate) struct RuleBook {
+    pub(crate) rules: &'static [Rule],
+    by_name: BTreeMap<&'static str, &'static Rule>,
+    /// For texts of agents and of commands: prose is full of words that would slow down the
+    /// search in logs.
+    agent: OnceLock<Prefilter>,
+    command: OnceLock<Prefilter>,
+}
+
+static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook {
+    rules: &RULES,
+    by_name: RULES.iter().map(|rule| (rule.name, rule)).collect(),
+    agent: OnceLock::new(),
+    command: OnceLock::new(),
+});
+
+impl RuleBook {
+    /// The rules that come with the program.
+    pub(crate) fn ours() -> &'static Self {
+        &BOOK
+    }
+
+    pub(crate) fn rule(&self, name: &str) -> Option<&'static Rule> {
+        self.by_name.get(name).copied()
+    }
+
+    /// What finds lines that rules for this source can match.
+    pub(crate) fn prefilter(&self, source: Source) -> &Prefilter {
+        let cell = match source {
+            Source::Agent => &self.agent,
+            Source::Command => &self.command,
+        };
+        cell.get_or_init(|| Prefilter::new(self.rules, source))
+    }
+}

@@ -1,0 +1,227 @@
+use std::collections::BTreeMap;
+
+use regreen_model::Source;
+
+use crate::rules::rule::Rule;
+
+/// A text is searched for by so many of its characters.
+const KEY_LENGTH: usize = 4;
+/// The table has so many bits, as a power of two: 32 KB stay in the nearest cache.
+const TABLE_BITS: u32 = 18;
+const WORDS: usize = 1 << (TABLE_BITS - 6);
+/// Spreads keys over the table (Knuth's multiplicative hashing).
+const SPREAD: u32 = 0x9E37_79B1;
+
+/// Finds the texts that rules need: most lines have none of them and are never looked at.
+///
+/// Thousands of texts are too many for a search with vector instructions, and the automaton
+/// for all of them does not fit into a cache. So each text is found by four characters that
+/// are rare in ordinary logs: one look into a small table per byte, and a comparison where
+/// it says so.
+#[derive(Debug)]
+pub(crate) struct Prefilter {
+    /// Each byte in lower case.
+    lower: [u8; 256],
+    /// One bit per hash of a key.
+    table: Box<[u64; WORDS]>,
+    /// Sorted.
+    by_key: Vec<(u32, usize)>,
+    texts: Vec<Text>,
+    /// Texts too short for a key; with any of them every line is a candidate.
+    short: Vec<Text>,
+}
+
+#[derive(Debug)]
+struct Text {
+    /// In lower case.
+    bytes: &'static [u8],
+    /// Where its key begins.
+    key_at: usize,
+    /// The rules that need it, by number.
+    rules: Vec<usize>,
+}
+
+impl Prefilter {
+    /// For the rules that read this source.
+    pub(crate) fn new(rules: &'static [Rule], source: Source) -> Self {
+        let mut texts: BTreeMap<&'static [u8], Text> = BTreeMap::new();
+        for (n, rule) in rules
+            .iter()
+            .enumerate()
+            .filter(|(_, rule)| rule.reads(source))
+        {
+            for (need, key_at) in rule.needs {
+                let text = texts.entry(need.as_bytes()).or_insert_with(|| Text {
+                    bytes: need.as_bytes(),
+                    key_at: *key_at,
+                    rules: Vec::new(),
+                });
+                text.rules.push(n);
+            }
+        }
+        let (short, texts) = texts
+            .into_values()
+            .partition(|text| text.bytes.len() < KEY_LENGTH);
+        Self::of(texts, short)
+    }
+
+    fn of(texts: Vec<Text>, short: Vec<Text>) -> Self {
+        let mut table = Box::new([0_u64; WORDS]);
+        let mut by_key = Vec::with_capacity(texts.len());
+        for (n, text) in texts.iter().enumerate() {
+            let key = text.bytes[text.key_at..]
+                .iter()
+                .take(KEY_LENGTH)
+                .fold(0, |key, byte| longer(key, *byte));
+            let (word, bit) = place(key);
+            table[word] |= bit;
+            by_key.push((key, n));
+        }
+        by_key.sort_unstable();
+        Self {
+            lower: std::array::from_fn(|byte| {
+                u8::try_from(byte).unwrap_or_default().to_ascii_lowercase()
+            }),
+            table,
+            by_key,
+            texts,
+            short,
+        }
+    }
+
+    /// A place in the next line that has a text which a wanted rule needs, from `start` on.
+    pub(crate) fn next_hit(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        if !self.short.is_empty() {
+            return bytes[start..]
+                .iter()
+                .position(|byte| *byte != b'\n')
+                .map(|at| start + at + 1);
+        }
+        let mut from = start;
+        loop {
+            let (end, key) = self.next_key(bytes, from)?;
+            let mut rules = self.texts_at(bytes, end, key).flat_map(|text| &text.rules);
+            if rules.any(|n| is_wanted(*n)) {
+                return Some(end);
+            }
+            from = end;
+        }
+    }
+
+    /// The rules that can match this line, in the book's order.
+    pub(crate) fn candidates(&self, line: &[u8]) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut from = 0;
+        while let Some((end, key)) = self.next_key(line, from) {
+            for text in self.texts_at(line, end, key) {
+                found.extend(&text.rules);
+            }
+            from = end;
+        }
+        for text in &self.short {
+            let is_in = line
+                .windows(text.bytes.len())
+                .any(|part| part.eq_ignore_ascii_case(text.bytes));
+            found.extend(text.rules.iter().filter(|_| is_in));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The end of the next characters that may be a key, if it is behind `from`.
+    fn next_key(&self, bytes: &[u8], from: usize) -> Option<(usize, u32)> {
+        let before = from.saturating_sub(KEY_LENGTH - 1);
+        let start = bytes[before..from].iter();
+        let mut key = start.fold(0, |key, byte| longer(key, self.lower[usize::from(*byte)]));
+        for (n, byte) in bytes[from..].iter().enumerate() {
+            key = longer(key, self.lower[usize::from(*byte)]);
+            let (word, bit) = place(key);
+            if self.table[word] & bit != 0 {
+                return Some((from + n + 1, key));
+            }
+        }
+        None
+    }
+
+    /// The texts whose key ends at `end`, if they are really there.
+    fn texts_at<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        end: usize,
+        key: u32,
+    ) -> impl Iterator<Item = &'a Text> {
+        let first = self.by_key.partition_point(|(known, _)| *known < key);
+        let same = self.by_key[first..]
+            .iter()
+            .take_while(move |(known, _)| *known == key);
+        same.map(|(_, n)| &self.texts[*n]).filter(move |text| {
+            let start = end.checked_sub(KEY_LENGTH + text.key_at);
+            let part = start.and_then(|start| bytes.get(start..start + text.bytes.len()));
+            part.is_some_and(|part| part.eq_ignore_ascii_case(text.bytes))
+        })
+    }
+}
+
+fn longer(key: u32, byte: u8) -> u32 {
+    (key << 8) | u32::from(byte)
+}
+
+/// Where in the table a key is: the word, and the bit in it.
+fn place(key: u32) -> (usize, u64) {
+    let hash = key.wrapping_mul(SPREAD) >> (32 - TABLE_BITS);
+    ((hash >> 6) as usize & (WORDS - 1), 1 << (hash & 63))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rules::RuleBook;
+
+    fn naive(line: &str, source: Source) -> Vec<usize> {
+        let line = line.to_ascii_lowercase();
+        let rules = RuleBook::ours().rules.iter().enumerate();
+        let has = |rule: &Rule| rule.needs.iter().any(|(need, _)| line.contains(need));
+        rules
+            .filter(|(_, rule)| rule.reads(source) && has(rule))
+            .map(|(n, _)| n)
+            .collect()
+    }
+
+    #[test]
+    fn no_line_of_any_example_is_missed() {
+        for rule in RuleBook::ours().rules {
+            for line in rule.examples.matching.iter().flat_map(|text| text.lines()) {
+                let source = rule.source.unwrap_or(Source::Command);
+                let found = RuleBook::ours()
+                    .prefilter(source)
+                    .candidates(line.as_bytes());
+                assert_eq!(found, naive(line, source), "{line}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_finds_what_a_plain_search_finds(
+            parts in proptest::collection::vec("(?:error|No module|npm ERR!|429|[a-z :\\n✓]{1,6}|\\PC{1,4})", 0..8),
+        ) {
+            let text = parts.concat();
+            let prefilter = RuleBook::ours().prefilter(Source::Command);
+            for line in text.lines() {
+                prop_assert_eq!(prefilter.candidates(line.as_bytes()), naive(line, Source::Command));
+            }
+            let hit = prefilter.next_hit(text.as_bytes(), 0, |_| true);
+            let has_any = text.lines().any(|line| !naive(line, Source::Command).is_empty());
+            // A needed text may span two lines; then a hit is found and no rule.
+            prop_assert!(hit.is_some() || !has_any);
+        }
+    }
+}

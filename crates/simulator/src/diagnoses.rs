@@ -1,0 +1,116 @@
+//! What failures are found to be, and what can be repaired.
+
+use std::rc::Rc;
+
+use regreen_documents::{RowId, TaskFile};
+use regreen_model::{
+    Confidence, Failure, FailureCategory, FailureKind, Inspection, PlannedRepair, RepairAction,
+    RepairResult, RetryMode, TaskKey,
+};
+
+use crate::task_lists;
+use crate::world::World;
+use crate::world::name_of;
+use regreen_engine::{RepairOrder, RepairScene};
+
+/// One of each class that a diagnosis tells apart.
+const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
+    (
+        FailureKind::NotExecutable,
+        FailureCategory::ToolError,
+        RetryMode::AfterRepair,
+    ),
+    (
+        FailureKind::ConnectionRefused,
+        FailureCategory::ToolError,
+        RetryMode::AsIs,
+    ),
+    (
+        FailureKind::MissingPythonModule,
+        FailureCategory::ToolError,
+        RetryMode::AfterRepair,
+    ),
+    (
+        FailureKind::NeedsClarification,
+        FailureCategory::MissingContext,
+        RetryMode::AfterHuman,
+    ),
+    (
+        FailureKind::ContradictoryRequirements,
+        FailureCategory::InvalidTask,
+        RetryMode::AfterHuman,
+    ),
+];
+
+impl World {
+    /// Why something failed; mostly nobody knows.
+    pub(crate) fn diagnosis(&mut self) -> Option<Box<Failure>> {
+        if !self.rng.one_in(2) {
+            return None;
+        }
+        let (kind, category, retry_mode) = self.rng.pick(FOUND)?;
+        let percent = [90, 90, 30][self.rng.index(3)];
+        Some(Box::new(Failure {
+            category,
+            kind,
+            message: kind.words().to_owned(),
+            blocked_on: Some(format!("it says {kind}")),
+            line: Some(1),
+            retryable: retry_mode.is_retryable(),
+            retry_mode,
+            completed_steps: vec![],
+            files_modified: vec![],
+            tool_usage: [].into(),
+            last_successful_tool: None,
+            suggested_actions: vec![],
+            repair: None,
+            rule: "sim".to_owned(),
+            confidence: Confidence::percent(percent),
+            fingerprint: kind.to_string(),
+        }))
+    }
+
+    pub(crate) fn inspect(&mut self, scene: &RepairScene) -> Inspection {
+        let args = vec![format!("package{}", self.rng.below(2))];
+        let repair = PlannedRepair {
+            does: format!("install {}", args.join(" ")),
+            action: RepairAction::PipInstall { args },
+        };
+        let why = scene.failure.message.clone();
+        match self.rng.below(8) {
+            2 => Inspection::Nothing,
+            0 => Inspection::Ask { repair, why },
+            1 => Inspection::Refused { why },
+            _ => Inspection::Allowed(repair),
+        }
+    }
+
+    /// A fix that is about to be carried out, unless somebody has just ticked it.
+    pub(crate) fn row_to_repair(&mut self, fix: &TaskKey) -> Option<RowId> {
+        let file = Rc::clone(&self.file);
+        let row = file.open_row(fix).and_then(|row| file.task(row));
+        if let Some(row) = row.filter(|_| self.rng.one_in(8)) {
+            let after = TaskFile::read(task_lists::with_box(&file, &row, true));
+            self.watch.people_edited(&file, &after, false);
+            self.file = Rc::new(after);
+        }
+        self.file.open_row(fix)
+    }
+
+    /// What is repaired may have been all that was missing.
+    pub(crate) fn repair(&mut self, order: &RepairOrder) -> RepairResult {
+        if self.rng.one_in(4) {
+            return RepairResult::Failed {
+                why: "it cannot be installed".to_owned(),
+            };
+        }
+        if self.rng.one_in(2) {
+            self.works.insert(name_of(&order.scene.task), true);
+        }
+        self.watch.saw_repair(&name_of(&order.fix));
+        RepairResult::Done {
+            did: order.repair.does.clone(),
+            environment: vec![("PATH".to_owned(), format!("/{}", self.rng.below(2)))],
+        }
+    }
+}

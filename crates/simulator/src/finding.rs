@@ -1,0 +1,115 @@
+//! A finding as small as it can be made: every disturbance that it does not need is left out.
+
+use regreen_engine::JournalLine;
+
+use crate::mutant::Mutant;
+use crate::rng::Rng;
+use crate::run_with;
+
+/// Something that did not hold.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    pub seed: u64,
+    pub what: String,
+    /// What led to it.
+    pub journal: Vec<JournalLine>,
+    /// The task file in the end.
+    pub tasks: String,
+    /// What chance decided.
+    pub(crate) drawn: Vec<u64>,
+}
+
+impl Finding {
+    /// The journal as text: one line of JSON for each step.
+    #[must_use]
+    pub fn journal_text(&self) -> String {
+        let lines = self.journal.iter().map(serde_json::to_string);
+        lines
+            .map_while(Result::ok)
+            .map(|line| line + "\n")
+            .collect()
+    }
+
+    /// The same with as few disturbances as possible.
+    #[must_use]
+    pub fn smallest(self, mutant: Option<Mutant>) -> Self {
+        smallest(self, mutant)
+    }
+
+    /// How much has to be understood of it.
+    fn weight(&self) -> (usize, u64, usize) {
+        let unusual = self.drawn.iter().filter(|drawn| **drawn > 0);
+        (unusual.count(), self.drawn.iter().sum(), self.drawn.len())
+    }
+}
+
+/// So many runs are made at most to make a finding smaller.
+const MOST_TRIES: u32 = 3_000;
+
+/// The same finding with fewer disturbances. What is drawn is set to 0, which stands for what
+/// is least unusual, or left out, as long as something is still found.
+fn smallest(finding: Finding, mutant: Option<Mutant>) -> Finding {
+    let mut shrinking = Shrinking {
+        tries: 0,
+        best: finding,
+        mutant,
+    };
+    let mut size = shrinking.best.drawn.len().next_power_of_two();
+    while size > 0 {
+        let is_smaller = shrinking.without(size) | shrinking.zeroed(size);
+        if !is_smaller || shrinking.tries >= MOST_TRIES {
+            size /= 2;
+        }
+    }
+    shrinking.best
+}
+
+struct Shrinking {
+    tries: u32,
+    best: Finding,
+    mutant: Option<Mutant>,
+}
+
+impl Shrinking {
+    /// Leaves out every piece of this size that is not needed; whether there was one.
+    fn without(&mut self, size: usize) -> bool {
+        self.at_every(size, |drawn, at| {
+            let end = (at + size).min(drawn.len());
+            drawn.drain(at..end);
+        })
+    }
+
+    fn zeroed(&mut self, size: usize) -> bool {
+        self.at_every(size, |drawn, at| {
+            let end = (at + size).min(drawn.len());
+            if let Some(piece) = drawn.get_mut(at..end) {
+                piece.fill(0);
+            }
+        })
+    }
+
+    fn at_every(&mut self, size: usize, change: impl Fn(&mut Vec<u64>, usize)) -> bool {
+        let (mut at, mut is_smaller) = (0, false);
+        while at < self.best.drawn.len() && self.tries < MOST_TRIES {
+            let mut drawn = self.best.drawn.clone();
+            change(&mut drawn, at);
+            match drawn != self.best.drawn && self.is_found_with(drawn) {
+                true => is_smaller = true,
+                false => at += size,
+            }
+        }
+        is_smaller
+    }
+
+    fn is_found_with(&mut self, drawn: Vec<u64>) -> bool {
+        self.tries += 1;
+        let Err(found) = run_with(self.best.seed, Rng::scripted(drawn), self.mutant) else {
+            return false;
+        };
+        let is_smaller = found.weight() < self.best.weight();
+        if is_smaller {
+            self.best = *found;
+        }
+        is_smaller
+    }
+}

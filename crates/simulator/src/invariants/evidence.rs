@@ -1,0 +1,163 @@
+//! Every tick has its evidence.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regreen_documents::TaskFile;
+use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PlanChanges, TaskKey, Verdict};
+
+use crate::world::Held;
+use crate::world::name_of;
+
+/// Why a box may be ticked, by the names of tasks.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// A person says so, or it was so from the beginning.
+    word: BTreeSet<String>,
+    /// It passed, was claimed rightly, or was superseded.
+    proved: BTreeSet<String>,
+    /// An agent says so, and nobody has looked yet.
+    claimed: BTreeSet<String>,
+    /// What the last attempt said of its work.
+    signalled: BTreeMap<String, bool>,
+    /// What the last check said: whether it was not red.
+    passed: BTreeMap<String, bool>,
+    /// Those that were groups when they were checked: nobody works on a group.
+    groups: BTreeSet<String>,
+}
+
+impl Evidence {
+    pub(super) fn of(file: &TaskFile) -> Self {
+        Self {
+            word: ticked(file).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn starts(&mut self, name: &str) {
+        self.passed.remove(name);
+    }
+
+    pub(super) fn saw_attempt(&mut self, name: &str, report: &AttemptReport) {
+        let is_well = report.class == AttemptClass::Ordinary
+            && report.signalled
+            && !report.reports_failure
+            && !report.ending.timed_out
+            && report.contradiction.is_none();
+        self.signalled.insert(name.to_owned(), is_well);
+    }
+
+    /// What regreen did itself needs no signal, and the task that it is for is the judge of it.
+    pub(super) fn saw_repair(&mut self, name: &str) {
+        self.signalled.insert(name.to_owned(), true);
+        self.passed.insert(name.to_owned(), true);
+    }
+
+    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
+        match is_group {
+            true => self.groups.insert(name.to_owned()),
+            false => self.groups.remove(name),
+        };
+        let is_red = matches!(verdict, Verdict::Red { .. });
+        self.passed.insert(name.to_owned(), !is_red);
+    }
+
+    pub(super) fn claimed(&mut self, changes: &PlanChanges) {
+        let claims = changes.claims.iter();
+        self.claimed
+            .extend(claims.map(|claim| name_of(&claim.task)));
+    }
+
+    pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
+        self.claimed.remove(name);
+        if holds {
+            self.proved.insert(name.to_owned());
+        }
+    }
+
+    /// A box is about to be set.
+    pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
+        let name = name_of(task);
+        if !done {
+            self.proved.remove(&name);
+            return Ok(());
+        }
+        let Some(row) = file.resolve(task) else {
+            return Ok(());
+        };
+        let says = |map: &BTreeMap<String, bool>| map.get(&name).copied().unwrap_or(false);
+        let is_group = self.groups.contains(&name);
+        // The task that a fix is for is the judge of it.
+        let is_judged = says(&self.passed)
+            || (task.title.starts_with("Fix:") && self.passed.contains_key(&name));
+        if !is_judged || !(is_group || says(&self.signalled)) {
+            return Err(format!("task {task} ({name}) is ticked without evidence"));
+        }
+        self.proved.insert(name);
+        // Of two rows with one id a person may have removed the one that was meant. An id is
+        // a name, so that the other one is taken for it, under a new title.
+        self.proved.extend(file.key(row).map(|key| name_of(&key)));
+        Ok(())
+    }
+
+    /// A fix is about to be ticked because its root has passed.
+    pub(super) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey, is_sure: bool) -> Held {
+        let Some(row) = file.resolve(fix) else {
+            return Ok(());
+        };
+        let root = file.key(file.root(row)).map(|root| name_of(&root));
+        // What was owed when it passed is done, also if a person has unticked it since.
+        let last_passed = |root: &str| self.passed.get(root) == Some(&true);
+        let has_passed = root.is_some_and(|root| self.holds(&root) || last_passed(&root));
+        if is_sure && !has_passed {
+            return Err(format!("fix {fix} is superseded, but its task is not done"));
+        }
+        self.proved.insert(name_of(fix));
+        Ok(())
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        self.word.contains(name) || self.proved.contains(name)
+    }
+
+    pub(super) fn chosen(&mut self, name: &str, what: ChoiceKind) {
+        if what == ChoiceKind::Done {
+            self.word.insert(name.to_owned());
+        }
+    }
+
+    /// What people tick is ticked on their word, what they untick is open.
+    pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
+        let (old, new): (BTreeSet<_>, BTreeSet<_>) =
+            (ticked(before).collect(), ticked(after).collect());
+        self.word.extend(new.difference(&old).cloned());
+        for name in old.difference(&new) {
+            self.word.remove(name);
+            self.proved.remove(name);
+        }
+    }
+
+    /// Where rows have no ids, a row with another title is another task: its tick is by then
+    /// that of whoever wrote the title.
+    pub(super) fn people_renamed(&mut self, before: &TaskFile, after: &TaskFile) {
+        let done = after.rows().filter(|row| after.is_done(*row));
+        let keys = done.filter_map(|row| after.key(row));
+        let is_new = |key: &TaskKey| before.resolve(key).is_none();
+        self.word
+            .extend(keys.filter(is_new).map(|key| name_of(&key)));
+    }
+
+    pub(super) fn every_tick_has_its_evidence(&self, file: &TaskFile) -> Held {
+        match ticked(file).find(|name| !self.holds(name) && !self.claimed.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(format!(
+                "{name} is ticked, and nothing shows that it is done"
+            )),
+        }
+    }
+}
+
+fn ticked(file: &TaskFile) -> impl Iterator<Item = String> {
+    let done = file.rows().filter(|row| file.is_done(*row));
+    done.filter_map(|row| file.key(row))
+        .map(|key| name_of(&key))
+}

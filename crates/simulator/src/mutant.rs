@@ -1,0 +1,238 @@
+//! Bugs that are planted to see whether they are caught. They are wrapped around the engine
+//! and around whoever performs its commands: the engine itself has none of them.
+
+use regreen_documents::TaskFile;
+use regreen_model::{Event, PickedTask, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
+
+use crate::world::World;
+use regreen_engine::Decision;
+use regreen_engine::Input;
+use regreen_engine::{Command, Issued};
+use regreen_engine::{Phase, State};
+
+/// One bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mutant {
+    /// A Verify that is red twice counts as green.
+    TrustsSecondRed,
+    /// After a crash a fix that was being inserted is inserted under another id.
+    InsertsFixAnew,
+    /// Every second attempt is charged to nobody.
+    ForgetsToCharge,
+    /// Fixes whose rows were deleted do not count any more.
+    RefundsDeletedFixes,
+    /// A run that left something out calls itself green.
+    CallsSkippedGreen,
+    /// After a crash, what is done is picked once more.
+    PicksDoneAgain,
+    /// An answer is taken for whatever is owed, however late it is.
+    HearsLateAnswers,
+    /// The box is ticked before anything was verified.
+    TicksBeforeVerifying,
+    /// Ticking a box makes other line endings.
+    TickChangesLineEndings,
+    /// A wait that a crash cut off begins anew.
+    WaitsAnew,
+    /// The time of an attempt doubles without end.
+    DoublesTimeForEver,
+    /// A task that passes supersedes the fixes of others.
+    SupersedesAnyFix,
+    /// An attempt that a crash cut off is not recorded.
+    ForgetsCutOffAttempt,
+    /// Attempts are made whatever was spent.
+    Overspends,
+}
+
+impl Mutant {
+    pub const ALL: [Self; 14] = [
+        Self::TrustsSecondRed,
+        Self::InsertsFixAnew,
+        Self::ForgetsToCharge,
+        Self::RefundsDeletedFixes,
+        Self::CallsSkippedGreen,
+        Self::PicksDoneAgain,
+        Self::HearsLateAnswers,
+        Self::TicksBeforeVerifying,
+        Self::TickChangesLineEndings,
+        Self::WaitsAnew,
+        Self::DoublesTimeForEver,
+        Self::SupersedesAnyFix,
+        Self::ForgetsCutOffAttempt,
+        Self::Overspends,
+    ];
+
+    /// What is picked, by a performer with this bug.
+    pub(crate) fn next(self, world: &World, next: Option<PickedTask>) -> Option<PickedTask> {
+        let is_due = self == Self::PicksDoneAgain && world.crashes > 0;
+        let done = world.state.tasks.values().find(|task| {
+            let is_finished = task.phase == Phase::Closed && task.result == Some(true);
+            is_due && is_finished && !task.picked.is_group
+        });
+        done.map(|task| task.picked.clone()).or(next)
+    }
+
+    /// The fixes that are superseded, by a performer with this bug.
+    pub(crate) fn open_fixes(self, file: &TaskFile, task: &TaskKey) -> Vec<TaskKey> {
+        if self != Self::SupersedesAnyFix {
+            return file.open_fixes(task);
+        }
+        let is_open_fix = |row: &_| file.fixed_by(*row).is_some() && !file.is_done(*row);
+        let rows = file.rows().filter(is_open_fix);
+        rows.filter_map(|row| file.key(row)).collect()
+    }
+}
+
+/// What follows from an input, with or without a bug.
+pub(crate) fn decide(
+    mutant: Option<Mutant>,
+    state: &State,
+    now: Timestamp,
+    input: &Input,
+) -> Decision {
+    let Some(mutant) = mutant else {
+        return regreen_engine::decide(state, now, input);
+    };
+    let misheard = mishear(mutant, state, input);
+    let believed = believe(mutant, state);
+    let believed = believed.as_ref().unwrap_or(state);
+    let mut decision = regreen_engine::decide(believed, now, misheard.as_ref().unwrap_or(input));
+    distort(mutant, state, now, input, &mut decision);
+    decision
+}
+
+/// What the engine takes for the state.
+fn believe(mutant: Mutant, state: &State) -> Option<State> {
+    (mutant == Mutant::Overspends).then(|| State {
+        spent: Spending::default(),
+        ..state.clone()
+    })
+}
+
+/// What the engine hears instead of what was said.
+fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
+    match (mutant, input) {
+        (Mutant::TrustsSecondRed, Input::Verified { seq, .. }) => {
+            let is_second = state
+                .task_of(*seq)
+                .is_some_and(|task| matches!(task.phase, Phase::Verifying { again: true, .. }));
+            is_second.then_some(Input::Verified {
+                diagnosis: None,
+                took_ms: 0,
+                seq: *seq,
+                verdict: Verdict::Green,
+            })
+        }
+        (Mutant::HearsLateAnswers, Input::Verified { verdict, .. }) => {
+            let is_verifying = |phase: &Phase| matches!(phase, Phase::Verifying { .. });
+            let mut owed = state
+                .tasks
+                .values()
+                .filter(|task| is_verifying(&task.phase));
+            let seq = owed.find_map(|task| task.phase.seq())?;
+            let verdict = verdict.clone();
+            Some(Input::Verified {
+                seq,
+                verdict,
+                diagnosis: None,
+                took_ms: 0,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// What the engine says instead of what it decided.
+fn distort(mutant: Mutant, state: &State, now: Timestamp, input: &Input, decision: &mut Decision) {
+    match (mutant, input) {
+        (Mutant::InsertsFixAnew, Input::Resume(_)) => renumber_fix(decision),
+        (Mutant::ForgetsToCharge, _) => forget_charge(decision),
+        (Mutant::CallsSkippedGreen, _) => call_green(decision),
+        (Mutant::TicksBeforeVerifying, Input::AttemptEnded { .. }) => tick_first(decision),
+        (Mutant::WaitsAnew, Input::Resume(_)) => wait_anew(decision, now),
+        (Mutant::DoublesTimeForEver, _) => double_time(decision, state),
+        (Mutant::ForgetsCutOffAttempt, Input::Resume(_)) => {
+            let is_end = |event: &Event| matches!(event, Event::AttemptEnded { .. });
+            decision.events.retain(|event| !is_end(event));
+        }
+        _ => {}
+    }
+}
+
+fn renumber_fix(decision: &mut Decision) {
+    let another = |id: &TaskId| TaskId::parse(&format!("{id}9"));
+    for event in &mut decision.events {
+        if let Event::FixPlanned { fix, .. } = event
+            && let Some(id) = another(fix)
+        {
+            *fix = id;
+        }
+    }
+    for Issued { command, .. } in &mut decision.commands {
+        if let Command::InsertFix(order) = command
+            && let Some(id) = another(&order.id)
+        {
+            order.id = id;
+        }
+    }
+}
+
+fn forget_charge(decision: &mut Decision) {
+    for event in &mut decision.events {
+        if let Event::AttemptEnded {
+            charged, attempt, ..
+        } = event
+        {
+            *charged &= !attempt.is_multiple_of(2);
+        }
+    }
+}
+
+fn call_green(decision: &mut Decision) {
+    for event in &mut decision.events {
+        if let Event::RunEnded { outcome } = event
+            && *outcome == RunOutcome::Skipped
+        {
+            *outcome = RunOutcome::AllGreen;
+        }
+    }
+}
+
+fn tick_first(decision: &mut Decision) {
+    let verify = decision
+        .commands
+        .iter()
+        .find_map(|issued| match &issued.command {
+            Command::Verify { task, .. } => Some((issued.seq, task.clone())),
+            _ => None,
+        });
+    if let Some((seq, task)) = verify {
+        let command = Command::Tick { task, done: true };
+        decision.commands.insert(0, Issued { seq, command });
+    }
+}
+
+fn wait_anew(decision: &mut Decision, now: Timestamp) {
+    for event in &mut decision.events {
+        if let Event::WaitStarted { since, until, .. } = event {
+            *until = now.plus(until.since(*since));
+            *since = now;
+        }
+    }
+}
+
+fn double_time(decision: &mut Decision, state: &State) {
+    for event in &mut decision.events {
+        if let Event::AttemptStarted {
+            timeout_ms,
+            attempt,
+            task,
+            ..
+        } = event
+        {
+            let report = state.tasks.get(task).and_then(|task| task.report.as_ref());
+            if report.is_some_and(|report| report.ending.timed_out && report.progressed) {
+                *timeout_ms = state.config.attempt_timeout_ms << (*attempt - 1).min(20);
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Does what the engine asks for, with the functions that a real run uses.
+
+use std::rc::Rc;
+
+use regreen_documents::{EditError, TaskFile, Wanted};
+use regreen_model::{Claim, FixOrigin, PickedTask, TaskId, TaskKey, Verdict, VerifyCommand};
+
+use crate::attempt::Seen;
+use crate::invariants;
+use crate::mutant::Mutant;
+use crate::world::World;
+use crate::world::name_of;
+use regreen_engine::{Command, FixOrder, Issued, ModifyOrder};
+use regreen_engine::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan};
+
+impl World {
+    /// The answer to a command; `None` where none is waited for.
+    pub(crate) fn perform(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
+        let before = Rc::clone(&self.file);
+        let answer = self.answer(issued)?;
+        invariants::only_what_was_meant_changed(&issued.command, &before, &self.file)?;
+        Ok(answer)
+    }
+
+    fn answer(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
+        let seq = issued.seq;
+        Ok(Some(match &issued.command {
+            Command::ReadPlan {
+                include_optional,
+                only,
+                passed_over,
+                originals_first,
+            } => {
+                let wanted = Wanted {
+                    include_optional: *include_optional,
+                    only: only.as_ref(),
+                    passed_over,
+                    originals_first: originals_first.as_ref(),
+                };
+                let plan = self.read_plan(&wanted);
+                Input::PlanRead { seq, plan }
+            }
+            Command::Attempt(order) => self.attempt(order, Seen::Reviewed)?.answer(seq),
+            Command::JudgeClaims { claims, gate, .. } => {
+                let (kept, taken_back) = self.judge_claims(claims, gate.as_deref())?;
+                Input::ClaimsJudged {
+                    seq,
+                    kept,
+                    taken_back,
+                }
+            }
+            Command::Verify {
+                task,
+                commands,
+                gate,
+                ..
+            } => {
+                let verdict = self.verify(task, commands, gate.as_deref());
+                let is_group = self.is_group(task);
+                self.watch.saw_verdict(&name_of(task), &verdict, is_group);
+                Input::Verified {
+                    seq,
+                    diagnosis: match verdict {
+                        Verdict::Red { .. } => self.diagnosis(),
+                        Verdict::Green | Verdict::Unverified => None,
+                    },
+                    verdict,
+                    took_ms: 0,
+                }
+            }
+            Command::InspectRepair(scene) => {
+                let inspection = self.inspect(scene);
+                Input::RepairInspected { seq, inspection }
+            }
+            Command::Repair(order) => match self.row_to_repair(&order.fix) {
+                Some(_) => {
+                    let result = self.repair(order);
+                    Input::RepairEnded { seq, result }
+                }
+                None => Input::Gone { seq },
+            },
+            Command::ReadBudget { task } => match self.budget(task) {
+                Some(budget) => Input::BudgetRead { seq, budget },
+                None => Input::Gone { seq },
+            },
+            Command::InsertFix(order) => match self.insert_fix(order)? {
+                true => Input::Inserted { seq },
+                false => Input::Gone { seq },
+            },
+            Command::Modify(order) => {
+                let result = self.modify(order);
+                Input::Modified { seq, result }
+            }
+            Command::ReadOpenFixes { task } => {
+                let fixes = self.open_fixes(task);
+                Input::OpenFixesRead { seq, fixes }
+            }
+            Command::TickFixes { fixes } => {
+                for fix in fixes {
+                    self.watch.supersedes(&self.file, fix)?;
+                    self.set_box(fix, true)?;
+                }
+                Input::FixesTicked { seq }
+            }
+            Command::AskPerson(question) => {
+                let (answer, choice) = self.person_answers(&question.task);
+                Input::PersonAnswered {
+                    seq,
+                    answer,
+                    choice,
+                }
+            }
+            Command::NoteFailure { .. } => Input::FailureNoted { seq },
+            Command::Tick { task, done } => {
+                self.watch.ticks(&self.file, task, *done)?;
+                self.set_box(task, *done)?;
+                Input::Ticked { seq }
+            }
+            Command::Commit(_) => {
+                let result = self.commit();
+                Input::Committed { seq, result }
+            }
+            Command::Record(_) => Input::Recorded { seq },
+            Command::Wait { until } => {
+                self.now = self.now.max(*until);
+                Input::Waited { seq }
+            }
+            Command::SaveState(file) => {
+                for (task, fix, error) in &file.fixes {
+                    self.memory.record_fix(task, fix, error);
+                }
+                return Ok(None);
+            }
+            Command::Finish => return Ok(None),
+        }))
+    }
+
+    fn read_plan(&self, wanted: &Wanted<'_>) -> Plan {
+        let outlook = self.file.outlook(wanted);
+        let next = match self.mutant {
+            Some(mutant) => mutant.next(self, outlook.next),
+            None => outlook.next,
+        };
+        Plan {
+            next: match next {
+                None => NextStep::Nothing,
+                Some(picked) => NextStep::Task(Box::new(PickedTask {
+                    failed_before: self.failed_before.get(&picked.task).cloned(),
+                    ..picked
+                })),
+            },
+            total: outlook.total,
+            open: outlook.open,
+            open_besides: outlook.open_besides,
+            first_open: outlook.first_open,
+            missing: outlook.missing,
+        }
+    }
+
+    fn verify(
+        &mut self,
+        task: &TaskKey,
+        commands: &[VerifyCommand],
+        gate: Option<&str>,
+    ) -> Verdict {
+        if commands.is_empty() && gate.is_none() {
+            return Verdict::Unverified;
+        }
+        let works = self.works.get(&name_of(task)).copied();
+        let works = works.unwrap_or_else(|| self.is_group(task));
+        match works != self.rng.one_in(12) {
+            true => Verdict::Green,
+            false => Verdict::Red {
+                error: format!("exit {}", 1 + self.rng.below(2)),
+            },
+        }
+    }
+
+    /// Whether it was picked as a group.
+    fn is_group(&self, task: &TaskKey) -> bool {
+        let task = self.state.tasks.get(task);
+        task.is_some_and(|task| task.picked.is_group)
+    }
+
+    fn judge_claims(
+        &mut self,
+        claims: &[Claim],
+        gate: Option<&str>,
+    ) -> Result<(Vec<TaskKey>, Vec<TaskKey>), String> {
+        let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
+        for Claim { task, verify } in claims {
+            let mut verdict = self.verify(task, verify, gate);
+            if matches!(verdict, Verdict::Red { .. }) {
+                verdict = self.verify(task, verify, gate);
+            }
+            let holds = verdict == Verdict::Green;
+            self.set_box(task, holds)?;
+            self.watch.judged_claim(&name_of(task), holds);
+            match holds {
+                true => kept.push(task.clone()),
+                false => taken_back.push(task.clone()),
+            }
+        }
+        Ok((kept, taken_back))
+    }
+
+    fn budget(&self, task: &TaskKey) -> Option<FixBudget> {
+        let (file, map) = (&self.file, self.memory.fix_task_map());
+        let map = match self.mutant {
+            Some(Mutant::RefundsDeletedFixes) => std::collections::BTreeMap::new(),
+            _ => map,
+        };
+        let row = file.open_row(task)?;
+        let used = file.budget(row, &map)?;
+        Some(FixBudget {
+            depth: used.depth,
+            fixes: used.fixes,
+            root_fixes: used.root_fixes,
+            root: file.key(file.root(row))?.id,
+            fix_ids: file.fix_ids(row, &map),
+            next_id: file.next_fix_id(row, &self.memory.fix_task_map())?,
+            last_error: file.last_error(row, &map),
+        })
+    }
+
+    fn insert_fix(&mut self, order: &FixOrder) -> Result<bool, String> {
+        let origin = FixOrigin {
+            error: &order.error,
+            attempted_fix: &order.attempted_fix,
+            scope: &order.scope,
+            error_type: "",
+            extra_step: &order.extra_step,
+        };
+        match self.file.insert_fix(&order.task, order.id.clone(), origin) {
+            Ok(None) => Ok(true),
+            Ok(Some(file)) => {
+                self.file = Rc::new(file);
+                self.watch.inserted(&self.file, &order.task, &order.id)?;
+                Ok(true)
+            }
+            Err(EditError::NoSuchRow) => Ok(false),
+            Err(error) => Err(format!("{} cannot be inserted: {error}", order.id)),
+        }
+    }
+
+    fn modify(&mut self, order: &ModifyOrder) -> ModifyResult {
+        let name = format!("{}/{}", self.state.run, order.attempt);
+        let tasks = match self
+            .file
+            .grant(&self.memory, &order.task, &name, &order.request)
+        {
+            Ok(tasks) => tasks,
+            Err(why) => return ModifyResult::Refused { why },
+        };
+        let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
+        self.memory.record_modification(&order.task.id, &name, &ids);
+        // The process may die in between; what is asked for again comes to the same rows.
+        let inserted = self
+            .file
+            .insert_granted(&order.task, order.request.modification, &tasks);
+        match inserted {
+            Err(why) => {
+                return ModifyResult::Refused {
+                    why: why.to_string(),
+                };
+            }
+            Ok(None) => {}
+            Ok(Some(file)) => self.adopt(file),
+        }
+        let file = &self.file;
+        let rows = ids.iter().filter_map(|id| file.rows_with_id(id).next());
+        let added = rows.filter_map(|row| file.key(row)).collect();
+        ModifyResult::Done { added }
+    }
+
+    fn adopt(&mut self, file: TaskFile) {
+        self.watch.rows_added(&file);
+        self.file = Rc::new(file);
+    }
+
+    fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {
+        match self.mutant {
+            Some(mutant) => mutant.open_fixes(&self.file, task),
+            None => self.file.open_fixes(task),
+        }
+    }
+
+    fn commit(&mut self) -> CommitResult {
+        match self.rng.below(16) {
+            13 => CommitResult::Nothing,
+            14 => CommitResult::HookFailed {
+                output: "lint: no".to_owned(),
+            },
+            15 if self.rng.one_in(4) => CommitResult::Impossible {
+                why: "the index is locked".to_owned(),
+            },
+            _ => CommitResult::Done {
+                hash: "abc1234".to_owned(),
+                warnings: vec![],
+            },
+        }
+    }
+
+    pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), String> {
+        let changed = self.file.box_set(task, done);
+        let changed = changed.map_err(|error| format!("the box of {task}: {error}"))?;
+        if let Some(file) = changed {
+            self.file = Rc::new(match self.mutant {
+                Some(Mutant::TickChangesLineEndings) => {
+                    TaskFile::read(file.text().replace("\r\n", "\n"))
+                }
+                _ => file,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! What a run was waiting for, and what it got.
+
+use std::collections::BTreeSet;
+
+use regreen_engine::{Input, Phase, State};
+
+/// The name of a phase, and of an input that came in it.
+pub type Transition = (&'static str, &'static str);
+
+/// What each phase waits for: the table in `decide/mod.rs`.
+const ANSWERS: [Transition; 30] = [
+    ("nothing", "start"),
+    ("reading", "plan_read"),
+    ("attempting", "session_seen"),
+    ("attempting", "attempt_ended"),
+    ("attempting", "gone"),
+    ("judging_claims", "claims_judged"),
+    ("verifying", "verified"),
+    ("verifying_again", "verified"),
+    ("verifying_first", "verified"),
+    ("inspecting", "repair_inspected"),
+    ("repairing", "repair_ended"),
+    ("repairing", "gone"),
+    ("repeating", "waited"),
+    ("budgeting", "budget_read"),
+    ("budgeting", "gone"),
+    ("inserting", "inserted"),
+    ("inserting", "gone"),
+    ("modifying", "modified"),
+    ("superseding", "open_fixes_read"),
+    ("ticking_fixes", "fixes_ticked"),
+    ("noting", "failure_noted"),
+    ("asking", "person_answered"),
+    ("ticking", "ticked"),
+    ("unticking", "ticked"),
+    ("committing", "committed"),
+    ("recording", "recorded"),
+    ("waiting", "waited"),
+    ("open", "resume"),
+    // The run has ended, and its state is being saved.
+    ("open", "noticed"),
+    ("open", "stop"),
+];
+
+/// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
+/// have to be told something, and it may turn out to be impossible.
+const OWED: [&str; 21] = [
+    "reading",
+    "attempting",
+    "judging_claims",
+    "verifying",
+    "verifying_again",
+    "verifying_first",
+    "inspecting",
+    "repairing",
+    "repeating",
+    "budgeting",
+    "inserting",
+    "modifying",
+    "superseding",
+    "ticking_fixes",
+    "noting",
+    "asking",
+    "ticking",
+    "unticking",
+    "committing",
+    "recording",
+    "waiting",
+];
+const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
+
+/// Of an attempt that is cut short it is told how far it came; all else is halted.
+const NEVER_HALTED: &str = "attempting";
+
+/// For these a file is edited that others save, too; before the first five it is the state.
+const EDITING: [&str; 13] = [
+    "repairing",
+    "asking",
+    "attempting",
+    "verifying",
+    "verifying_first",
+    "judging_claims",
+    "inserting",
+    "modifying",
+    "ticking_fixes",
+    "noting",
+    "ticking",
+    "unticking",
+    "recording",
+];
+
+/// Every transition of the engine: simulated runs have to reach them all, and no other.
+#[must_use]
+pub fn expected_transitions() -> BTreeSet<Transition> {
+    let always = OWED
+        .into_iter()
+        .flat_map(|owed| ALWAYS.map(|input| (owed, input)));
+    let halted = OWED.into_iter().filter(|owed| *owed != NEVER_HALTED);
+    let contended = EDITING.map(|owed| (owed, "contended"));
+    let mut all = BTreeSet::from(ANSWERS);
+    all.extend(always);
+    all.extend(halted.map(|owed| (owed, "halted")));
+    all.extend(contended);
+    all
+}
+
+/// The transition that an input is, if it is one: an answer that nobody waits for is none.
+pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
+    let phase = match input {
+        Input::Start { .. } => "nothing",
+        Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
+        Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
+        Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => owed(state),
+        // A run that has ended waits for nothing.
+        _ if state.outcome.is_some() => return None,
+        Input::Halted { .. } | Input::Contended { .. } | Input::Broken { .. } => owed(state),
+        _ => phase_name(&state.task_of(input.seq()?)?.phase),
+    };
+    Some((phase, input_name(input)))
+}
+
+/// What is owed at the moment.
+fn owed(state: &State) -> &'static str {
+    let is_asking = |phase: &Phase| matches!(phase, Phase::Asking { .. });
+    match state.pending_task() {
+        Some(task) => phase_name(&task.phase),
+        None if state.reading.is_some() => "reading",
+        None if state.tasks.values().any(|task| is_asking(&task.phase)) => "asking",
+        None => "open",
+    }
+}
+
+fn phase_name(phase: &Phase) -> &'static str {
+    match phase {
+        Phase::Open => "open",
+        Phase::Attempting { .. } => "attempting",
+        Phase::JudgingClaims { .. } => "judging_claims",
+        Phase::Verifying { first: true, .. } => "verifying_first",
+        Phase::Verifying { again: true, .. } => "verifying_again",
+        Phase::Verifying { .. } => "verifying",
+        Phase::Inspecting { .. } => "inspecting",
+        Phase::Repairing { .. } => "repairing",
+        Phase::Budgeting { .. } => "budgeting",
+        Phase::Inserting { .. } => "inserting",
+        Phase::Modifying { .. } => "modifying",
+        Phase::Superseding { .. } => "superseding",
+        Phase::TickingFixes { .. } => "ticking_fixes",
+        Phase::Noting { .. } => "noting",
+        Phase::Asking { .. } => "asking",
+        Phase::Ticking { done: true, .. } => "ticking",
+        Phase::Ticking { done: false, .. } => "unticking",
+        Phase::Committing { .. } => "committing",
+        Phase::Recording { .. } => "recording",
+        Phase::Waiting { repeats: true, .. } => "repeating",
+        Phase::Waiting { .. } => "waiting",
+        Phase::Closed => "closed",
+    }
+}
+
+fn input_name(input: &Input) -> &'static str {
+    match input {
+        Input::Start { .. } => "start",
+        Input::Resume(_) => "resume",
+        Input::Noticed { .. } => "noticed",
+        Input::SessionSeen { .. } => "session_seen",
+        Input::PlanRead { .. } => "plan_read",
+        Input::AttemptEnded { .. } => "attempt_ended",
+        Input::Gone { .. } => "gone",
+        Input::ClaimsJudged { .. } => "claims_judged",
+        Input::Verified { .. } => "verified",
+        Input::RepairInspected { .. } => "repair_inspected",
+        Input::RepairEnded { .. } => "repair_ended",
+        Input::BudgetRead { .. } => "budget_read",
+        Input::Inserted { .. } => "inserted",
+        Input::Modified { .. } => "modified",
+        Input::OpenFixesRead { .. } => "open_fixes_read",
+        Input::FixesTicked { .. } => "fixes_ticked",
+        Input::FailureNoted { .. } => "failure_noted",
+        Input::PersonAnswered { .. } => "person_answered",
+        Input::Ticked { .. } => "ticked",
+        Input::Committed { .. } => "committed",
+        Input::Recorded { .. } => "recorded",
+        Input::Waited { .. } => "waited",
+        Input::Halted { .. } => "halted",
+        Input::Contended { .. } => "contended",
+        Input::Broken { .. } => "broken",
+        Input::Stop { .. } => "stop",
+    }
+}

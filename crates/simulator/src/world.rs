@@ -1,0 +1,182 @@
+//! Everything outside the engine: a file, people, an agent, a clock.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use regreen_documents::{self as documents, TaskFile};
+use regreen_model::{
+    Budget, Budgets, FailureNote, Limits, PersonChoice, RunConfig, Task, TaskKey, Timestamp,
+};
+
+use crate::agent::Character;
+use crate::invariants::Watch;
+use crate::mutant::Mutant;
+use crate::rng::Rng;
+use crate::task_lists::{PLANS, Plan};
+use crate::transitions::Transition;
+use regreen_engine::CommandQueue;
+use regreen_engine::Input;
+use regreen_engine::JournalLine;
+use regreen_engine::State;
+
+/// The waiting that everybody has patience for.
+const WAIT_MS: u64 = 12_000;
+
+/// That something must hold does, or what was seen instead.
+pub(crate) type Held = Result<(), String>;
+
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) rng: Rng,
+    pub(crate) mutant: Option<Mutant>,
+    pub(crate) plan: &'static Plan,
+    pub(crate) config: RunConfig,
+    pub(crate) agent: Character,
+    /// Of ten things that the agent does, so many go wrong.
+    pub(crate) trouble: u64,
+    pub(crate) now: Timestamp,
+    pub(crate) file: Rc<TaskFile>,
+    /// What the state file remembers.
+    pub(crate) memory: documents::State,
+    pub(crate) state: State,
+    pub(crate) queue: CommandQueue,
+    pub(crate) journal: Vec<JournalLine>,
+    /// Where the run that goes on begins in the journal.
+    pub(crate) begins: usize,
+    /// A power cut takes nothing that comes before this.
+    pub(crate) synced: usize,
+    /// All that people said, oldest first.
+    pub(crate) choices: Vec<PersonChoice>,
+    pub(crate) kept: Option<Kept>,
+    /// Whether a task's work is really done, as a Verify would see it.
+    pub(crate) works: BTreeMap<String, bool>,
+    /// The tokens that each session has used up.
+    pub(crate) used: BTreeMap<String, u64>,
+    /// How tasks failed in runs that have ended.
+    pub(crate) failed_before: BTreeMap<TaskKey, FailureNote>,
+    pub(crate) watch: Watch,
+    pub(crate) reached: BTreeSet<Transition>,
+    /// The last answers, which may come again.
+    pub(crate) answered: VecDeque<Input>,
+    /// Numbers what is new.
+    pub(crate) made: u64,
+    pub(crate) crashes: u32,
+    pub(crate) restarts: u32,
+    pub(crate) runs: u32,
+}
+
+/// The plan as it was when an attempt began.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) task: TaskKey,
+    pub(crate) attempt: u32,
+    pub(crate) plan: Rc<TaskFile>,
+}
+
+impl World {
+    pub(crate) fn new(mut rng: Rng, mutant: Option<Mutant>) -> Self {
+        let plan = &PLANS[rng.index(PLANS.len())];
+        let config = config(&mut rng, plan);
+        let agent = Character::any(&mut rng);
+        let trouble = rng.below(10);
+        let file = Rc::new(TaskFile::read(plan.text));
+        Self {
+            mutant,
+            plan,
+            config,
+            agent,
+            trouble,
+            now: Timestamp::from_millis(1_000_000_000_000 + rng.below(1000)),
+            rng,
+            memory: documents::State::from_tasks(&file),
+            watch: Watch::new(plan.has_ids(), &file),
+            file,
+            state: State::default(),
+            queue: CommandQueue::default(),
+            journal: Vec::new(),
+            begins: 0,
+            synced: 0,
+            choices: Vec::new(),
+            kept: None,
+            works: BTreeMap::new(),
+            used: BTreeMap::new(),
+            failed_before: BTreeMap::new(),
+            reached: BTreeSet::new(),
+            answered: VecDeque::new(),
+            made: 0,
+            crashes: 0,
+            restarts: 0,
+            runs: 0,
+        }
+    }
+
+    /// A name that no row has had.
+    pub(crate) fn new_number(&mut self) -> u64 {
+        self.made += 1;
+        self.made
+    }
+}
+
+/// Some who have a certain patience count their tokens.
+fn budgets(patience: u64) -> Budgets {
+    let tokens = |tokens| Budget {
+        tokens: Some(tokens),
+        ..Budget::default()
+    };
+    match patience {
+        1..=6 => Budgets {
+            run: tokens(60 * patience),
+            ..Budgets::default()
+        },
+        7..=12 => Budgets {
+            task: tokens(10 * patience),
+            ..Budgets::default()
+        },
+        _ => Budgets::default(),
+    }
+}
+
+fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
+    let one_of = |rng: &mut Rng, from: &[u32]| from[rng.index(from.len())];
+    let config = RunConfig {
+        spec: "sim".to_owned(),
+        recovery: rng.below(3) > 0,
+        keep_going: rng.below(3) == 2,
+        asks: rng.one_in(2),
+        limits: Limits {
+            task_iterations: one_of(rng, &[5, 3, 2, 1]),
+            global_iterations: one_of(rng, &[100, 40, 12, 4]),
+            fixes_per_task: one_of(rng, &[3, 2, 1, 12]),
+            fix_depth: one_of(rng, &[3, 2, 1]),
+        },
+        max_wait_ms: WAIT_MS * (1 + rng.below(50)),
+        include_optional: rng.one_in(3),
+        commits: rng.below(4) < 3,
+        only: rng.one_in(12).then(|| plan.first_id()).flatten(),
+        agent: if rng.one_in(15) { "shell" } else { "sim" }.to_owned(),
+        gate: rng.one_in(4).then(|| "true".to_owned()),
+        ..RunConfig::default()
+    };
+    RunConfig {
+        budgets: budgets(config.max_wait_ms / WAIT_MS - 1),
+        ..config
+    }
+}
+
+/// The first word of its title; of a fix, its id.
+pub(crate) fn name_of(key: &TaskKey) -> String {
+    match key.title.split_whitespace().next() {
+        Some("Fix:") | None => key.id.to_string(),
+        Some(name) => name.to_owned(),
+    }
+}
+
+pub(crate) fn name_of_task(task: &Task) -> Option<String> {
+    task.key().as_ref().map(name_of)
+}
+
+/// Every task of a file by name.
+pub(crate) fn names(file: &TaskFile) -> impl Iterator<Item = String> {
+    let keys = file.rows().filter_map(|row| file.key(row));
+    keys.map(|key| name_of(&key))
+}

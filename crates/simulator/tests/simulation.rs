@@ -1,0 +1,146 @@
+//! Thousands of simulated runs.
+#![expect(clippy::panic, reason = "a broken promise ends the test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use regreen_engine::{State, decide};
+use regreen_model::RunOutcome;
+use regreen_simulator::{
+    self as simulator, Finding, FinishedRun, Mutant, Transition, expected_transitions,
+};
+
+const RUNS: u64 = 16_000;
+/// How runs end by the dozen.
+const OFTEN: [&str; 6] = [
+    "all_green",
+    "limit",
+    "needs_person",
+    "skipped",
+    "set_up",
+    "try_later",
+];
+
+/// Runs seeds on all cores. The finding with the smallest seed, if there is one.
+fn sweep(
+    seeds: u64,
+    mutant: Option<Mutant>,
+    look: impl Fn(&FinishedRun) + Sync,
+) -> Result<(), Box<Finding>> {
+    let next = AtomicU64::new(0);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds {
+                return Ok(());
+            }
+            let ran = simulator::run(seed, mutant);
+            if let Err(finding) = ran.map(|ran| look(&ran)) {
+                next.store(seeds, Ordering::Relaxed);
+                return Err(finding);
+            }
+        }
+    };
+    let findings: Vec<Box<Finding>> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let ends = workers.into_iter().map(|worker| {
+            let end = worker.join();
+            end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        ends.filter_map(Result::err).collect()
+    });
+    findings
+        .into_iter()
+        .min_by_key(|finding| finding.seed)
+        .map_or(Ok(()), Err)
+}
+
+/// What a finding is shown as: as small as it can be made.
+fn show(finding: Finding, mutant: Option<Mutant>) -> String {
+    let small = finding.smallest(mutant);
+    format!(
+        "seed {}: {}\n{}\nfor `regreen replay`:\n{}",
+        small.seed,
+        small.what,
+        small.tasks,
+        small.journal_text()
+    )
+}
+
+/// What runs came to, and what they reached.
+#[derive(Default)]
+struct Seen {
+    ends: BTreeMap<&'static str, u32>,
+    reached: BTreeSet<Transition>,
+}
+
+#[test]
+fn whatever_happens_everything_holds_after_every_step_and_every_transition_is_reached() {
+    let seen = Mutex::new(Seen::default());
+    let count = |ran: &FinishedRun| {
+        if let Ok(mut seen) = seen.lock() {
+            let end = ran.outcome.as_ref().map_or("none", RunOutcome::name);
+            *seen.ends.entry(end).or_default() += 1;
+            seen.reached.extend(ran.reached.iter().copied());
+        }
+    };
+    if let Err(finding) = sweep(RUNS, None, count) {
+        panic!("{}", show(*finding, None));
+    }
+    let Seen { ends, reached } = seen.into_inner().unwrap_or_default();
+    // A world in which nothing ever succeeds, or nothing ever fails, would show nothing.
+    let is_often = |end: &&str| ends.get(*end).is_some_and(|count| *count >= 50);
+    assert!(OFTEN.iter().all(is_often), "{ends:?}");
+    let expected = expected_transitions();
+    let missed: Vec<_> = expected.difference(&reached).collect();
+    let unlisted: Vec<_> = reached.difference(&expected).collect();
+    assert_eq!((missed, unlisted), (vec![], vec![]));
+}
+
+#[test]
+fn every_planted_bug_is_caught() {
+    let caught = |mutant: Mutant| {
+        let found = (0..RUNS).find_map(|seed| simulator::run(seed, Some(mutant)).err());
+        (mutant, found)
+    };
+    let found: Vec<_> = thread::scope(|scope| {
+        let workers = Mutant::ALL.map(|mutant| scope.spawn(move || caught(mutant)));
+        let found = workers.into_iter().filter_map(|worker| worker.join().ok());
+        found.collect()
+    });
+    assert_eq!(found.len(), Mutant::ALL.len());
+    for (mutant, finding) in found {
+        let Some(Finding { seed, what, .. }) = finding.as_deref() else {
+            panic!("{mutant:?} was not caught in {RUNS} runs")
+        };
+        // It is the bug that was caught, and nothing else.
+        assert!(simulator::run(*seed, None).is_ok(), "{mutant:?}: {what}");
+    }
+}
+
+#[test]
+fn a_finding_is_made_small_and_its_journal_can_be_decided_again() {
+    let mutant = Some(Mutant::CallsSkippedGreen);
+    let Some(found) = (0..RUNS).find_map(|seed| simulator::run(seed, mutant).err()) else {
+        panic!("nothing was found")
+    };
+    let long = found.journal.len();
+    let small = found.smallest(mutant);
+    assert!(
+        small.journal.len() <= long.min(8),
+        "{}",
+        small.journal_text()
+    );
+    let mut state = State::default();
+    let (_, before) = small
+        .journal
+        .split_last()
+        .unwrap_or_else(|| panic!("an empty journal"));
+    for line in before {
+        assert_eq!(decide(&state, line.now, &line.input).events, line.events);
+        line.events.iter().for_each(|event| state.apply(event));
+    }
+}

@@ -1,0 +1,212 @@
+use std::error::Error;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+use super::disk::{Disk, IoContext, StepError};
+use super::exchange::{Attempt, Exchange, write_by_exchange};
+use super::leftovers::{RecoveredLeftover, recover_beside};
+use super::target::{LockError, ReadError, Target, lock, read_target};
+
+/// How often somebody else's save may come first before regreen gives way.
+pub const MAX_REFUSALS: u32 = 3;
+
+/// What became of an edit.
+#[derive(Debug)]
+#[must_use = "saves found after a crash must be reported"]
+pub struct EditReport {
+    /// How the text was written.
+    pub written: WriteMethod,
+    /// How often somebody saved in between and the edit was made again.
+    pub refusals: u32,
+    /// Other people's saves found in the leftovers of a killed process.
+    pub recovered: Vec<RecoveredLeftover>,
+}
+
+/// In which way the text got into the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMethod {
+    /// The edit had nothing to change.
+    Nothing,
+    /// The new file and the old one changed places.
+    ByExchange,
+    /// Without the promises of an exchange.
+    InPlace(InPlaceReason),
+}
+
+/// Why an edit was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum EditFileError<E: Error + 'static> {
+    /// The file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The edit itself said no.
+    #[error(transparent)]
+    Edit(E),
+    /// This user may not write the file.
+    #[error("{} may not be written: permission denied", path.display())]
+    PermissionDenied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The edit is still owed: the file is the other side's.
+    #[error("{} was saved by somebody else {MAX_REFUSALS} times while it was being edited", path.display())]
+    Contended {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The edit is still owed.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The file system refused.
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+/// Edits a file that others save as well, durably and without losing anybody's save.
+///
+/// `edit` gets the text as it is now and returns the new one, or `None` if there is
+/// nothing to do. It may be called several times, each time with a newer text, so it must
+/// say what is to be true rather than what to add, and must not write files itself.
+pub fn edit_file<E: Error + 'static>(
+    disk: &dyn Disk,
+    path: &Path,
+    mut edit: impl FnMut(&str) -> Result<Option<String>, E>,
+) -> Result<EditReport, EditFileError<E>> {
+    let target = Target::existing(disk, path).map_err(|source| ReadError::new(path, source))?;
+    let lock = lock(disk, &target)?;
+    let recovered = recover_beside(disk, &lock, &target);
+    for refusals in 0..MAX_REFUSALS {
+        if let Some(written) = try_edit(disk, path, &target, &mut edit)? {
+            return Ok(EditReport {
+                written,
+                refusals,
+                recovered,
+            });
+        }
+    }
+    Err(EditFileError::Contended {
+        path: path.to_owned(),
+    })
+}
+
+/// One try; `None` if somebody saved meanwhile.
+fn try_edit<E: Error + 'static>(
+    disk: &dyn Disk,
+    path: &Path,
+    target: &Target,
+    edit: &mut impl FnMut(&str) -> Result<Option<String>, E>,
+) -> Result<Option<WriteMethod>, EditFileError<E>> {
+    let read = read_target(disk, path, target)?.text;
+    let new = match edit(&read).map_err(EditFileError::Edit)? {
+        Some(new) if new != read => new,
+        _ => return Ok(Some(WriteMethod::Nothing)),
+    };
+    check_writable(disk, path, target)?;
+    let attempt = write(disk, target, read.as_bytes(), new.as_bytes())?;
+    Ok(match attempt {
+        Attempt::Exchanged => Some(WriteMethod::ByExchange),
+        Attempt::InPlace(why) => Some(WriteMethod::InPlace(why)),
+        Attempt::Refused => None,
+    })
+}
+
+/// By exchange where that is possible, else in place.
+fn write(disk: &dyn Disk, target: &Target, read: &[u8], new: &[u8]) -> Result<Attempt, StepError> {
+    match write_by_exchange(disk, target, read, new)? {
+        Exchange::Done => Ok(Attempt::Exchanged),
+        Exchange::Refused => Ok(Attempt::Refused),
+        Exchange::NotPossible(why) => write_in_place(disk, target, read, new, why),
+    }
+}
+
+/// The folder alone decides whether a file can be exchanged; that must not get around a
+/// file somebody made read-only.
+fn check_writable<E: Error + 'static>(
+    disk: &dyn Disk,
+    path: &Path,
+    target: &Target,
+) -> Result<(), EditFileError<E>> {
+    disk.check_writable(&target.path)
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied => EditFileError::PermissionDenied {
+                path: path.to_owned(),
+            },
+            _ => EditFileError::Step(StepError {
+                action: "write",
+                path: path.to_owned(),
+                source,
+            }),
+        })
+}
+
+/// Why a file was written in place instead of by exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InPlaceReason {
+    /// The file has other names (hard links), which an exchange would cut off.
+    OtherNames,
+    /// No file can be made beside it.
+    FolderNotWritable,
+    /// Owner, mode or extended attributes cannot be given to a new file.
+    AttributesCannotBeKept,
+    /// The file is a mount point, or its file system knows no exchange.
+    ExchangeNotPossible,
+}
+
+impl fmt::Display for InPlaceReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OtherNames => "the file has other names (hard links)",
+            Self::FolderNotWritable => "no file can be made beside it",
+            Self::AttributesCannotBeKept => {
+                "a new file could not keep its owner, mode or attributes"
+            }
+            Self::ExchangeNotPossible => {
+                "its file system knows no exchange, or it is a mount point"
+            }
+        })
+    }
+}
+
+/// Overwrites the file itself, if it still holds what was read.
+///
+/// This is the lesser way: a crash in the middle leaves a mixture, and a save between the
+/// look and the write is overwritten. A save by rename is noticed afterwards, and the
+/// edit is made again on top of it.
+pub(crate) fn write_in_place(
+    disk: &dyn Disk,
+    target: &Target,
+    read: &[u8],
+    new: &[u8],
+    why: InPlaceReason,
+) -> Result<Attempt, StepError> {
+    let file = disk
+        .open_existing(&target.path)
+        .context("open for writing", &target.path)?;
+    let standing = disk.read_open(&file).context("read", &target.path)?;
+    if standing != read {
+        return Ok(Attempt::Refused);
+    }
+    overwrite_or_restore(disk, &file, read, new).context("write", &target.path)?;
+    let written = disk.read(&target.path).context("read", &target.path)?;
+    if written == new {
+        Ok(Attempt::InPlace(why))
+    } else {
+        Ok(Attempt::Refused)
+    }
+}
+
+/// A full disk must not cost the text that was there before.
+fn overwrite_or_restore(disk: &dyn Disk, file: &File, read: &[u8], new: &[u8]) -> io::Result<()> {
+    overwrite(disk, file, new).inspect_err(|_| {
+        // The first error is the one to report; there is nothing more to try.
+        let _restored = overwrite(disk, file, read);
+    })
+}
+
+/// Writes before cutting: the file is never empty in between.
+fn overwrite(disk: &dyn Disk, file: &File, content: &[u8]) -> io::Result<()> {
+    disk.write(file, content)?;
+    disk.truncate(file, content.len() as u64)?;
+    disk.sync_file(file)
+}

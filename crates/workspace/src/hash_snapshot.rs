@@ -1,0 +1,256 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::OFlags;
+use sha2::{Digest as _, Sha256};
+
+use crate::{Change, ChangeKind, RelPath};
+
+use crate::walk::walk;
+
+/// Two saves within this time may carry the same time stamp on some file systems.
+const STAMP_STEP: Duration = Duration::from_secs(2);
+
+/// How much work a snapshot may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashLimits {
+    /// More are not listed.
+    pub max_files: usize,
+    /// Longer files are judged by size and time alone.
+    pub max_file: u64,
+    /// Once so much was read, the remaining files are.
+    pub max_total: u64,
+}
+
+impl Default for HashLimits {
+    fn default() -> Self {
+        Self {
+            max_files: 50_000,
+            max_file: 16 * 1024 * 1024,
+            max_total: 256 * 1024 * 1024,
+        }
+    }
+}
+
+/// Without git only fingerprints are kept, so no diff can be shown and nothing be restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("outside git only fingerprints of files are kept, not their content")]
+pub struct ContentNotKept;
+
+/// The files of a workspace at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashSnapshot {
+    taken: SystemTime,
+    files: BTreeMap<RelPath, FileMark>,
+    incomplete: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FileMark {
+    kind: Kind,
+    stamp: Stamp,
+    digest: Option<[u8; 32]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    File,
+    Executable,
+    Link,
+}
+
+/// What the file system says of a file without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl HashSnapshot {
+    /// Files that look as in `previous` are not read again.
+    #[must_use]
+    pub fn take(
+        root: &Path,
+        previous: Option<&HashSnapshot>,
+        limits: HashLimits,
+        now: SystemTime,
+    ) -> Self {
+        Self::take_excluding(&BTreeSet::new(), root, previous, limits, now)
+    }
+
+    /// The same without some files, which need not be read then.
+    #[must_use]
+    pub fn take_excluding(
+        leave_out: &BTreeSet<RelPath>,
+        root: &Path,
+        previous: Option<&HashSnapshot>,
+        limits: HashLimits,
+        now: SystemTime,
+    ) -> Self {
+        let mut walk = walk(root, limits.max_files);
+        walk.files.retain(|(path, _)| !leave_out.contains(path));
+        let mut reader = Reader {
+            root,
+            previous,
+            limits,
+            read: 0,
+        };
+        let marks = walk.files.into_iter().map(|(path, found)| {
+            let mark = reader.mark(&path, &found);
+            (path, mark)
+        });
+        Self {
+            taken: now,
+            files: marks.collect(),
+            incomplete: walk.incomplete,
+        }
+    }
+
+    /// Some folders or files were left out: too many, or not to be listed.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// What differs in `after`, in the order of the paths.
+    #[must_use]
+    pub fn changed_files(&self, after: &HashSnapshot) -> Vec<Change> {
+        let gone = self
+            .files
+            .keys()
+            .filter(|path| !after.files.contains_key(*path))
+            .map(|path| (path, ChangeKind::Deleted));
+        let here = after.files.iter().filter_map(|(path, mark)| {
+            let kind = mark.change_since(self.files.get(path))?;
+            Some((path, kind))
+        });
+        let mut changes: Vec<Change> = gone
+            .chain(here)
+            .map(|(path, kind)| Change {
+                path: path.clone(),
+                kind,
+            })
+            .collect();
+        changes.sort();
+        changes
+    }
+
+    /// # Errors
+    /// Always: see [`ContentNotKept`].
+    pub fn diff(&self, _after: &HashSnapshot) -> Result<Vec<u8>, ContentNotKept> {
+        Err(ContentNotKept)
+    }
+}
+
+impl FileMark {
+    fn change_since(&self, before: Option<&FileMark>) -> Option<ChangeKind> {
+        let Some(before) = before else {
+            return Some(ChangeKind::Added);
+        };
+        if (self.kind == Kind::Link) != (before.kind == Kind::Link) {
+            return Some(ChangeKind::TypeChanged);
+        }
+        let same_content = match (&self.digest, &before.digest) {
+            (Some(now), Some(then)) => now == then,
+            _ => self.stamp == before.stamp,
+        };
+        (!same_content || self.kind != before.kind).then_some(ChangeKind::Modified)
+    }
+}
+
+struct Reader<'a> {
+    root: &'a Path,
+    previous: Option<&'a HashSnapshot>,
+    limits: HashLimits,
+    read: u64,
+}
+
+impl Reader<'_> {
+    fn mark(&mut self, path: &RelPath, found: &Metadata) -> FileMark {
+        let stamp = Stamp::of(found);
+        let known = self.known(path, &stamp);
+        let digest = known.or_else(|| self.digest(path, found));
+        FileMark {
+            kind: kind_of(found),
+            stamp,
+            digest,
+        }
+    }
+
+    fn known(&self, path: &RelPath, stamp: &Stamp) -> Option<[u8; 32]> {
+        let previous = self.previous?;
+        let mark = previous.files.get(path)?;
+        (mark.stamp == *stamp && stamp.is_older_than(previous.taken))
+            .then_some(mark.digest)
+            .flatten()
+    }
+
+    fn digest(&mut self, path: &RelPath, found: &Metadata) -> Option<[u8; 32]> {
+        let place = path.under(self.root);
+        if found.is_symlink() {
+            let target = fs::read_link(&place).ok()?;
+            return Some(Sha256::digest(target.as_os_str().as_bytes()).into());
+        }
+        let fits = found.size() <= self.limits.max_file
+            && self.read + found.size() <= self.limits.max_total;
+        if !fits {
+            return None;
+        }
+        self.read += found.size();
+        digest_of(&place, self.limits.max_file).ok()
+    }
+}
+
+/// A file that grows while it is read is read only so far.
+fn digest_of(path: &Path, max: u64) -> io::Result<[u8; 32]> {
+    let harmless = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::options()
+        .read(true)
+        .custom_flags(harmless.bits().cast_signed())
+        .open(path)?;
+    let mut file = file.take(max);
+    let mut hasher = Sha256::new();
+    let mut chunk = [0; 64 * 1024];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hasher.finalize().into()),
+            count => hasher.update(chunk.get(..count).unwrap_or_default()),
+        }
+    }
+}
+
+fn kind_of(found: &Metadata) -> Kind {
+    if found.is_symlink() {
+        Kind::Link
+    } else if found.mode() & 0o100 != 0 {
+        Kind::Executable
+    } else {
+        Kind::File
+    }
+}
+
+impl Stamp {
+    fn of(found: &Metadata) -> Self {
+        Self {
+            inode: (found.dev(), found.ino()),
+            size: found.size(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Whether a save after `moment` would surely have left another stamp.
+    fn is_older_than(&self, moment: SystemTime) -> bool {
+        let moment = moment.checked_sub(STAMP_STEP);
+        let since_epoch = moment.and_then(|moment| moment.duration_since(UNIX_EPOCH).ok());
+        let seconds = since_epoch.and_then(|since| i64::try_from(since.as_secs()).ok());
+        seconds.is_some_and(|seconds| self.modified.0.max(self.changed.0) < seconds)
+    }
+}
