@@ -1,6 +1,10 @@
 //! Who works, of those that are here.
 
 use regreen_agents::{Agent, AgentChoice, AgentOptions, CodingAgent, Interpreter};
+use regreen_model::AgentIdentity;
+use regreen_redaction::Masks;
+
+use crate::config::AskedAgent;
 
 /// The agent that is meant. `has` tells whether a program is installed.
 #[must_use]
@@ -19,6 +23,17 @@ pub fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -
         AgentChoice::CodingAgent(known) => Agent::CodingAgent(*known, options),
         AgentChoice::Acp(line) => Agent::Acp(line.clone(), options),
     }
+}
+
+/// Names the agent that was found as it was asked for, without secrets in its command line;
+/// `auto` becomes the agent it stands for.
+#[must_use]
+pub fn identity(asked: &AskedAgent, agent: &Agent) -> AgentIdentity {
+    let name = match asked.choice() {
+        AgentChoice::Auto => agent.name().to_owned(),
+        _ => Masks::built_in().mask(&asked.to_string()),
+    };
+    AgentIdentity::new(name, agent.permissions())
 }
 
 fn interpreter(has: impl Fn(&str) -> bool) -> Interpreter {

@@ -3,7 +3,7 @@
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, Places, folded, open_store_read_only};
-use regreen_store::{Attempt, Payload, Run, Step, StepNo, Store};
+use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
 
 use crate::arguments::{OneAttempt, OneTask};
 use crate::plan::{Plan, SelectedTask};
@@ -105,7 +105,7 @@ impl SpecHistory {
 
 fn journal_line(step: &Step) -> Result<String, Problem> {
     let unreadable = |error: serde_json::Error| Problem::from_journal(error.into());
-    let events = step.events.iter().map(Payload::decode);
+    let events = step.events.iter().map(VersionedJson::decode);
     let line = JournalLine {
         now: Timestamp::from_millis(u64::try_from(step.now_ms).unwrap_or(0)),
         input: step.input.decode().map_err(unreadable)?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
 use regreen_runtime::{JournalError, RunError, TreeLockError};
-use regreen_store::{Fault, OpenError};
+use regreen_store::{OpenError, StoreError};
 use regreen_workspace::{
     CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
     StepError,
@@ -236,7 +236,7 @@ impl Problem {
     }
 
     /// From reading the journal.
-    pub fn journal(fault: Fault) -> Self {
+    pub fn journal(fault: StoreError) -> Self {
         Self::Run(RunError::from(fault))
     }
 
@@ -309,11 +309,6 @@ fn run_exit(error: &RunError) -> Exit {
     }
 }
 
-/// An agent as it is asked for, without what else is told of it.
-fn as_flag(agent: &str) -> &str {
-    agent.split(" (permissions: ").next().unwrap_or(agent)
-}
-
 fn run_hint(error: &RunError) -> Option<String> {
     Some(match error {
         RunError::Lock(TreeLockError::Held { .. }) => {
@@ -328,8 +323,8 @@ fn run_hint(error: &RunError) -> Option<String> {
         }
         RunError::OtherAgent { begun, found } => format!(
             "say which is meant: --agent '{}', or --agent '{}'; `agent` in your own configuration says it for all runs",
-            as_flag(begun),
-            as_flag(found)
+            begun.name(),
+            found.name()
         ),
         RunError::SetUp { .. } => return None,
     })
@@ -337,7 +332,7 @@ fn run_hint(error: &RunError) -> Option<String> {
 
 fn store_hint(path: &Path, error: &OpenError) -> String {
     match error {
-        OpenError::Fault(Fault::Damaged(_)) => set_aside_hint(path),
+        OpenError::Store(StoreError::Damaged(_)) => set_aside_hint(path),
         error => error.advice().into(),
     }
 }

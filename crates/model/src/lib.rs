@@ -3,6 +3,7 @@
 //!
 //! Nothing here reads a file, a clock or the environment.
 
+mod agent;
 mod attempt;
 mod event;
 mod evidence;
@@ -21,6 +22,7 @@ mod transcript;
 mod usage;
 mod verify;
 
+pub use agent::{AgentIdentity, AgentKind, Permissions};
 pub use attempt::{
     AgentEvent, ApiTrouble, AttemptClass, AttemptReport, ClockTime, Mark, PickedTask, PromptKind,
     ResetTime, TroubleClass,

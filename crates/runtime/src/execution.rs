@@ -8,7 +8,7 @@ use regreen_agents::{Agent, Assignment, Invocation, Prompts, StdinContent, reset
 use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
 use regreen_model::{Ending, Transcript};
 use regreen_repairs::Declared;
-use regreen_supervisor::{EndReason, Ended, Exit, StartStep, Stdin};
+use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep, Stdin};
 use regreen_workspace::{Programs, RealDisk};
 
 use crate::clock;
@@ -101,7 +101,12 @@ impl ExecutionContext {
         Ok(self.observed(transcript, &ended, ending))
     }
 
-    fn observed(&self, transcript: Transcript, ended: &Ended, ending: Ending) -> ObservedAttempt {
+    fn observed(
+        &self,
+        transcript: Transcript,
+        ended: &ProcessEnd,
+        ending: Ending,
+    ) -> ObservedAttempt {
         let agent = &self.agent;
         let resets = transcript
             .trouble
@@ -124,7 +129,7 @@ impl ExecutionContext {
     }
 }
 
-fn attempt_end(program: &str, ended: &Ended) -> AttemptEnd {
+fn attempt_end(program: &str, ended: &ProcessEnd) -> AttemptEnd {
     match (ended.reason, ended.exit) {
         (EndReason::Cancelled, _) => AttemptEnd::Cancelled,
         (_, Exit::Unknown) => AttemptEnd::Unknown,
@@ -177,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_missing_agent_is_named_with_a_way_out() {
-        let ended = |exit, reason| Ended {
+        let ended = |exit, reason| ProcessEnd {
             exit,
             reason,
             duration: Duration::from_secs(3),

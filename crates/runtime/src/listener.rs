@@ -118,7 +118,7 @@ impl<'a> Listener<'a> {
     pub(crate) fn end_reason(&self, reason: EndReason) -> EndReason {
         let is_limit = matches!(reason, EndReason::HardLimit | EndReason::IdleLimit);
         if is_limit && self.decoder.is_done() && !self.is_hopeless {
-            EndReason::Enough
+            EndReason::ObserverDone
         } else {
             reason
         }
@@ -135,7 +135,7 @@ impl<'a> Listener<'a> {
                 self.follow(reply);
             }
         }
-        let had_finished = reason == EndReason::Enough && !self.is_hopeless;
+        let had_finished = reason == EndReason::ObserverDone && !self.is_hopeless;
         let ending = if had_finished {
             Ending {
                 exit_code: Some(0),
@@ -206,7 +206,7 @@ impl<'a> Listener<'a> {
 
     fn end(&self) {
         if let Some(handle) = &self.handle {
-            handle.end(EndReason::Enough);
+            handle.end(EndReason::ObserverDone);
         }
     }
 
@@ -252,7 +252,7 @@ fn end_later(handle: Handle) -> Sender<()> {
     let (sender, receiver) = mpsc::channel::<()>();
     thread::spawn(move || {
         if receiver.recv_timeout(EXIT_GRACE) == Err(RecvTimeoutError::Timeout) {
-            handle.end(EndReason::Enough);
+            handle.end(EndReason::ObserverDone);
         }
     });
     sender

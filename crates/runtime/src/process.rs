@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use regreen_model::Ending;
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, EndReason, Ended, Exit, Handle, Keepers, Marker, Observer, SpawnError, Spec, Stdin,
-    Stream, TimeLimits,
+    Chunk, EndReason, Exit, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
+    Stdin, Stream, TimeLimits,
 };
 use regreen_workspace::{HashLimits, HashSnapshot};
 
@@ -49,7 +49,7 @@ pub(crate) fn set(environment: &[(String, String)]) -> Vec<(OsString, Option<OsS
 }
 
 /// Says how a program ended, in the words of the diagnosis.
-pub(crate) fn ending_of(ended: &Ended, limit: Duration) -> Ending {
+pub(crate) fn ending_of(ended: &ProcessEnd, limit: Duration) -> Ending {
     let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
     Ending {
         exit_code: match ended.exit {
@@ -85,8 +85,8 @@ pub(crate) enum ProcessError {
 
 impl Processes {
     /// Runs a program to its end. Nothing that it started is left then.
-    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<Ended, ProcessError> {
-        let spec = Spec {
+    pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<ProcessEnd, ProcessError> {
+        let spec = ProcessSpec {
             argv: job.argv,
             cwd: self.root.clone(),
             env: job.env,

@@ -8,9 +8,9 @@ use std::{fs, io};
 
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
-use regreen_model::{PersonChoice, RunConfig, RunOutcome};
+use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::Declared;
-use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
+use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{ReadError, RelPath};
 
@@ -88,11 +88,14 @@ pub enum RunError {
     #[error("somebody keeps saving a file that regreen has to write: {why}")]
     Contended { why: String },
     #[error("the run that is to go on was begun with the agent {begun}, not with {found}")]
-    OtherAgent { begun: String, found: String },
+    OtherAgent {
+        begun: AgentIdentity,
+        found: AgentIdentity,
+    },
 }
 
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for RunError {
+    fn from(fault: StoreError) -> Self {
         Self::Journal(fault.into())
     }
 }
@@ -204,7 +207,7 @@ pub fn open_store(root: &Path) -> Result<Store, RunError> {
 /// If it cannot be read.
 pub fn open_store_read_only(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
-    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
+    let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 

@@ -1,7 +1,7 @@
 //! Everything that is settled before a run starts.
 
 use regreen_agents::AgentOptions;
-use regreen_model::{Budget, Budgets, Limits, RunConfig, TaskId};
+use regreen_model::{AgentIdentity, Budget, Budgets, Limits, RunConfig, TaskId};
 
 use super::agent_words::{AgentArguments, AgentEnvironment};
 use super::asked_agent::AskedAgent;
@@ -88,7 +88,7 @@ impl Settings {
     pub fn run_config(&self, spec: &str, only: Option<TaskId>) -> RunConfig {
         RunConfig {
             spec: spec.to_owned(),
-            agent: self.agent.value.to_string(),
+            agent: AgentIdentity::new(self.agent.value.to_string(), None),
             limits: Limits {
                 task_iterations: self.max_task_iterations.value.get(),
                 global_iterations: self.max_global_iterations.value.get(),

@@ -56,7 +56,7 @@ fn question(
     repair: Option<PlannedRepair>,
 ) -> Question {
     // Nobody works at a group who could be told anything, and commands do not listen.
-    let listens = !task.picked.is_group && turn.state.config.agent != healing::SHELL;
+    let listens = !task.picked.is_group && turn.state.config.agent.reads_prompts();
     let can_be = |choice: &AnswerKind| match choice {
         AnswerKind::Context => listens,
         AnswerKind::Repair => repair.is_some(),

@@ -13,7 +13,6 @@ use crate::recovery::{self, Class, History, Plan, Policy, Situation};
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
-pub(super) const SHELL: &str = "shell";
 const ERROR_CHARS: usize = 200;
 /// What is said of a fix that an earlier run made.
 const EARLIER_FIX: &str =
@@ -85,7 +84,7 @@ fn plan_for(turn: &Turn<'_>, task: &TaskState, inspection: Option<&Inspection>) 
         policy: Policy {
             recovery: config.recovery,
             repairs: config.repairs,
-            listens: config.agent != SHELL,
+            listens: config.agent.reads_prompts(),
             asks: config.asks && !config.keep_going,
             is_group: task.picked.is_group,
         },

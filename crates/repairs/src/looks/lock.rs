@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_supervisor::{
-    Holders, SeenProcess, has_process, holders_of_file, see_process, see_processes,
+    Holders, ProcessInfo, holders_of_file, list_processes, process_exists, process_info,
 };
 use regreen_workspace::{PathStatus, RelPath, path_status};
 use rustix::process::geteuid;
@@ -182,7 +182,7 @@ fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
 
 /// Locks of git do not say whose they are: old, open nowhere, and no git at work here.
 fn of_git(scene: &Scene<'_>, place: &RelPath, stat: &Metadata) -> Verdict {
-    let processes = see_processes(scene.now);
+    let processes = list_processes(scene.now);
     if let Some(git) = processes
         .iter()
         .find(|process| is_git_here(scene.root, process))
@@ -199,7 +199,7 @@ fn of_git(scene: &Scene<'_>, place: &RelPath, stat: &Metadata) -> Verdict {
     Verdict::Allowed(removal(place))
 }
 
-fn is_git_here(root: &Path, process: &SeenProcess) -> bool {
+fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
     let program = process.argv.first().map_or("", String::as_str);
     let name = program.rsplit('/').next().unwrap_or_default();
     let is_here = process
@@ -215,12 +215,12 @@ fn is_git_here(root: &Path, process: &SeenProcess) -> bool {
 
 /// A lock that names its owner.
 fn of_process(scene: &Scene<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> Verdict {
-    match has_process(pid) {
+    match process_exists(pid) {
         Some(false) => return Verdict::Allowed(removal(place)),
         None => return ask(place, "the process table cannot be read"),
         Some(true) => {}
     }
-    let Some(process) = see_process(pid, scene.now) else {
+    let Some(process) = process_info(pid, scene.now) else {
         return ask(place, &format!("process {pid} cannot be looked at"));
     };
     let is_younger = stat
@@ -264,7 +264,7 @@ fn ask(place: &RelPath, why: &str) -> Verdict {
 }
 
 /// Ends a process that was proven to be ours.
-pub(super) fn ending(process: &SeenProcess) -> Plan {
+pub(super) fn ending(process: &ProcessInfo) -> Plan {
     let action = RepairAction::EndProcess {
         args: vec![process.pid.to_string(), process.start.to_string()],
     };
@@ -277,7 +277,7 @@ pub(super) fn ending(process: &SeenProcess) -> Plan {
 }
 
 /// `process 4711 (python3 -m http.server)`.
-pub(super) fn described(process: &SeenProcess) -> String {
+pub(super) fn described(process: &ProcessInfo) -> String {
     let command: String = process
         .argv
         .join(" ")

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use regreen_supervisor::SeenProcess;
+use regreen_supervisor::ProcessInfo;
 
 use crate::scene::Scene;
 
@@ -19,7 +19,7 @@ const MAX_SIZE: u64 = 4096;
 /// Whether a process is proven to be a leftover of this workspace's own runs: it carries our
 /// marker; or it is this user's, works in the workspace, is named by a pid file there that is
 /// not older than itself, and its command line is one that the task itself runs.
-pub(super) fn is_ours(scene: &Scene<'_>, process: &SeenProcess) -> bool {
+pub(super) fn is_ours(scene: &Scene<'_>, process: &ProcessInfo) -> bool {
     let is_self = u32::try_from(process.pid).ok() == Some(std::process::id());
     if is_self || process.is_zombie || !process.is_of_this_user {
         return false;
@@ -37,14 +37,14 @@ pub(super) fn is_ours(scene: &Scene<'_>, process: &SeenProcess) -> bool {
             && is_run_by_task(scene, &process.argv))
 }
 
-fn works_here(scene: &Scene<'_>, process: &SeenProcess) -> bool {
+fn works_here(scene: &Scene<'_>, process: &ProcessInfo) -> bool {
     process
         .folder
         .as_deref()
         .is_some_and(|folder| folder.starts_with(scene.root))
 }
 
-fn has_pid_file(scene: &Scene<'_>, process: &SeenProcess) -> bool {
+fn has_pid_file(scene: &Scene<'_>, process: &ProcessInfo) -> bool {
     let not_older = |written: SystemTime| written + TOLERANCE >= process.started;
     let files = pid_files(scene.root).into_iter();
     let mut naming = files.filter(|path| pid_in(path) == Some(process.pid));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use regreen_engine::delegation::{Order, Step};
 use regreen_model::{FailureNote, Timestamp};
 use regreen_redaction::Masks;
-use regreen_store::{Delegation, Fault, Store};
+use regreen_store::{Delegation, Store, StoreError};
 
 use crate::clock;
 use crate::places::own_folder;
@@ -80,7 +80,11 @@ pub(super) struct DelegationLog {
 pub(super) struct LoggedAttempt(usize);
 
 impl DelegationLog {
-    pub(super) fn begin(&mut self, order: &Order, prompt: &str) -> Result<LoggedAttempt, Fault> {
+    pub(super) fn begin(
+        &mut self,
+        order: &Order,
+        prompt: &str,
+    ) -> Result<LoggedAttempt, StoreError> {
         let number = u32::try_from(self.rows.len() + 1).unwrap_or(u32::MAX);
         let log = self.logs.join(format!("{number}.log"));
         self.rows.push(Delegation {
@@ -113,7 +117,7 @@ impl DelegationLog {
         attempt: LoggedAttempt,
         duration_ms: u64,
         failure: Option<&FailureNote>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let diagnosis = failure.and_then(|failure| failure.diagnosis.as_deref());
         let masks = self.masks.clone();
         self.change(attempt, |row| {
@@ -136,12 +140,12 @@ impl DelegationLog {
         &mut self,
         attempt: LoggedAttempt,
         files: Vec<String>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         self.change(attempt, |row| row.files = files)
     }
 
     /// Notes what is done about a failure; steps that change nothing are left out.
-    pub(super) fn tried(&mut self, attempt: LoggedAttempt, step: &Step) -> Result<(), Fault> {
+    pub(super) fn tried(&mut self, attempt: LoggedAttempt, step: &Step) -> Result<(), StoreError> {
         if matches!(step, Step::Inspect | Step::End(_)) {
             return Ok(());
         }
@@ -152,11 +156,15 @@ impl DelegationLog {
         })
     }
 
-    pub(super) fn helped(&mut self, attempt: LoggedAttempt, helped: bool) -> Result<(), Fault> {
+    pub(super) fn helped(
+        &mut self,
+        attempt: LoggedAttempt,
+        helped: bool,
+    ) -> Result<(), StoreError> {
         self.change(attempt, |row| row.helped = Some(helped))
     }
 
-    pub(super) fn stopped(&mut self) -> Result<(), Fault> {
+    pub(super) fn stopped(&mut self) -> Result<(), StoreError> {
         match self.rows.len().checked_sub(1).map(LoggedAttempt) {
             Some(last) => self.change(last, |row| {
                 row.outcome.get_or_insert_with(|| "stopped".to_owned());
@@ -169,7 +177,7 @@ impl DelegationLog {
         &mut self,
         attempt: LoggedAttempt,
         change: impl FnOnce(&mut Delegation),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let Some(row) = self.rows.get_mut(attempt.0) else {
             return Ok(());
         };

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use regreen_model::PlainLine;
 use regreen_redaction::Masks;
-use regreen_supervisor::{Chunk, Keepers, Marker, Spec, Stdin, Stream, TimeLimits};
+use regreen_supervisor::{Chunk, Keepers, Marker, ProcessSpec, Stdin, Stream, TimeLimits};
 
 use super::base;
 use crate::problem::Problem;
@@ -17,7 +17,7 @@ const SHOWN_CHARS: usize = 60;
 /// left behind.
 pub(super) fn of(program: &Path, root: &Path) -> Result<String, Problem> {
     let keeper = std::env::current_exe().map_err(Problem::OwnProgram)?;
-    let spec = Spec {
+    let spec = ProcessSpec {
         argv: vec![program.into(), "--version".into()],
         cwd: root.to_owned(),
         env: Vec::new(),

@@ -6,14 +6,13 @@ mod watching;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use regreen_agents::{Agent, AgentChoice};
+use regreen_agents::Agent;
 use regreen_engine::delegation::Terms;
-use regreen_redaction::Masks;
 use regreen_runtime::{DelegationSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::watching::Watching;
-use crate::agent_lookup::look_up;
+use crate::agent_lookup::{identity, look_up};
 use crate::arguments::Delegate;
 use crate::config::{
     Configuration, PromptTexts, Settings, StoredLimits, TimeLimit, usual_user_file,
@@ -64,7 +63,7 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
         idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
-        agent_name: named(&settings, &agent),
+        agent_name: identity(&settings.agent.value, &agent).name().to_owned(),
         agent,
         prompts: texts.prompts,
         path: path_variable(),
@@ -83,13 +82,6 @@ fn agent(settings: &Settings, programs: &Programs) -> Result<Agent, Problem> {
         // It runs the commands of tasks, and there are no tasks.
         Agent::Shell(_) => Err(Problem::NoDelegate),
         agent => Ok(agent),
-    }
-}
-
-fn named(settings: &Settings, agent: &Agent) -> String {
-    match settings.agent.value.choice() {
-        AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
     }
 }
 

@@ -25,7 +25,7 @@ pub fn page(ready: &Ready) -> Result<String, Problem> {
         page,
         "spec {}, agent {}: {} of {} tasks would be run",
         printable_line(&spec.name),
-        printable_line(&ready.config.agent),
+        printable_line(&ready.config.agent.to_string()),
         rows.len(),
         file.runnable(ready.config.include_optional)
     );

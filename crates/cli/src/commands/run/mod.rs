@@ -7,16 +7,15 @@ mod view;
 
 use std::path::PathBuf;
 
-use regreen_agents::{Agent, AgentChoice, Prompts};
+use regreen_agents::{Agent, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
-use regreen_redaction::Masks;
 use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
 use self::view::{View, palette};
-use crate::agent_lookup::look_up;
+use crate::agent_lookup::{identity, look_up};
 use crate::arguments::Run;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, Settings, StoredLimits, usual_user_file,
@@ -70,7 +69,7 @@ impl Ready {
         Ok(Self {
             config: with_healing(
                 RunConfig {
-                    agent: named(&settings, &agent),
+                    agent: identity(&settings.agent.value, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
                     spec_argument: spec_argument(&context, arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
@@ -139,18 +138,6 @@ fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
     let is_found = found.is_ok_and(|spec| spec.tasks == places.spec.tasks);
     let asked = asked.filter(|_| !is_found)?;
     Some(shell_words::quote(asked).into_owned())
-}
-
-/// Who works, with the program it brings and what it may do; `auto` is whoever was found.
-fn named(settings: &Settings, agent: &Agent) -> String {
-    let name = match settings.agent.value.choice() {
-        AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&settings.agent.value.to_string()),
-    };
-    match agent.permissions() {
-        Some(permissions) => format!("{name} (permissions: {permissions})"),
-        None => name,
-    }
 }
 
 /// A file without anything to run is no list of tasks, and a task that was asked for has to

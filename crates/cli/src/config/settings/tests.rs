@@ -35,7 +35,7 @@ fn without_a_word_the_engines_defaults_hold() {
     let config = settings.run_config("login", None);
     let default = RunConfig {
         spec: "login".to_owned(),
-        agent: "auto".to_owned(),
+        agent: "auto".to_owned().into(),
         ..RunConfig::default()
     };
     assert_eq!(config, default);
@@ -131,7 +131,7 @@ fn every_setting_reaches_the_run() {
         asks: false,
         spec_argument: None,
         spec: "login".to_owned(),
-        agent: "command:my-agent".to_owned(),
+        agent: "command:my-agent".to_owned().into(),
         limits: Limits {
             task_iterations: 3,
             global_iterations: 1000,
