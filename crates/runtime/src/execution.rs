@@ -7,7 +7,7 @@ use std::time::Duration;
 use regreen_agents::{Agent, Assignment, Invocation, Prompts, StdinContent, reset_moment};
 use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
 use regreen_model::{Ending, Transcript};
-use regreen_repairs::Declared;
+use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep, Stdin};
 use regreen_workspace::{Programs, RealDisk};
 
@@ -28,7 +28,7 @@ pub(crate) struct ExecutionContext {
     /// Where programs are looked for: the value of PATH.
     pub(crate) path: OsString,
     /// What the workspace's manifests named when the work began.
-    pub(crate) manifests: Declared,
+    pub(crate) manifests: ManifestSnapshot,
     pub(crate) verify_timeout_ms: u64,
     /// Runs Verify commands.
     pub(crate) shell: PathBuf,
@@ -58,7 +58,7 @@ impl ExecutionContext {
         agent: Agent,
         prompts: Prompts,
         path: OsString,
-        manifests: Declared,
+        manifests: ManifestSnapshot,
         verify_timeout_ms: u64,
         processes: Processes,
     ) -> Self {

@@ -8,7 +8,9 @@ use std::time::SystemTime;
 use regreen_documents::shell_steps;
 use regreen_engine::{RepairOrder, RepairScene};
 use regreen_model::{Failure, Inspection, PlannedRepair, RepairResult};
-use regreen_repairs::{Ran, Runner, Scene, ToolCall, carry_out, inspect, put_away_half_done};
+use regreen_repairs::{
+    RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect, roll_back_interrupted,
+};
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::AttemptName;
 
@@ -115,7 +117,7 @@ impl ExecutionContext {
         &self,
         site: &FailureSite<'_>,
     ) -> Result<Inspection, PerformError> {
-        self.with_scene(site, |scene| inspect(scene, site.failure))
+        self.with_context(site, |context| inspect(context, site.failure))
     }
 
     /// Carries out a repair.
@@ -130,12 +132,15 @@ impl ExecutionContext {
             purpose: job.purpose,
             log: job.log,
         };
-        let result = self.with_scene(site, |scene| {
+        let result = self.with_context(site, |context| {
             // What was interrupted is rolled back before anything is inspected again.
-            match job.again.then(|| put_away_half_done(scene, job.repair)) {
+            match job
+                .again
+                .then(|| roll_back_interrupted(context, job.repair))
+            {
                 Some(Err(why)) => RepairResult::Failed { why },
                 None | Some(Ok(())) => {
-                    carry_out(scene, site.failure, job.repair, job.agreed, &mut runner)
+                    apply_repair(context, site.failure, job.repair, job.agreed, &mut runner)
                 }
             }
         })?;
@@ -157,17 +162,17 @@ impl ExecutionContext {
         Ok(result)
     }
 
-    fn with_scene<T>(
+    fn with_context<T>(
         &self,
         site: &FailureSite<'_>,
-        act: impl FnOnce(&Scene<'_>) -> T,
+        act: impl FnOnce(&RepairContext<'_>) -> T,
     ) -> Result<T, PerformError> {
         let root = self.root.canonicalize()?;
         let marker = format!("{}:", self.processes.run);
         let output = end_of_file(&site.log, INSPECTED_BYTES).unwrap_or_default();
-        Ok(act(&Scene {
+        Ok(act(&RepairContext {
             root: &root,
-            declared: &self.manifests,
+            manifests: &self.manifests,
             output: &output,
             commands: &site.commands,
             environment: site.environment,
@@ -209,8 +214,8 @@ struct RepairRunner {
     log: LogFile,
 }
 
-impl Runner for RepairRunner {
-    fn run(&mut self, call: &ToolCall) -> Ran {
+impl ToolRunner for RepairRunner {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
         let words: Vec<_> = call
             .argv
             .iter()
@@ -237,14 +242,14 @@ impl Runner for RepairRunner {
         let ended = processes.run(job, &mut output);
         let printed = output.end.end(KEPT_BYTES);
         match ended {
-            Ok(ended) => Ran {
+            Ok(ended) => ToolResult {
                 exit: match ended.reason {
                     EndReason::Normal => Some(ended.exit.shell_code()),
                     _ => None,
                 },
                 output: printed,
             },
-            Err(error) => Ran {
+            Err(error) => ToolResult {
                 exit: None,
                 output: error.to_string(),
             },

@@ -9,7 +9,7 @@ use std::{fs, io};
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
-use regreen_repairs::Declared;
+use regreen_repairs::ManifestSnapshot;
 use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{ReadError, RelPath};
@@ -336,10 +336,10 @@ fn performer(
 
 /// What the manifests named when the run began. What came into them since may be an agent's
 /// invention: a run that goes on knows what was written down at its beginning, or nothing.
-fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<Declared, PerformError> {
+fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<ManifestSnapshot, PerformError> {
     let path = places.run_folder(run.as_str()).join("declared.json");
     if is_new {
-        let declared = Declared::read(&places.root);
+        let declared = ManifestSnapshot::read(&places.root);
         let text = serde_json::to_string(&declared).unwrap_or_default();
         write_whole(&path, text.as_bytes())?;
         return Ok(declared);

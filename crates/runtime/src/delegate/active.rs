@@ -7,7 +7,7 @@ use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion, unexplained_failure};
 use regreen_engine::delegation::End;
 use regreen_model::{FailureKind, FailureNote, StopSignal, Timestamp};
-use regreen_repairs::Declared;
+use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::Keepers;
 
 use super::changes::FileTracker;
@@ -66,7 +66,7 @@ impl<'o> ActiveDelegation<'o> {
                 setup.agent,
                 setup.prompts,
                 setup.path,
-                Declared::read(&root),
+                ManifestSnapshot::read(&root),
                 setup.verify_timeout_ms,
                 Processes {
                     keepers: Keepers::new(setup.keeper),
