@@ -26,7 +26,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     let _lock = take_tree(places, Purpose::Change)?;
     let (plan, selected) = select(&context, arguments)?;
     let tasks = affected_tasks(&plan, &selected, what);
-    let mut store = open_store(places)?;
+    let mut store = open_store(&places.root)?;
     // The boxes come first: a recorded choice relies on them.
     match what {
         ChoiceKind::Skip => {}

@@ -48,7 +48,12 @@ fn reset_attempts(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Proble
     let (places, plan) = (&history.context.places, &history.plan);
     let tasks = tasks_to_reopen(plan, &history.selected, tried);
     reset_fix_budgets(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
-    record_choice(&mut open_store(places)?, places, &tasks, ChoiceKind::Retry)
+    record_choice(
+        &mut open_store(&places.root)?,
+        places,
+        &tasks,
+        ChoiceKind::Retry,
+    )
 }
 
 fn revert(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {

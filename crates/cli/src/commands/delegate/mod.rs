@@ -9,7 +9,7 @@ use clap::Args;
 use regreen_agents::Agent;
 use regreen_engine::delegation::Terms;
 use regreen_model::RepairPolicy;
-use regreen_runtime::{DelegateSetup, Stop, delegate};
+use regreen_runtime::{DelegationSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::output::Progress;
@@ -115,7 +115,7 @@ pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
     output::print(&delegated?, arguments.json)
 }
 
-fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
+fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
@@ -127,7 +127,7 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
     let agent = agent(&settings, &programs)?;
     let stop = Stop::default();
     stop.listen().map_err(Problem::Signals)?;
-    Ok(DelegateSetup {
+    Ok(DelegationSetup {
         prompt,
         verify: arguments.verify.clone(),
         terms: Terms {

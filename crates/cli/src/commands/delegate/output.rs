@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use regreen_diagnosis::Report;
 use regreen_engine::delegation::End;
 use regreen_model::{Event, OutlineRow, StopSignal, Timestamp, visible_line};
-use regreen_runtime::{Audience, DelegateEnd, Delegated, Onlooker};
+use regreen_runtime::{Audience, DelegationEnd, DelegationObserver, DelegationResult};
 use regreen_store::Delegation;
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ impl Audience for Progress {
     }
 }
 
-impl Onlooker for Progress {
+impl DelegationObserver for Progress {
     fn milestone(&mut self, line: &str) {
         self.finish();
         output::say(&visible_line(line, SHOWN_CHARS * 4));
@@ -56,7 +56,7 @@ impl Onlooker for Progress {
 }
 
 /// Prints the result, and returns how regreen ends after it.
-pub(super) fn print(delegated: &Delegated, as_json: bool) -> Result<Exit, Problem> {
+pub(super) fn print(delegated: &DelegationResult, as_json: bool) -> Result<Exit, Problem> {
     let exit = exit(&delegated.end);
     if as_json {
         output::print(&output::json(&object(delegated, exit)))?;
@@ -69,20 +69,20 @@ pub(super) fn print(delegated: &Delegated, as_json: bool) -> Result<Exit, Proble
     Ok(exit)
 }
 
-fn exit(end: &DelegateEnd) -> Exit {
+fn exit(end: &DelegationEnd) -> Exit {
     match end {
-        DelegateEnd::Ended(End::Done) => Exit::Success,
-        DelegateEnd::Ended(End::Failed) => Exit::Incomplete,
-        DelegateEnd::Ended(End::NeedsPerson { .. }) => Exit::NeedsPerson,
-        DelegateEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
-        DelegateEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
-        DelegateEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
-        DelegateEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
+        DelegationEnd::Ended(End::Done) => Exit::Success,
+        DelegationEnd::Ended(End::Failed) => Exit::Incomplete,
+        DelegationEnd::Ended(End::NeedsPerson { .. }) => Exit::NeedsPerson,
+        DelegationEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
+        DelegationEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
+        DelegationEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
+        DelegationEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
     }
 }
 
 /// Returns the answer with its summary, or the report of the failure; nothing if it was stopped.
-fn text(delegated: &Delegated) -> String {
+fn text(delegated: &DelegationResult) -> String {
     match (&delegated.completion, &delegated.failure) {
         (Some(completion), _) => completion.render(),
         (None, Some(failure)) => Report::new(failure.clone()).render(),
@@ -91,23 +91,23 @@ fn text(delegated: &Delegated) -> String {
 }
 
 /// Returns why it ended, unless the report says it.
-fn why(end: &DelegateEnd) -> Option<String> {
+fn why(end: &DelegationEnd) -> Option<String> {
     match end {
-        DelegateEnd::Ended(End::NeedsPerson { why }) => {
+        DelegationEnd::Ended(End::NeedsPerson { why }) => {
             Some(format!("A person must decide: {why}"))
         }
-        DelegateEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
-        DelegateEnd::Ended(End::SetUp { why }) => {
+        DelegationEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
+        DelegationEnd::Ended(End::SetUp { why }) => {
             Some(format!("The set-up must be fixed first: {why}"))
         }
-        DelegateEnd::Stopped(_) => Some("stopped; the agent was ended".to_owned()),
-        DelegateEnd::Ended(End::Done | End::Failed) => None,
+        DelegationEnd::Stopped(_) => Some("stopped; the agent was ended".to_owned()),
+        DelegationEnd::Ended(End::Done | End::Failed) => None,
     }
 }
 
 /// Returns everything as JSON. Scripts rely on the keys.
-fn object(delegated: &Delegated, exit: Exit) -> Value {
-    let Delegated {
+fn object(delegated: &DelegationResult, exit: Exit) -> Value {
+    let DelegationResult {
         session_id,
         end,
         completion,
@@ -125,11 +125,11 @@ fn object(delegated: &Delegated, exit: Exit) -> Value {
     })
 }
 
-fn status(end: &DelegateEnd) -> &'static str {
+fn status(end: &DelegationEnd) -> &'static str {
     match end {
-        DelegateEnd::Ended(End::Done) => "completed",
-        DelegateEnd::Ended(_) => "failed",
-        DelegateEnd::Stopped(_) => "stopped",
+        DelegationEnd::Ended(End::Done) => "completed",
+        DelegationEnd::Ended(_) => "failed",
+        DelegationEnd::Stopped(_) => "stopped",
     }
 }
 
