@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Inspection, Mark, OutlineRow,
-    PersonAnswer, PersonChoice, PlannedRepair, PromptKind, RepairResult, RunOutcome, Span,
-    StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Inspection, Mark, PersonAnswer,
+    PersonChoice, PlannedRepair, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskId,
+    TaskKey, Timestamp, Verdict,
 };
 
 use crate::failure_text::{headline, headline_of, kind_and_place};
 use crate::status_line::{Status, StatusLine, Tone};
 use crate::text::{one_line, reason, task_name};
-use crate::totals::{Outline, RunTotals};
+use crate::totals::RunTotals;
 
 const NAME_CHARS: usize = 100;
 const HASH_CHARS: usize = 12;
@@ -21,13 +21,14 @@ const HASH_CHARS: usize = 12;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventFormatter {
     totals: RunTotals,
-    outline: Outline,
     /// When the run began to work in this process.
     began: Option<Timestamp>,
     /// When the attempt that is under way began, or else when its task was picked.
     task_began: BTreeMap<TaskKey, Timestamp>,
-    /// The first line, which waits until the plan says how many tasks there are.
+    /// The first line waits for the first task, which says how many there are; warnings wait
+    /// for the first line.
     heading: Option<Status>,
+    waiting: Vec<StatusLine>,
     /// The verification that runs comes before the agent is asked again.
     verify_is_first: bool,
     /// Why the Verify of a fix failed, until the fix itself is reported.
@@ -44,16 +45,9 @@ pub(crate) struct EventFormatter {
 }
 
 impl EventFormatter {
-    /// Takes note of the plan, which completes the first line.
-    pub(crate) fn outline(&mut self, rows: &[OutlineRow]) -> Option<StatusLine> {
-        self.outline.replace(rows);
-        self.heading.take().map(|status| self.heading(status))
-    }
-
     /// Takes note of an event without formatting it.
     pub(crate) fn recall(&mut self, event: &Event) {
         self.totals.apply(event);
-        self.outline.apply(event);
         if let Event::FixPlanned { fix, repair, .. } = event {
             let repair = repair.clone();
             self.repairs
@@ -70,12 +64,23 @@ impl EventFormatter {
             event => self.line(now, event).into_iter().collect(),
         };
         self.is_answered = matches!(event, Event::PersonAnswered { .. });
-        if !lines.is_empty()
-            && let Some(status) = self.heading.take()
-        {
-            lines.insert(0, self.heading(status));
+        if self.heading.is_none() {
+            return lines;
         }
-        lines
+        self.waiting.append(&mut lines);
+        match event {
+            Event::Warned { .. } | Event::Chosen { .. } => Vec::new(),
+            Event::TaskPicked { .. } => self.flush(),
+            _ if self.waiting.is_empty() => Vec::new(),
+            _ => self.flush(),
+        }
+    }
+
+    /// Returns the lines that still wait: nothing more follows.
+    pub(crate) fn flush(&mut self) -> Vec<StatusLine> {
+        let heading = self.heading.take().map(|status| self.heading(status));
+        let waiting = std::mem::take(&mut self.waiting);
+        heading.into_iter().chain(waiting).collect()
     }
 
     fn note(&mut self, now: Timestamp, event: &Event) {
@@ -143,6 +148,8 @@ impl EventFormatter {
                 Status::Skip,
                 format!("{} superseded: {} passed", ids(fixes), task.id),
             )),
+            // Someone at a terminal gets the whole question.
+            Event::PersonAsked { .. } if self.totals.config.asks => None,
             Event::PersonAsked { task, why, .. } => {
                 let line = StatusLine::new(Status::Ask, task_name(task));
                 Some(line.wrapped_detail(reason(why)))
@@ -201,15 +208,12 @@ impl EventFormatter {
 
     fn heading(&self, status: Status) -> StatusLine {
         let config = &self.totals.config;
-        let tasks = self.outline.originals(config.include_optional);
         let mut parts = vec![one_line(&config.spec, NAME_CHARS)];
-        if tasks.total > 0 {
-            let noun = if tasks.total == 1 { "task" } else { "tasks" };
-            parts.push(match tasks.done {
-                0 => format!("{} {noun}", tasks.total),
-                done => format!("{} {noun}, {done} done", tasks.total),
-            });
-        }
+        let picked = self.totals.picked.as_ref();
+        parts.extend(picked.map(|picked| match picked.total {
+            1 => "1 task".to_owned(),
+            total => format!("{total} tasks"),
+        }));
         if let Some(only) = &config.only {
             parts.push(format!("only {only}"));
         }

@@ -33,11 +33,8 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write> Reporter for Lines<W> {
-    fn outline(&mut self, rows: &[OutlineRow]) {
-        if let Some(heading) = self.formatter.outline(rows) {
-            self.print(&heading);
-        }
-    }
+    /// Lines report what happens, not what there is.
+    fn outline(&mut self, _rows: &[OutlineRow]) {}
 
     fn recall(&mut self, _at: Timestamp, event: &Event) {
         self.formatter.recall(event);
@@ -50,6 +47,9 @@ impl<W: Write> Reporter for Lines<W> {
     }
 
     fn finish(&mut self, _now: Timestamp) {
+        for line in self.formatter.flush() {
+            self.print(&line);
+        }
         self.output.flush();
     }
 }

@@ -106,7 +106,7 @@ impl<T: Terminal> View<T> {
 
     fn finish(&mut self) {
         if !self.is_finished {
-            self.painter.draw(Vec::new(), Vec::new());
+            self.painter.draw(self.formatter.flush(), Vec::new());
         }
         self.is_finished = true;
     }
@@ -139,12 +139,7 @@ fn tick<T: Terminal>(shared: Arc<Shared<T>>) -> JoinHandle<()> {
 
 impl<T: Terminal> Reporter for Live<T> {
     fn outline(&mut self, rows: &[OutlineRow]) {
-        let mut view = self.view();
-        view.screen.outline(rows);
-        let heading = view.formatter.outline(rows);
-        if heading.is_some() {
-            view.draw(heading.into_iter().collect());
-        }
+        self.view().screen.outline(rows);
     }
 
     fn recall(&mut self, _at: Timestamp, event: &Event) {

@@ -88,9 +88,17 @@ fn run_command(arguments: impl Iterator<Item = OsString>) -> Option<String> {
         is_run |= argument == "run";
         words.push(argument);
     }
-    let words = words.iter().map(|word| shell_words::quote(word));
-    let command = words.collect::<Vec<_>>().join(" ");
-    is_run.then(|| Masks::built_in().mask(&command))
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    is_run.then(|| Masks::built_in().mask(&words.join(" ")))
+}
+
+/// Returns a word as a shell takes it, in quotes only where it needs them.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    shell_words::quote(word).into_owned()
 }
 
 impl Audience for View {
