@@ -141,16 +141,19 @@ pub fn render(diagnostic: &dyn Diagnostic, palette: Palette) -> String {
 /// Returns how lines of results look: on a terminal they fit its width, elsewhere nothing
 /// is cut.
 pub fn line_style() -> LineStyle {
-    let stdout = io::stdout();
+    style_of(&io::stdout())
+}
+
+fn style_of(stream: &(impl AsFd + io::IsTerminal)) -> LineStyle {
     LineStyle {
-        palette: palette(stdout.is_terminal()),
-        columns: size(&stdout).map(|size| size.columns),
+        palette: palette(stream.is_terminal()),
+        columns: size(stream).map(|size| size.columns),
     }
 }
 
-/// Returns the colors of questions.
-pub fn question_palette() -> Palette {
-    palette(io::stderr().is_terminal())
+/// Returns how questions look.
+pub fn question_style() -> LineStyle {
+    style_of(&io::stderr())
 }
 
 /// Returns whether a view that redraws itself can be shown.

@@ -16,7 +16,7 @@ fn a_run_is_shown_in_lines() {
     assert_data_eq!(
         text(&out),
         str![[r#"
-   START  demo · 3 tasks, 1 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     FAIL  [   13s] 1.2 Print it again                         attempt 1/5
           assertion `left == right` failed
     PLAN  agent added 1.5 Check the links
@@ -43,7 +43,7 @@ fn a_limit_is_shown_with_what_led_to_it() {
     assert_data_eq!(
         text(&out),
         str![[r#"
-   START  demo · 2 tasks, 1 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     WARN  CONTRADICTION: claimed completion while admitting failure
     FAIL  [    3s] 1.2 Print it again                         attempt 1/2
           CONTRADICTION: claimed completion while admitting failure: could not complete
@@ -64,7 +64,7 @@ fn a_resumed_run_says_so() {
     assert_data_eq!(
         text(&first),
         str![[r#"
-   START  demo · 3 tasks, 1 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
      END  [    4s] stopped; progress is saved · exit code 130  20261116-0445
 
@@ -73,7 +73,7 @@ fn a_resumed_run_says_so() {
     assert_data_eq!(
         text(&second),
         str![[r#"
-  RESUME  demo · command:./agent.sh
+  RESUME  demo · 4 tasks · command:./agent.sh
    RETRY  1.2 the attempt was interrupted
           regreen or the machine ended while the agent was at work
     PASS  [    1s] 1.2 Print it again
@@ -94,7 +94,7 @@ fn colors_are_on_status_words_and_details_only() {
     assert_data_eq!(
         text(&out).replace('\u{1b}', "^"),
         str![[r#"
-   ^[1mSTART^[0m  demo · 3 tasks, 1 done · command:./agent.sh
+   ^[1mSTART^[0m  demo · 4 tasks · command:./agent.sh
     ^[1m^[33mSTOP^[0m  stopping; press Ctrl-C again to kill
      ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130  ^[2m20261116-0445^[0m
 

@@ -70,7 +70,7 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 3 tasks, 1 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     FAIL  [   13s] 1.2 Print it again                         attempt 1/5
           assertion `left == right` failed
     PLAN  agent added 1.5 Check the links
@@ -99,7 +99,7 @@ fn what_is_printed_afterwards_begins_a_line() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 3 tasks, 1 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
      END  [    4s] stopped; progress is saved · exit code 130  20261116-0445
 Stopped.
@@ -119,7 +119,7 @@ fn a_run_without_an_end_leaves_no_empty_line() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 1 task · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
 error
 "#]]
     );
@@ -145,7 +145,7 @@ fn the_plan_is_a_tree_with_what_is_being_done_below_it() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 2 tasks, 1 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
 
   ✔ 1.1 Parse the file
     ✔ 1.1.1 Fix: no such file
@@ -214,7 +214,7 @@ fn of_a_long_plan_the_part_around_the_current_task_is_shown() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 40 tasks, 20 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
 
   ⋮ 18 done above
   ✔ 19 Number 19
@@ -243,7 +243,7 @@ fn a_narrow_terminal_gets_shorter_lines() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-START demo · 2…gent.sh
+START demo · 4…gent.sh
 
   ⠋ 1.1 日本語で…の仕事
   ○ 1.2 A task w…r long
@@ -262,7 +262,7 @@ fn a_low_terminal_gets_what_changes_most() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 40 tasks, 20 done · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
 ⠋ 21 attempt 1/5 · 0s of 30m
   20/40 done · 0s
 "#]]
@@ -286,7 +286,7 @@ fn a_wait_says_until_when_and_why() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 1 task · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     WAIT  1.1 until 04:51:40 UTC (6m 38s)
           429 rate limit
 
@@ -307,7 +307,7 @@ fn someone_who_stops_the_run_sees_that_it_stops() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 1 task · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
 
   ⠋ 1.1 Parse the file
@@ -354,7 +354,7 @@ fn a_view_that_is_dropped_clears_itself() {
     drop(run);
     assert_data_eq!(
         screen(&terminal),
-        str!["   START  demo · 1 task · command:./agent.sh"]
+        str!["   START  demo · 4 tasks · command:./agent.sh"]
     );
 }
 
@@ -384,7 +384,7 @@ fn a_terminal_that_is_resized_shows_no_stale_row() {
     assert_data_eq!(
         screen(&terminal),
         str![[r#"
-   START  demo · 2 tasks · command:./agent.sh
+   START  demo · 4 tasks · command:./agent.sh
     PASS  [    1s] 1.1 A task with a title that is much longer than what fits into half a terminal, and then some more
 
   ✔ 1.1 A task with a title that is much longer than what fits into half a terminal, and then some more

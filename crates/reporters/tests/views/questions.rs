@@ -113,7 +113,7 @@ fn while_a_person_is_asked_the_terminal_is_theirs() {
     assert_data_eq!(
         terminal.contents(),
         str![[r#"
-   START  demo · 1 task · shell
+   START  demo · shell
      ASK  1 Find it
           it could not be split
 What now? q
@@ -125,7 +125,7 @@ What now? q
     assert_data_eq!(
         terminal.contents(),
         str![[r#"
-   START  demo · 1 task · shell
+   START  demo · shell
      ASK  1 Find it
           it could not be split
 What now? q

@@ -124,7 +124,7 @@ impl PreparedRun {
 
     fn start(self, mut view: View) -> Result<Exit, Problem> {
         let mut person = AtTerminal::new(
-            output::question_palette(),
+            output::question_style(),
             &self.context.here,
             self.config.spec_argument.clone(),
         );
