@@ -4,21 +4,16 @@
 //! other rows are claims. A row that vanished is put back once. Everything else that was
 //! added or edited stays. Where that cannot be had, the plan of before is restored.
 
-mod check;
 mod findings;
-mod line_endings;
 mod matching;
-mod own_text;
 mod put_back;
 mod restore;
-mod splices;
 
 use std::collections::BTreeSet;
 
 use regreen_model::{PlanChanges, TaskKey};
 
-use self::matching::Matching;
-use self::own_text::tasks_of;
+use self::matching::{Matching, tasks_of};
 use crate::{TaskFile, verify_commands};
 
 /// What became of the plan during an attempt.
@@ -159,7 +154,7 @@ impl<'a> Plan<'a> {
 /// The agent's plan with what must be taken back taken back; `None` if the result would not
 /// be what was meant.
 fn merge(plan: &Plan<'_>, after: &TaskFile, least_gap: usize) -> Option<PlanReview> {
-    let same_endings = line_endings::as_in(plan.before.text(), after.text());
+    let same_endings = findings::with_line_endings_of(plan.before.text(), after.text());
     let after_as_before = TaskFile::read(same_endings);
     let (current, mut taken_back) = restore::protected_rows(plan, after_as_before, least_gap);
     let missing = put_back::Missing::of(plan, &current);
@@ -169,7 +164,7 @@ fn merge(plan: &Plan<'_>, after: &TaskFile, least_gap: usize) -> Option<PlanRevi
     taken_back.extend(missing.taken_back(plan));
     let merged = put_back::put_back(plan, &current, &missing, least_gap);
     let matching = Matching::of(plan.before, &merged);
-    check::holds(plan, &merged, &matching, &missing.skipped).then(|| PlanReview {
+    findings::is_complete(plan, &merged, &matching, &missing.skipped).then(|| PlanReview {
         text: (merged.text() != after.text()).then(|| merged.text().to_owned()),
         restored: false,
         claims: findings::claims(plan, &merged, &matching),

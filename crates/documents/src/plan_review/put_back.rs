@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::own_text::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
-use super::splices::Splices;
-use super::{Matching, Plan, TakenBack, Tampering};
 use crate::markdown::eol_of;
 use crate::{RowId, TaskFile};
+use super::matching::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
+use super::restore::Splices;
+use super::{Matching, Plan, TakenBack, Tampering};
 
 /// Rows of the plan that the agent's text does not have.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use regreen_model::TaskId;
 use serde_json::{Value, json};
 
-use super::known_key::{FIX_TASK_MAP, MODIFICATION_MAP};
+use super::json::{FIX_TASK_MAP, MODIFICATION_MAP};
 use super::state_file::State;
 
 /// More than any chain of parts and fixes can be long.

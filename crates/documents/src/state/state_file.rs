@@ -6,16 +6,9 @@ use regreen_model::{ERROR_CHARS, PlainLine, TaskId};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::fix_record::FixRecord;
-use super::json_style::JsonStyle;
-use super::known_key::{
-    AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, MAPS,
-    MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP,
-    PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS,
-    TOTAL_TASKS, as_count,
-};
-use super::task_result::TaskResult;
 use crate::tasks::{RowId, TaskFile};
+use super::fix_record::{FixRecord, TaskResult};
+use super::json::{AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, JsonStyle, MAPS, MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP, PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS, TOTAL_TASKS, as_count};
 
 /// Where a run stands. What regreen does not know stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,8 @@
 
 use regreen_model::{TaskKind, Warning};
 
-use super::row::{Row, RowId};
-use super::row_box::{RowBox, looks_like_box};
-use super::row_head::RowHead;
 use crate::markdown::{Line, LineKind};
+use super::row::{Row, RowBox, RowHead, RowId, looks_like_box};
 
 /// All rows of a text with their blocks. Numbers and kinds are settled later.
 pub(crate) fn rows(text: &str, lines: &[Line]) -> Vec<Row> {

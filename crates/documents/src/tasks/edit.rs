@@ -5,7 +5,7 @@ use std::ops::Range;
 use regreen_model::TaskId;
 use thiserror::Error;
 
-use super::edit_guard::{self, GuardError, Insertion};
+use super::edit_guard::{GuardError, Insertion, self};
 use super::row::RowId;
 use super::task_file::TaskFile;
 

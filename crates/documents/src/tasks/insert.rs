@@ -2,12 +2,12 @@
 
 use regreen_model::{Marker, NewTask};
 
+use crate::markdown::{FenceMark, eol_of};
 use super::edit::{Change, EditError, Splice};
 use super::edit_guard::Insertion;
-use super::render::{self, RowStyle};
+use super::render::{RowStyle, self};
 use super::row::RowId;
 use super::task_file::TaskFile;
-use crate::markdown::{FenceMark, eol_of};
 
 /// More blank lines than this between tasks are an accident, not a style.
 const MAX_GAP: usize = 2;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use regreen_model::{PickedTask, TaskId, TaskKey};
 
-use super::commit::commit_message;
+use super::fields::commit_message;
 use super::next::{Next, Pick};
 use super::row::RowId;
 use super::task_file::TaskFile;

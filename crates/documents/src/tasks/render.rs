@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use regreen_model::{NewTask, PlainLine};
 
-use super::row_box::RowBox;
 use crate::markdown::{FenceMark, scan};
+use super::row::RowBox;
 
 /// How the rows around a new task are written.
 #[derive(Clone, Debug)]

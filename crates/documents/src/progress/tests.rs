@@ -1,5 +1,4 @@
 use super::*;
-use crate::progress::Outcome;
 
 fn id(token: &str) -> TaskId {
     TaskId::parse(token).unwrap_or_else(|| panic!("{token} is an id"))

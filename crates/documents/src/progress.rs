@@ -1,10 +1,12 @@
-//! The progress file and the lines regreen adds to it.
+//! `.progress.md`: what was completed and how it was healed, for people to read.
+//!
+//! regreen owns single lines of it. Every other byte is the user's.
 
+use std::fmt;
 use std::ops::Range;
 
 use regreen_model::{PlainLine, TaskId};
 
-use super::fix_history::FixHistory;
 use crate::markdown::{Line, LineKind, eol_of, scan};
 
 const COMPLETED: &[&str] = &["Completed Tasks", "Completed"];
@@ -176,6 +178,50 @@ impl<'t> Page<'t> {
 /// How many `#` a heading has; an underlined one counts as the first level.
 fn level(heading: &str) -> usize {
     heading.bytes().take_while(|b| *b == b'#').count()
+}
+
+
+/// How healing a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Pass,
+    /// A limit was reached first.
+    MaxLimit,
+}
+
+/// The fixes a task has had, and what came of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixHistory {
+    pub task: TaskId,
+    pub fixes: Vec<TaskId>,
+    pub outcome: Outcome,
+}
+
+impl FixHistory {
+    /// What every line about a task starts with.
+    fn line_start(task: &TaskId) -> String {
+        format!("- Task {task}: ")
+    }
+}
+
+impl fmt::Display for FixHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.fixes.len();
+        let word = if count == 1 { "fix" } else { "fixes" };
+        write!(
+            f,
+            "{}{count} {word} attempted (",
+            Self::line_start(&self.task)
+        )?;
+        for (at, fix) in self.fixes.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{fix}")?;
+        }
+        f.write_str(match self.outcome {
+            Outcome::Pass => ") - Final: PASS",
+            Outcome::MaxLimit => ") - Final: FAIL (max limit)",
+        })
+    }
 }
 
 #[cfg(test)]
