@@ -1,4 +1,4 @@
-use regreen_documents::State;
+use regreen_documents::StateDocument;
 use regreen_model::Limits;
 
 use super::count::Count;
@@ -20,7 +20,7 @@ pub struct StoredLimits {
 
 impl StoredLimits {
     #[must_use]
-    pub fn of(state: &State) -> Self {
+    pub fn of(state: &StateDocument) -> Self {
         let default = Limits::default();
         Self {
             task_iterations: said(state.max_task_iterations(), default.task_iterations),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn limits(json: &str) -> [Option<u32>; 2] {
-        let (state, _) = State::read(json).unwrap();
+        let (state, _) = StateDocument::read(json).unwrap();
         let limits = StoredLimits::of(&state);
         [limits.task_iterations, limits.global_iterations].map(|count| count.map(Count::get))
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use regreen_model::Warning;
 
-use crate::tasks::has_box;
 use super::line::{FenceMark, Item, Line, LineKind, skip_blank, split};
+use crate::tasks::has_box;
 
 /// What four columns more than the container's mean: code, or text that goes on.
 const CODE_INDENT: usize = 4;

@@ -5,12 +5,16 @@ use std::collections::BTreeSet;
 
 use regreen_model::{TaskId, TaskKey};
 
-use crate::{RowId, TaskFile};
 use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
-use super::{Claim, Matching, Plan, PlanReview, TakenBack, Tampering};
+use super::{Claim, Matching, OriginalPlan, PlanReview, RevertedEdit, Tampering};
+use crate::{RowId, TaskFile};
 
 /// Ticks that nobody but the agent made, on rows of before and on new ones.
-pub(super) fn claims(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) -> Vec<Claim> {
+pub(super) fn claims(
+    plan: &OriginalPlan<'_>,
+    merged: &TaskFile,
+    matching: &Matching,
+) -> Vec<Claim> {
     let is_done = |at: &usize| merged.rows.get(*at).is_some_and(|row| row.done);
     tasks_of(merged)
         .filter(is_done)
@@ -35,7 +39,11 @@ pub(super) fn added(merged: &TaskFile, matching: &Matching) -> Vec<TaskKey> {
         .collect()
 }
 
-pub(super) fn edited(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) -> Vec<TaskKey> {
+pub(super) fn edited(
+    plan: &OriginalPlan<'_>,
+    merged: &TaskFile,
+    matching: &Matching,
+) -> Vec<TaskKey> {
     let is_edited = |at: &usize| {
         matching.before(*at).is_some_and(|row| {
             !plan.protected.contains(&row) && words(plan.before, row) != words(merged, *at)
@@ -47,16 +55,16 @@ pub(super) fn edited(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) ->
         .collect()
 }
 
-pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
+pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
         "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored".to_owned()
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
-    let taken_back = review
-        .taken_back
+    let reverted = review
+        .reverted
         .iter()
-        .filter_map(|one| taken_back(one, is_done(&one.key)));
+        .filter_map(|one| reverted(one, is_done(&one.key)));
     let vanished = review.vanished.iter().map(|key| {
         let id = &key.id;
         format!("task {id} had vanished from the plan and was put back; to leave it out, run `regreen skip {id}`")
@@ -67,20 +75,20 @@ pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
     });
     restored
         .into_iter()
-        .chain(taken_back)
+        .chain(reverted)
         .chain(vanished)
         .chain(skipped)
         .collect()
 }
 
-fn done_tasks<'a>(plan: &Plan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
+fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
     let done = plan.before.rows.iter().filter(|row| row.done);
     done.filter_map(|row| Some((row.id.as_ref()?, row.title.as_str())))
         .collect()
 }
 
 /// That an agent ticks its own task is nothing to worry about.
-fn taken_back(one: &TakenBack, is_done: bool) -> Option<String> {
+fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     let id = &one.key.id;
     let state = if is_done {
         "is done"
@@ -98,7 +106,7 @@ fn taken_back(one: &TakenBack, is_done: bool) -> Option<String> {
 }
 
 pub(super) fn is_complete(
-    plan: &Plan<'_>,
+    plan: &OriginalPlan<'_>,
     merged: &TaskFile,
     matching: &Matching,
     skipped: &[usize],
@@ -111,7 +119,13 @@ pub(super) fn is_complete(
 }
 
 /// A protected row means what it meant, with the same bytes.
-fn same(plan: &Plan<'_>, row: usize, merged: &TaskFile, now: usize, matching: &Matching) -> bool {
+fn same(
+    plan: &OriginalPlan<'_>,
+    row: usize,
+    merged: &TaskFile,
+    now: usize,
+    matching: &Matching,
+) -> bool {
     let (Some(old), Some(new)) = (plan.before.rows.get(row), merged.rows.get(now)) else {
         return false;
     };
@@ -131,7 +145,7 @@ fn block(file: &TaskFile, at: usize) -> Option<&str> {
 }
 
 /// The names of the tasks that are being worked on still lead to them.
-fn running_are_found(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
+fn running_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
     plan.running.iter().all(|key| {
         let now = plan
             .before

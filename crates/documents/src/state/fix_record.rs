@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::tasks::{Next, Pick, TaskFile};
 use super::json::{StateWarning, as_count, type_name};
-use super::state_file::State;
+use super::state_file::StateDocument;
+use crate::tasks::{Next, Pick, TaskFile};
 
 const FORGIVEN: &str = "forgiven";
 
@@ -135,7 +135,7 @@ impl TaskResult {
     }
 }
 
-impl State {
+impl StateDocument {
     /// What the rows say: how many there are, which is next, which have had fixes.
     #[must_use]
     pub fn from_tasks(tasks: &TaskFile) -> Self {

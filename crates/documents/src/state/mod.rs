@@ -11,4 +11,4 @@ mod state_file;
 pub use fix_record::{FixRecord, TaskResult};
 pub use json::StateWarning;
 pub use modifications::ModificationLineage;
-pub use state_file::{NotState, State};
+pub use state_file::{InvalidState, StateDocument};

@@ -2,8 +2,8 @@
 
 use regreen_model::{TaskKind, Warning};
 
-use crate::markdown::{Line, LineKind};
 use super::row::{Row, RowBox, RowHead, RowId, looks_like_box};
+use crate::markdown::{Line, LineKind};
 
 /// All rows of a text with their blocks. Numbers and kinds are settled later.
 pub(crate) fn rows(text: &str, lines: &[Line]) -> Vec<Row> {

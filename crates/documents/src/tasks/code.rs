@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::markdown::{FenceMark, Line, LineKind, scan};
 use super::row::RowBox;
+use crate::markdown::{FenceMark, Line, LineKind, scan};
 
 /// A part of a field, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,19 +177,19 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: &[&str]) {
+    fn check_spans(text: &str, expected: &[&str]) {
         let codes: Vec<String> = spans(text).into_iter().map(|span| span.code).collect();
         assert_eq!(codes, expected, "{text}");
     }
 
     #[test]
     fn spans_end_with_as_many_backticks_as_they_start() {
-        check("run `make` then `make test`", &["make", "make test"]);
-        check("``echo `date` ``", &["echo `date`"]);
-        check("`a\nb`", &["a b"]);
-        check("an `open span", &[]);
-        check("`` ` `` `x`", &["`", "x"]);
-        check("``", &[]);
+        check_spans("run `make` then `make test`", &["make", "make test"]);
+        check_spans("``echo `date` ``", &["echo `date`"]);
+        check_spans("`a\nb`", &["a b"]);
+        check_spans("an `open span", &[]);
+        check_spans("`` ` `` `x`", &["`", "x"]);
+        check_spans("``", &[]);
     }
 
     #[track_caller]

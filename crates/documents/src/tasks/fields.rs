@@ -2,8 +2,8 @@
 
 use regreen_model::Fields;
 
-use crate::markdown::{Item, Line};
 use super::row::Row;
+use crate::markdown::{Item, Line};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldName {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use regreen_model::{NewTask, PlainLine};
 
-use crate::markdown::{FenceMark, scan};
 use super::row::RowBox;
+use crate::markdown::{FenceMark, scan};
 
 /// How the rows around a new task are written.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use regreen_model::{Dialect, Task, TaskId, TaskKey, TaskKind, Warning};
 
-use crate::markdown::{Line, LineKind, Scan, scan};
 use super::fields::FieldName;
 use super::numbering::letters;
 use super::row::{Row, RowId};
 use super::{block, fields, numbering};
+use crate::markdown::{Line, LineKind, Scan, scan};
 
 /// A task file: its text and everything that was understood of it.
 ///

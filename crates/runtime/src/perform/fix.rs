@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, RowId, TaskFile};
+use regreen_documents::{EditError, FixHistory, FixRecord, HealingOutcome, RowId, TaskFile};
 use regreen_engine::{FixBudget, FixOrder};
 use regreen_model::{FixOrigin, TaskKey};
 use regreen_workspace::EditFileError;
@@ -82,7 +82,7 @@ pub(crate) fn note_failure(performer: &mut Performer, task: &TaskKey) -> Result<
     };
     let above = std::iter::successors(Some(row), |row| file.fixed_by(*row));
     let histories: Vec<FixHistory> = above
-        .filter_map(|row| history(&file, row, &map, Outcome::MaxLimit))
+        .filter_map(|row| history(&file, row, &map, HealingOutcome::MaxLimit))
         .collect();
     edit_progress(performer, |progress| {
         // The original first.
@@ -99,14 +99,14 @@ pub(super) fn passed(
     let file = performer.plan.read()?;
     let map = fix_map(performer);
     let row = file.resolve(task);
-    Ok(row.and_then(|row| history(&file, row, &map, Outcome::Pass)))
+    Ok(row.and_then(|row| history(&file, row, &map, HealingOutcome::Pass)))
 }
 
 fn history(
     file: &TaskFile,
     row: RowId,
     map: &BTreeMap<String, FixRecord>,
-    outcome: Outcome,
+    outcome: HealingOutcome,
 ) -> Option<FixHistory> {
     let fixes = file.fix_ids(row, map);
     let task = file.key(row)?.id;

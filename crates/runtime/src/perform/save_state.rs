@@ -1,7 +1,7 @@
 use std::io;
 use std::path::Path;
 
-use regreen_documents::{NotState, State, TaskFile, TaskResult};
+use regreen_documents::{InvalidState, StateDocument, TaskFile, TaskResult};
 use regreen_engine::StateFile;
 use regreen_workspace::{
     EditFileError, EditReport, ReadError, RealDisk, create_dir_all, create_file, edit_file,
@@ -30,9 +30,9 @@ fn edit_state(
     path: &Path,
     file: &StateFile,
     tasks: &TaskFile,
-) -> Result<EditReport, EditFileError<NotState>> {
+) -> Result<EditReport, EditFileError<InvalidState>> {
     edit_file(&RealDisk, path, |text| {
-        let (mut state, _) = State::read(text)?;
+        let (mut state, _) = StateDocument::read(text)?;
         say(&mut state, file, tasks);
         let said = state.to_text();
         Ok((said != text).then_some(said))
@@ -44,7 +44,7 @@ fn edit_state(
 pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError> {
     let path = performer.places.state.clone();
     match read_text(&RealDisk, &path) {
-        Ok(file) => match State::read(&file.text) {
+        Ok(file) => match StateDocument::read(&file.text) {
             Ok(_) => return Ok(()),
             Err(error) => set_aside(performer, &error.to_string())?,
         },
@@ -56,7 +56,11 @@ pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError>
     if let Some(folder) = path.parent() {
         create_dir_all(&RealDisk, folder)?;
     }
-    create_file(&RealDisk, &path, &State::from_tasks(&tasks).to_text())?;
+    create_file(
+        &RealDisk,
+        &path,
+        &StateDocument::from_tasks(&tasks).to_text(),
+    )?;
     Ok(())
 }
 
@@ -71,7 +75,7 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
     Ok(())
 }
 
-fn say(state: &mut State, file: &StateFile, tasks: &TaskFile) {
+fn say(state: &mut StateDocument, file: &StateFile, tasks: &TaskFile) {
     state.set_task_index(file.task_index);
     state.set_total_tasks(file.total_tasks);
     state.set_task_iteration(file.task_iteration);

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use regreen_documents::{NotState, State, TaskFile};
+use regreen_documents::{InvalidState, StateDocument, TaskFile};
 use regreen_workspace::{RealDisk, current_spec_folder, read_text, workspace_root};
 
 use super::hook_input::HookInput;
@@ -17,7 +17,7 @@ pub(super) struct Situation {
     pub(super) spec: String,
     /// The spec's folder as people call it.
     pub(super) shown: String,
-    pub(super) state: Result<State, NotState>,
+    pub(super) state: Result<StateDocument, InvalidState>,
     pub(super) tasks: Option<TaskFile>,
     pub(super) is_continuation: bool,
     pub(super) says_all_is_done: bool,
@@ -47,7 +47,7 @@ impl Situation {
                 .unwrap_or(&folder)
                 .display()
                 .to_string(),
-            state: State::read(&text(&state).unwrap_or_default()).map(|(state, _)| state),
+            state: StateDocument::read(&text(&state).unwrap_or_default()).map(|(state, _)| state),
             tasks: text(&folder.join(TASKS)).map(TaskFile::read),
             is_continuation: input.is_continuation,
             says_all_is_done: tail.is_some_and(|tail| transcript::says_all_is_done(&tail)),

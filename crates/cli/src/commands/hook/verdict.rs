@@ -1,7 +1,7 @@
 //! Whether a session may stop.
 
 use regreen_agents::Template;
-use regreen_documents::{Next, NotState, Pick, RowId, State, TaskFile};
+use regreen_documents::{InvalidState, Next, Pick, RowId, StateDocument, TaskFile};
 use regreen_model::{Marker, TaskKind};
 
 use super::situation::Situation;
@@ -28,7 +28,7 @@ pub(super) fn judge(situation: &Situation) -> Verdict {
     }
 }
 
-fn judge_state(situation: &Situation, state: &State) -> Verdict {
+fn judge_state(situation: &Situation, state: &StateDocument) -> Verdict {
     let phase = state.phase().unwrap_or_default();
     let is_execution = phase == "execution";
     if state.awaits_approval() || (!is_execution && !state.quick_mode()) {
@@ -54,7 +54,7 @@ fn judge_state(situation: &Situation, state: &State) -> Verdict {
 }
 
 /// A state that counts nothing has not counted yet.
-fn total(situation: &Situation, state: &State) -> u32 {
+fn total(situation: &Situation, state: &StateDocument) -> u32 {
     let in_file = || {
         situation
             .tasks
@@ -77,7 +77,7 @@ fn is_to_run(file: &TaskFile, row: RowId) -> bool {
     file.kind(row) == Some(TaskKind::Task) && !file.is_optional(row)
 }
 
-fn corrupt(situation: &Situation, error: &NotState) -> Verdict {
+fn corrupt(situation: &Situation, error: &InvalidState) -> Verdict {
     let reason = fill(
         include_str!("corrupt.md"),
         &[
@@ -107,7 +107,7 @@ fn quick_mode(situation: &Situation, phase: &str) -> Verdict {
     }
 }
 
-fn incomplete(situation: &Situation, state: &State, total: u32, open: usize) -> Verdict {
+fn incomplete(situation: &Situation, state: &StateDocument, total: u32, open: usize) -> Verdict {
     let items = if open == 1 { "item" } else { "items" };
     let reason = fill(
         include_str!("incomplete.md"),
@@ -125,7 +125,7 @@ fn incomplete(situation: &Situation, state: &State, total: u32, open: usize) -> 
     }
 }
 
-fn go_on(situation: &Situation, state: &State, total: u32) -> Verdict {
+fn go_on(situation: &Situation, state: &StateDocument, total: u32) -> Verdict {
     let number = state.task_index() + 1;
     let iteration = state.global_iteration();
     let (heading, block) = current_tasks(situation, state);
@@ -158,7 +158,7 @@ fn go_on(situation: &Situation, state: &State, total: u32) -> Verdict {
 }
 
 /// The current task as it stands in the file, or all neighbours that may run beside it.
-fn current_tasks(situation: &Situation, state: &State) -> (&'static str, String) {
+fn current_tasks(situation: &Situation, state: &StateDocument) -> (&'static str, String) {
     let one = "## Current Task";
     let found = situation.tasks.as_ref().and_then(|file| {
         let row = current_row(file, state.task_index())?;
