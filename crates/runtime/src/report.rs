@@ -425,7 +425,7 @@ mod tests {
             max_iterations: 5,
             prompt: PromptKind::First,
             previous: None,
-            cut_off: None,
+            interrupted: None,
             failed_attempt: None,
             session: None,
             timeout_ms: 2000,

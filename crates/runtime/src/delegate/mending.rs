@@ -1,7 +1,7 @@
 //! What is done between two attempts: waiting, looking, repairing.
 
 use regreen_engine::delegation::Happened;
-use regreen_engine::{RepairOrder, RepairScene};
+use regreen_engine::{RepairOrder, RepairTarget};
 use regreen_model::{
     FailureNote, Inspection, PlannedRepair, RepairResult, Timestamp, VerifyCommand,
 };
@@ -34,9 +34,9 @@ impl Child<'_> {
         Ok(Happened::Waited { ms, repeats })
     }
 
-    fn scene(&self, work: &Work, pursuit: &Pursuit) -> Option<RepairScene> {
+    fn scene(&self, work: &Work, pursuit: &Pursuit) -> Option<RepairTarget> {
         let failure = pursuit.failure.as_ref().and_then(FailureNote::told)?;
-        Some(RepairScene {
+        Some(RepairTarget {
             task: self.key.clone(),
             attempt: u32::try_from(self.diary.rows.len()).unwrap_or(u32::MAX),
             failure: failure.clone(),
@@ -50,7 +50,7 @@ impl Child<'_> {
         })
     }
 
-    fn site(&self, scene: &RepairScene) -> Site {
+    fn site(&self, scene: &RepairTarget) -> Site {
         let commands = scene.verify.iter().map(|verify| verify.command.clone());
         Site {
             commands: commands.collect(),
@@ -90,7 +90,7 @@ impl Child<'_> {
             repair,
             agreed: false,
             again: false,
-            scene,
+            target: scene,
         };
         let result = perform::repair_at(&mut self.performer, &order, &site, log)?;
         if let RepairResult::Done { did, environment } = &result {

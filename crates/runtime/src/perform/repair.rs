@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use regreen_documents::shell_steps;
-use regreen_engine::{RepairOrder, RepairScene};
+use regreen_engine::{RepairOrder, RepairTarget};
 use regreen_model::{Failure, Inspection, RepairResult};
 use regreen_repairs::{Ran, Runner, Scene, ToolCall, carry_out, inspect, put_away_half_done};
 use regreen_supervisor::{EndReason, Stdin, Stream};
@@ -27,7 +27,7 @@ const KEPT: usize = 4 * 1024;
 /// Whether a machine may repair what the task failed of.
 pub(crate) fn inspect_repair(
     performer: &mut Performer,
-    scene: &RepairScene,
+    scene: &RepairTarget,
 ) -> Result<Inspection, PerformError> {
     let site = Site::of(performer, scene)?;
     inspect_at(performer, scene, &site)
@@ -36,7 +36,7 @@ pub(crate) fn inspect_repair(
 /// As [`inspect_repair`], wherever it failed.
 pub(crate) fn inspect_at(
     performer: &Performer,
-    scene: &RepairScene,
+    scene: &RepairTarget,
     site: &Site,
 ) -> Result<Inspection, PerformError> {
     with_scene(performer, scene, site, |seen, _| {
@@ -54,7 +54,7 @@ pub(crate) fn repair(
     }
     let folder = performer.places.task_folder(&performer.run, &order.fix);
     let log = LogFile::create(&folder, &order.attempt.to_string())?;
-    let site = Site::of(performer, &order.scene)?;
+    let site = Site::of(performer, &order.target)?;
     repair_at(performer, order, &site, log).map(Some)
 }
 
@@ -69,11 +69,11 @@ pub(crate) fn repair_at(
     performer.tree.before(&name, clock::now())?;
     let mut runner = Tools {
         processes: performer.processes.clone(),
-        environment: set(&order.scene.environment),
+        environment: set(&order.target.environment),
         purpose: format!("{}:repair", order.fix.id),
         log,
     };
-    let result = with_scene(performer, &order.scene, site, |seen, failure| {
+    let result = with_scene(performer, &order.target, site, |seen, failure| {
         // What was cut off is out of the way before anybody looks again.
         match order.again.then(|| put_away_half_done(seen, &order.repair)) {
             Some(Err(why)) => RepairResult::Failed { why },
@@ -116,7 +116,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    fn of(performer: &mut Performer, scene: &RepairScene) -> Result<Self, PerformError> {
+    fn of(performer: &mut Performer, scene: &RepairTarget) -> Result<Self, PerformError> {
         Ok(Self {
             commands: commands(performer, scene)?,
             log: log_of(performer, scene),
@@ -134,7 +134,7 @@ fn told(result: &RepairResult) -> String {
 /// Looks at the workspace as the task that failed left it.
 fn with_scene<T>(
     performer: &Performer,
-    scene: &RepairScene,
+    scene: &RepairTarget,
     site: &Site,
     look: impl FnOnce(&Scene<'_>, &Failure) -> T,
 ) -> Result<T, PerformError> {
@@ -155,7 +155,7 @@ fn with_scene<T>(
 }
 
 /// What the task itself runs.
-fn commands(performer: &mut Performer, scene: &RepairScene) -> Result<Vec<String>, PerformError> {
+fn commands(performer: &mut Performer, scene: &RepairTarget) -> Result<Vec<String>, PerformError> {
     let file = performer.plan.read()?;
     let row = file.resolve(&scene.task).and_then(|row| file.task(row));
     let steps = row.and_then(|task| task.fields.action.as_deref().map(shell_steps));
@@ -164,7 +164,7 @@ fn commands(performer: &mut Performer, scene: &RepairScene) -> Result<Vec<String
 }
 
 /// The log of what failed: Verify's, if that ran.
-fn log_of(performer: &Performer, scene: &RepairScene) -> PathBuf {
+fn log_of(performer: &Performer, scene: &RepairTarget) -> PathBuf {
     log_in(
         &performer.places.task_folder(&performer.run, &scene.task),
         scene.attempt,
