@@ -1,5 +1,6 @@
 use std::str::FromStr;
 
+use regreen_model::OutputKind;
 use thiserror::Error;
 
 use crate::acp::{self, AcpDecoder};
@@ -68,12 +69,12 @@ impl Agent {
         matches!(self, Self::CodingAgent(..) | Self::Acp(..))
     }
 
-    /// What its output is, for whoever reads it for why something failed.
+    /// What its output consists of.
     #[must_use]
-    pub fn prints(&self) -> OutputKind {
+    pub fn output_kind(&self) -> OutputKind {
         match self {
-            Self::Shell(_) => OutputKind::WhatCommandsPrint,
-            Self::Command(_) => OutputKind::Anything,
+            Self::Shell(_) => OutputKind::Commands,
+            Self::Command(_) => OutputKind::Mixed,
             Self::CodingAgent(..) | Self::Acp(..) => OutputKind::Messages,
         }
     }
@@ -199,18 +200,6 @@ fn command(text: &str, line: &str) -> Result<CommandLine, AgentChoiceError> {
         Ok(_) => AgentChoiceError::NoProgram(text.to_owned()),
         Err(_) => AgentChoiceError::OpenQuote(text.to_owned()),
     })
-}
-
-/// What an agent's output is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputKind {
-    /// Messages of a protocol: its words are told apart from all else.
-    #[default]
-    Messages,
-    /// What commands print, and no words of its own.
-    WhatCommandsPrint,
-    /// Its words and what commands print; nobody tells them apart.
-    Anything,
 }
 
 #[cfg(test)]

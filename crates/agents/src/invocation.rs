@@ -1,6 +1,4 @@
-use std::fmt;
-
-use regreen_model::PromptKind;
+use regreen_model::{Permissions, PromptKind};
 
 /// One attempt, as an agent gets it.
 #[derive(Clone, Copy, Debug)]
@@ -45,34 +43,6 @@ pub struct AgentOptions {
     pub arguments: Vec<String>,
     /// More environment.
     pub environment: Vec<(String, String)>,
-}
-
-/// Whether an agent that works alone may do everything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Permissions {
-    /// It is told not to ask: nobody is there to answer.
-    #[default]
-    Skip,
-    /// What its own configuration allows, and nothing else.
-    Own,
-}
-
-impl Permissions {
-    pub const ALL: [Self; 2] = [Self::Skip, Self::Own];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::Own => "own",
-        }
-    }
-}
-
-impl fmt::Display for Permissions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// How a program is called: everything a supervisor has to know to start it.

@@ -1,14 +1,14 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{RepairPolicy, TaskId};
+use crate::{AgentIdentity, RepairPolicy, TaskId};
 
 /// Everything that is settled when a run starts, and holds until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunConfig {
     /// The spec's name.
     pub spec: String,
-    /// The agent as it was asked for: `shell`, `command:…`.
-    pub agent: String,
+    /// The agent that works on the tasks.
+    pub agent: AgentIdentity,
     pub limits: Limits,
     #[serde(default)]
     pub budgets: Budgets,
@@ -46,7 +46,7 @@ impl Default for RunConfig {
     fn default() -> Self {
         Self {
             spec: String::new(),
-            agent: String::new(),
+            agent: AgentIdentity::default(),
             limits: Limits::default(),
             budgets: Budgets::default(),
             attempt_timeout_ms: 30 * 60 * 1000,

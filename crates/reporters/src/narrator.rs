@@ -215,7 +215,7 @@ impl Narrator {
         let config = &self.tally.config;
         let run = shown(&self.tally.run, NAME_CHARS);
         let spec = shown(&config.spec, NAME_CHARS);
-        let agent = shown(&config.agent, NAME_CHARS);
+        let agent = shown(&config.agent.to_string(), NAME_CHARS);
         let text = format!("run {run}{addition}: spec {spec}, agent {agent}");
         Line::happened(Tone::Heading, text)
     }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    Budget, Budgets, FailureNote, Limits, PersonChoice, RunConfig, Task, TaskKey, Timestamp,
+    AgentIdentity, Budget, Budgets, FailureNote, Limits, PersonChoice, RunConfig, Task, TaskKey,
+    Timestamp,
 };
 
 use crate::agent::Character;
@@ -153,7 +154,7 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
         include_optional: rng.one_in(3),
         commits: rng.below(4) < 3,
         only: rng.one_in(12).then(|| plan.first_id()).flatten(),
-        agent: if rng.one_in(15) { "shell" } else { "sim" }.to_owned(),
+        agent: AgentIdentity::new(if rng.one_in(15) { "shell" } else { "sim" }, None),
         gate: rng.one_in(4).then(|| "true".to_owned()),
         ..RunConfig::default()
     };

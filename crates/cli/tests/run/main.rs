@@ -1,16 +1,5 @@
 //! `regreen run` as a whole, with an agent that does what each test tells it.
-#![expect(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
-)]
-
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "scenes look at everything at once")]
-mod support;
-
-mod at_terminal;
-mod scene;
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents;
 mod asking;
@@ -24,6 +13,7 @@ mod healing_people;
 mod limits;
 mod misbehaving;
 mod modification_requests;
+mod older_version;
 mod plan;
 mod plans_of_all_kinds;
 mod prompts;

@@ -56,7 +56,7 @@ fn question(
     repair: Option<PlannedRepair>,
 ) -> Question {
     // No agent works on a group, and commands read no prompts.
-    let listens = !task.picked.is_group && turn.state.config.agent != healing::SHELL;
+    let listens = !task.picked.is_group && turn.state.config.agent.reads_prompts();
     let can_be = |choice: &AnswerKind| match choice {
         AnswerKind::Context => listens,
         AnswerKind::Repair => repair.is_some(),

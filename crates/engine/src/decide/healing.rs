@@ -12,7 +12,6 @@ use crate::recovery::{self, FailureClass, Policy, RecoveryAction, Situation};
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
-pub(super) const SHELL: &str = "shell";
 const ERROR_CHARS: usize = 200;
 /// The extra step of a fix after one that an earlier run made.
 const EARLIER_FIX: &str =
@@ -142,7 +141,7 @@ fn situation<'a>(
         policy: Policy {
             recovery: config.recovery,
             repairs: config.repairs,
-            listens: config.agent != SHELL,
+            listens: config.agent.reads_prompts(),
             asks: config.asks && !config.keep_going,
             is_group: task.picked.is_group,
         },

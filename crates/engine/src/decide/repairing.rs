@@ -85,7 +85,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, result: &RepairResult) {
     match result {
         _ if is_decided => picking::continue_run(turn),
         RepairResult::Done { .. } => saving::tick(turn),
-        RepairResult::Failed { why } if turn.state.config.agent == healing::SHELL => {
+        RepairResult::Failed { why } if !turn.state.config.agent.reads_prompts() => {
             asking::ask(
                 turn,
                 &format!("what regreen did about it failed: {why}"),

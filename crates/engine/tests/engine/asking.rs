@@ -3,8 +3,8 @@
 use regreen_engine::{Command, Input, Phase, Question, Resumption};
 use regreen_model::ChoiceKind::{Done, Retry, Skip};
 use regreen_model::{
-    AnswerKind, AttemptReport, Ending, FixBudget, PersonAnswer, PickedTask, PromptKind, RunConfig,
-    RunOutcome, Verdict, VerifyCommand,
+    AgentIdentity, AnswerKind, AttemptReport, Ending, FixBudget, PersonAnswer, PickedTask,
+    PromptKind, RunConfig, RunOutcome, Verdict, VerifyCommand,
 };
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
@@ -13,7 +13,7 @@ const WHY: &str = "the shell agent runs commands and cannot repair them";
 
 fn shell() -> RunConfig {
     RunConfig {
-        agent: "shell".to_owned(),
+        agent: AgentIdentity::new("shell", None),
         recovery: true,
         asks: true,
         ..RunConfig::default()
@@ -50,7 +50,7 @@ fn asked() -> Run {
 /// The same of an agent that listens.
 fn asked_about_time() -> Run {
     let config = RunConfig {
-        agent: "command:x".to_owned(),
+        agent: "command:x".to_owned().into(),
         ..shell()
     };
     let mut run = Run::start_with(config, vec![]);
@@ -388,7 +388,7 @@ fn a_limit_is_a_limit_and_nobody_is_asked() {
 #[test]
 fn nobody_works_at_a_group_who_could_be_told_anything() {
     let config = RunConfig {
-        agent: "shell".to_owned(),
+        agent: AgentIdentity::new("shell", None),
         ..shell()
     };
     let mut run = Run::start_with(config, vec![]);

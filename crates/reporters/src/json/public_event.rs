@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure, Inspection, Mark,
-    OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind, RepairAction,
-    RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure,
+    Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind,
+    RepairAction, RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::tally::Tally;
 pub(super) enum PublicEvent<'e> {
     RunStarted {
         spec: &'e str,
-        agent: &'e str,
+        agent: &'e AgentIdentity,
         only: Option<&'e str>,
         gate: Option<&'e str>,
         include_optional: bool,

@@ -98,7 +98,7 @@ fn started(text: &str) -> Event {
         run: text.to_owned(),
         config: RunConfig {
             spec: text.to_owned(),
-            agent: text.to_owned(),
+            agent: text.to_owned().into(),
             gate: Some(text.to_owned()),
             only: TaskId::parse("1.1"),
             ..RunConfig::default()

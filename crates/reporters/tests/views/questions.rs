@@ -2,7 +2,7 @@
 
 use indicatif::InMemoryTerm;
 use regreen_model::{
-    ChoiceKind, Event, PersonAnswer, PersonChoice, RunConfig, RunOutcome, Timestamp,
+    AgentIdentity, ChoiceKind, Event, PersonAnswer, PersonChoice, RunConfig, RunOutcome, Timestamp,
 };
 use regreen_reporters::{Lines, Live, Palette, Reporter, Summary, TermLike as _};
 use snapbox::{assert_data_eq, str};
@@ -18,7 +18,7 @@ fn started(spec_argument: Option<&str>) -> Event {
         run: "r".to_owned(),
         config: RunConfig {
             spec: "demo".to_owned(),
-            agent: "shell".to_owned(),
+            agent: AgentIdentity::new("shell", None),
             spec_argument: spec_argument.map(str::to_owned),
             ..RunConfig::default()
         },

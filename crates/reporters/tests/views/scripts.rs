@@ -14,7 +14,7 @@ pub(crate) const RED: &str = "exit code 101: cargo test\n\nrunning 2 tests\nthre
 pub(crate) fn config() -> RunConfig {
     RunConfig {
         spec: "demo".to_owned(),
-        agent: "command:./agent.sh".to_owned(),
+        agent: "command:./agent.sh".to_owned().into(),
         ..RunConfig::default()
     }
 }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use regreen_documents::{FixRecord, RowId};
 use regreen_engine::{Phase, State, TaskState};
 use regreen_model::{
-    Budget, Event, Mark, OutlineKind, OutlineRow, RunOutcome, Spending, TaskKey, Timestamp,
+    AgentIdentity, Budget, Event, Mark, OutlineKind, OutlineRow, RunOutcome, Spending, TaskKey,
+    Timestamp,
 };
 use regreen_runtime::{Holder, Purpose, TreeLock, now, outline, workspace_masks};
 use regreen_store::{Attempt, Run};
@@ -59,7 +60,7 @@ struct Counts {
 struct RunStatus {
     id: String,
     started: String,
-    agent: String,
+    agent: AgentIdentity,
     at_work: Option<AtWork>,
     /// How it ended or why it paused; `null` while it is at work, or if it was killed.
     outcome: Option<&'static str>,

@@ -46,7 +46,7 @@ impl Status {
 }
 
 fn tell_run(page: &mut String, run: &RunStatus) {
-    let agent = visible_line(&run.agent, REASON_CHARS);
+    let agent = visible_line(&run.agent.to_string(), REASON_CHARS);
     let _ = writeln!(page, "run {}, agent {agent}: {}", run.id, fate(run));
     if let Some(message) = &run.message {
         let _ = writeln!(page, "{}", visible_line(first_line(message), REASON_CHARS));
