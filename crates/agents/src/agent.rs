@@ -109,7 +109,7 @@ impl Agent {
         match self {
             Self::Shell(_) => Some(true),
             Self::Command(_) => Some(false),
-            Self::CodingAgent(known, _) => Some(known.tells_cost()),
+            Self::CodingAgent(known, _) => Some(known.reports_cost()),
             Self::Acp(..) => None,
         }
     }
@@ -225,7 +225,7 @@ mod tests {
     fn who_tells_what_it_costs_is_documented_so() {
         for known in CodingAgent::ALL {
             let documented = known.abilities().cost == "yes";
-            assert_eq!(known.tells_cost(), documented, "{known:?}");
+            assert_eq!(known.reports_cost(), documented, "{known:?}");
         }
     }
 

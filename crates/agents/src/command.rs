@@ -2,10 +2,10 @@
 
 use regreen_model::{AgentEvent, Ending};
 
-use crate::decoder::terminal_of;
+use crate::decoder::end_of_program;
 use crate::message::Answer;
 use crate::quoting::excerpt;
-use crate::{Assignment, Decoder, Invocation, PromptChannel, Reply, StdinContent, Stream};
+use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
 /// Where the prompt stands in an argument.
 const PLACEHOLDER: &str = "{prompt}";
@@ -40,21 +40,12 @@ impl CommandLine {
 
     pub(crate) fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
         let takes_argument = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
-        let (stdin, prompt_on) = if takes_argument {
-            (StdinContent::Empty, PromptChannel::Argument)
+        let stdin = if takes_argument {
+            StdinContent::Empty
         } else {
-            (
-                StdinContent::Text(assignment.prompt.to_owned()),
-                PromptChannel::Stdin,
-            )
+            StdinContent::Text(assignment.prompt.to_owned())
         };
-        Invocation {
-            argv: self.argv_with(assignment.prompt),
-            env_set: assignment.environment(),
-            env_remove: Vec::new(),
-            stdin,
-            prompt_on,
-        }
+        Invocation::new(self.argv_with(assignment.prompt), stdin, assignment)
     }
 
     fn argv_with(&self, prompt: &str) -> Vec<String> {
@@ -67,9 +58,10 @@ impl CommandLine {
 
 /// A repository may have prompts of its own: none of them becomes an option of the agent.
 fn no_option(word: &str, filled: String) -> String {
-    match word.starts_with(PLACEHOLDER) && filled.starts_with('-') {
-        true => format!("\n{filled}"),
-        false => filled,
+    if word.starts_with(PLACEHOLDER) && filled.starts_with('-') {
+        format!("\n{filled}")
+    } else {
+        filled
     }
 }
 
@@ -88,9 +80,7 @@ impl Decoder for CommandDecoder {
     }
 
     fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
-        let text = self.output.text();
-        let message = (!text.trim().is_empty()).then_some(AgentEvent::FinalMessage { text });
-        message.into_iter().chain(terminal_of(ending)).collect()
+        end_of_program(self.output.text(), ending)
     }
 }
 
@@ -145,7 +135,6 @@ mod tests {
             ]
         );
         assert_eq!(found.stdin, StdinContent::Text("p".into()));
-        assert_eq!(found.prompt_on, PromptChannel::Stdin);
     }
 
     #[test]
@@ -155,7 +144,6 @@ mod tests {
         assert_eq!(found.argv[2], prompt);
         assert_eq!(found.argv[3], format!("--also={prompt}"));
         assert_eq!(found.stdin, StdinContent::Empty);
-        assert_eq!(found.prompt_on, PromptChannel::Argument);
     }
 
     #[test]

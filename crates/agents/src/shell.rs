@@ -8,10 +8,10 @@
 
 use regreen_model::{AgentEvent, ERROR_CHARS, Ending, PlainLine};
 
-use crate::decoder::terminal_of;
+use crate::decoder::end_of_program;
 use crate::headline::Headline;
 use crate::message::Tail;
-use crate::{Assignment, Decoder, Invocation, PromptChannel, Reply, StdinContent, Stream};
+use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
 const STEPS: &str = include_str!("shell/steps.sh");
 
@@ -60,13 +60,8 @@ pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) 
     ];
     // No argument can hold a NUL.
     let steps = assignment.steps.iter().map(|step| step.replace('\0', ""));
-    Invocation {
-        argv: own.into_iter().chain(steps).collect(),
-        env_set: assignment.environment(),
-        env_remove: Vec::new(),
-        stdin: StdinContent::Protocol,
-        prompt_on: PromptChannel::Nowhere,
-    }
+    let argv = own.into_iter().chain(steps).collect();
+    Invocation::new(argv, StdinContent::Protocol, assignment)
 }
 
 /// Reads the lines that the script prints between the steps' own output. Only what it says
@@ -156,9 +151,8 @@ impl Decoder for ShellDecoder {
     }
 
     fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
-        let text = self.message.as_mut().map(Tail::text).unwrap_or_default();
-        let message = (!text.trim().is_empty()).then_some(AgentEvent::FinalMessage { text });
-        message.into_iter().chain(terminal_of(ending)).collect()
+        let message = self.message.as_mut().map(Tail::text).unwrap_or_default();
+        end_of_program(message, ending)
     }
 }
 

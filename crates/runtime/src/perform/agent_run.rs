@@ -58,13 +58,9 @@ impl AgentRun<'_> {
         let repaired = set(self.environment).into_iter();
         let own = invocation.env_set.into_iter();
         let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
-        let removed = invocation.env_remove.into_iter();
         Job {
             argv: invocation.argv.into_iter().map(OsString::from).collect(),
-            env: repaired
-                .chain(own)
-                .chain(removed.map(|name| (name.into(), None)))
-                .collect(),
+            env: repaired.chain(own).collect(),
             stdin: match invocation.stdin {
                 StdinContent::Empty => Stdin::Empty,
                 StdinContent::Text(text) => Stdin::Bytes(text.into_bytes()),
