@@ -1,3 +1,4 @@
+#![warn(missing_docs)]
 //! The agents: how each is called, how each is talked with, and what they are told.
 //!
 //! An agent is an [`Invocation`] and a [`Decoder`], both made by [`Agent`] for an

@@ -1,3 +1,4 @@
+#![warn(missing_docs)]
 //! Why did it fail?
 //!
 //! [`Scanner`] is fed while output streams and keeps what may matter; [`rank`] chooses the

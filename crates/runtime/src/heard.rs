@@ -131,7 +131,7 @@ impl Told for InRun<'_, '_> {
 pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
-    patience: EarlyStop,
+    early_stop: EarlyStop,
     lines: [Lines; 2],
     handle: Option<Handle>,
     heard: Heard,
@@ -159,7 +159,7 @@ impl<'a> Listener<'a> {
         Self {
             log,
             decoder,
-            patience: EarlyStop::default(),
+            early_stop: EarlyStop::default(),
             lines: <[Lines; 2]>::default(),
             handle: None,
             heard: Heard::default(),
@@ -181,7 +181,7 @@ impl<'a> Listener<'a> {
         if prints != OutputKind::Messages {
             self.scanner = Some(Scanner::new(Source::Command));
         }
-        if prints == OutputKind::Anything {
+        if prints == OutputKind::Mixed {
             self.echo = Echo::of(prompt);
             self.prompt = self.echo.clone();
         }
@@ -249,7 +249,7 @@ impl<'a> Listener<'a> {
             }
             _ => {}
         }
-        if self.patience.ends_with(&event) && !self.is_hopeless {
+        if self.early_stop.should_stop(&event) && !self.is_hopeless {
             self.is_hopeless = true;
             for line in self.decoder.on_cancel() {
                 self.write(&line);

@@ -73,7 +73,7 @@ pub(crate) fn report(
     let asked_for_rows = request.is_some() || bad_request.is_some();
     let class = class(agent.program(), ended, heard, now);
     let unfinished = heard.finished.is_none();
-    let is_bad_end = agent.tells_its_end() && heard.finished == Some(false);
+    let is_bad_end = agent.reports_end() && heard.finished == Some(false);
     AttemptReport {
         error: match (&class, why_ended(ended, ending)) {
             (AttemptClass::Ordinary, Some(why)) => why,

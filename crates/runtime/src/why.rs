@@ -35,8 +35,8 @@ pub(crate) fn evidence(heard: &Heard) -> Evidence {
 /// looked at where they explain nothing.
 pub(crate) fn why(words: &Evidence, heard: &Heard, failed: bool) -> Option<Failure> {
     match (heard.prints, &heard.output) {
-        (OutputKind::WhatCommandsPrint, Some(output)) => rank(&of_commands(words, heard, output)),
-        (OutputKind::Anything, Some(output)) if failed => {
+        (OutputKind::CommandOutput, Some(output)) => rank(&of_commands(words, heard, output)),
+        (OutputKind::Mixed, Some(output)) if failed => {
             let own = rank(words);
             let is_silent = heard.words.trim().is_empty();
             match own {
@@ -51,7 +51,7 @@ pub(crate) fn why(words: &Evidence, heard: &Heard, failed: bool) -> Option<Failu
 /// What keeps the agent from its own service, where only what it prints can tell.
 pub(crate) fn own_trouble(heard: &Heard, ending: Ending) -> Option<ApiTrouble> {
     let has_failed = ending.exit_code.is_some_and(|code| code != 0) && !ending.timed_out;
-    if heard.prints != OutputKind::Anything || !has_failed {
+    if heard.prints != OutputKind::Mixed || !has_failed {
         return None;
     }
     let words = Evidence {
@@ -118,7 +118,7 @@ mod tests {
         Heard {
             words: words.to_owned(),
             output: Some(scanner.finish()),
-            prints: OutputKind::Anything,
+            prints: OutputKind::Mixed,
             ..Heard::default()
         }
     }

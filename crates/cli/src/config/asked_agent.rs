@@ -39,7 +39,7 @@ impl AskedAgent {
 
     /// The agents that are asked for by name alone.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let known = AgentChoice::KNOWN.into_iter();
+        let known = AgentChoice::FORMS.into_iter();
         known.filter(|agent| !agent.contains(':'))
     }
 }
@@ -63,7 +63,7 @@ fn bad_agent(error: &AgentChoiceError) -> BadValue {
     match error {
         AgentChoiceError::Unknown(name) => BadValue::new(
             format!("there is no agent `{name}`"),
-            format!("known are: {}", AgentChoice::KNOWN.join(", ")),
+            format!("known are: {}", AgentChoice::FORMS.join(", ")),
         ),
         AgentChoiceError::NoProgram(_) | AgentChoiceError::OpenQuote(_) => BadValue::new(
             error.to_string(),

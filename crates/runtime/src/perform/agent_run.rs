@@ -40,7 +40,7 @@ impl AgentRun<'_> {
         let log = LogFile::create(self.folder, &self.stem)?;
         let decoder = performer.agent.decoder(&self.assignment);
         let listener = Listener::new(log, decoder, told, self.usage_file.clone());
-        let mut listener = listener.reading(performer.agent.prints(), self.assignment.prompt);
+        let mut listener = listener.reading(performer.agent.output_kind(), self.assignment.prompt);
         let timeout = Duration::from_millis(self.timeout_ms);
         let invocation = performer.agent.invocation(&self.assignment);
         let job = self.job(invocation);

@@ -78,7 +78,7 @@ pub(crate) fn attempt(
     let is_at_work = heard.is_at_work;
     let used_tools = performer
         .agent
-        .tells_tools()
+        .reports_tools()
         .then_some(!heard.tools.counts.is_empty());
     let now = clock::now();
     let report = report::report(order, &performer.agent, &ended, ending, &heard, now);
