@@ -1,5 +1,6 @@
 use std::str::FromStr;
 
+use regreen_model::OutputKind;
 use thiserror::Error;
 
 use crate::acp::{self, AcpDecoder};
@@ -68,11 +69,11 @@ impl Agent {
         matches!(self, Self::CodingAgent(..) | Self::Acp(..))
     }
 
-    /// Returns what its output is, for the diagnosis of a failure.
+    /// Returns what its output consists of.
     #[must_use]
     pub fn output_kind(&self) -> OutputKind {
         match self {
-            Self::Shell(_) => OutputKind::CommandOutput,
+            Self::Shell(_) => OutputKind::Commands,
             Self::Command(_) => OutputKind::Mixed,
             Self::CodingAgent(..) | Self::Acp(..) => OutputKind::Messages,
         }
@@ -211,18 +212,6 @@ fn command(text: &str, line: &str) -> Result<CommandLine, AgentChoiceError> {
         Ok(_) => AgentChoiceError::NoProgram(text.to_owned()),
         Err(_) => AgentChoiceError::OpenQuote(text.to_owned()),
     })
-}
-
-/// What an agent prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputKind {
-    /// Messages of a protocol, which separates its own text from everything else.
-    #[default]
-    Messages,
-    /// The output of commands, and no text of its own.
-    CommandOutput,
-    /// Its own text and the output of commands, without a way to tell them apart.
-    Mixed,
 }
 
 #[cfg(test)]

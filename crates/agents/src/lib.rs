@@ -1,4 +1,3 @@
-#![warn(missing_docs)]
 //! The agents: how each is called, how each is talked with, and what they are told.
 //!
 //! An agent is an [`Invocation`] and a [`Decoder`], both made by [`Agent`] for an
@@ -21,13 +20,14 @@ mod message;
 mod missing;
 mod opencode;
 mod parts;
+mod prompt_echo;
 mod prompts;
 mod quoting;
 mod reset_time;
 mod shell;
 mod trouble;
 
-pub use agent::{Agent, AgentChoice, AgentChoiceError, OutputKind};
+pub use agent::{Agent, AgentChoice, AgentChoiceError};
 pub use coding_agent::{Abilities, CodingAgent, Credentials};
 pub use command::CommandLine;
 pub use decoder::{Decoder, Lines, Reply, Stream};
@@ -35,6 +35,7 @@ pub use early_stop::EarlyStop;
 pub use invocation::{AgentOptions, Assignment, Invocation, StdinContent};
 pub use missing::missing_names;
 pub use parts::parts;
+pub use prompt_echo::PromptEcho;
 pub use prompts::brief::{
     Completed, DelegateBrief, PartBrief, PreviousAttempt, ProjectContext, PromptReason,
     RootContext, TaskBrief,

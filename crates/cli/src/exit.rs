@@ -1,4 +1,4 @@
-//! How regreen ends.
+//! Exit codes.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ pub enum Exit {
     /// A person must decide; nothing is lost.
     NeedsPerson,
     TryLater,
-    /// What regreen needs is missing or refused: it would fail the same way again.
+    /// Something that regreen needs is missing or refused, so it would fail the same way again.
     SetUp,
     Interrupted,
     Terminated,
@@ -48,7 +48,7 @@ impl Exit {
         }
     }
 
-    /// How regreen ends after a run.
+    /// Returns how regreen ends after a run.
     #[must_use]
     pub fn of(outcome: &RunOutcome) -> Self {
         let code = outcome.exit_code();
@@ -69,7 +69,7 @@ impl Exit {
         }
     }
 
-    /// All codes with what they mean, for `--help`.
+    /// Returns all codes with their meanings, for `--help`.
     #[must_use]
     pub fn table() -> String {
         let mut text = String::from("Exit codes:\n");
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_that_scripts_rely_on() {
+    fn scripts_rely_on_the_numbers() {
         let codes: Vec<u8> = Exit::ALL.into_iter().map(Exit::code).collect();
         assert_eq!(codes, [0, 1, 2, 3, 75, 78, 130, 143]);
     }

@@ -1,20 +1,17 @@
 //! `regreen config`: what is set, and where it comes from.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
 
 use std::os::unix::fs::symlink;
 
+use regreen_test_support::Workspace;
 use snapbox::str;
-use support::Test;
 
 /// The user's own file, as seen from the workspace.
 const USERS: &str = "user/.config/regreen/config.toml";
 
 #[test]
 fn without_any_file_the_defaults_hold() {
-    Test::new()
-        .run(&["config"])
+    Workspace::new()
+        .regreen(&["config"])
         .exits(0)
         .complains("")
         .prints(str![[r#"
@@ -66,15 +63,15 @@ const ALL_PLACES: [(&str, &str); 4] = [
     ),
 ];
 
-fn all_places() -> Test {
+fn all_places() -> Workspace {
     let files = ALL_PLACES.into_iter();
-    files.fold(Test::new(), |test, (path, text)| test.file(path, text))
+    files.fold(Workspace::new(), |test, (path, text)| test.file(path, text))
 }
 
 #[test]
 fn each_value_says_where_it_comes_from_and_nothing_is_run() {
     let test = all_places();
-    test.run(&["config", "--max-wait", "90s", "--keep-state"])
+    test.regreen(&["config", "--max-wait", "90s", "--keep-state"])
         .exits(0)
         .complains("")
         .prints(str![[r#"
@@ -114,7 +111,7 @@ spec:           login
 #[test]
 fn scripts_get_the_same_as_json() {
     all_places()
-        .run(&["config", "login", "--json"])
+        .regreen(&["config", "login", "--json"])
         .exits(0)
         .complains("")
         .prints(str![[r#"
@@ -285,10 +282,10 @@ fn scripts_get_the_same_as_json() {
 
 #[test]
 fn the_users_file_lies_where_xdg_says() {
-    let test = Test::new()
+    let test = Workspace::new()
         .file(USERS, "commit = 'never'\n")
         .file("xdg/regreen/config.toml", "keep_state = true\n");
-    let answer = test.run_with(&[("XDG_CONFIG_HOME", "xdg")], &["config"]);
+    let answer = test.regreen_with(&[("XDG_CONFIG_HOME", "xdg")], &["config"]);
     answer.exits(0).prints(str![[r#"
 agent                  auto (shell)  default
 agent_permissions      skip          default
@@ -324,12 +321,12 @@ spec:           none
 
 #[test]
 fn a_repository_may_not_choose_programs() {
-    Test::new()
+    Workspace::new()
         .file(
             "regreen.toml",
             "agent = 'command:./evil.sh'\non_end = ['./evil.sh']\n\n[agents.claude]\nprogram = './evil.sh'\n",
         )
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2)
         .prints("")
         .complains(str![[r#"
@@ -369,12 +366,12 @@ fn a_repository_may_not_choose_programs() {
 
 #[test]
 fn mistakes_are_shown_where_they_stand() {
-    Test::new()
+    Workspace::new()
         .file(
             "regreen.toml",
             "timout = '30m'\nverify_timeout = '30'\nidle_timeout = '0s'\nmax_task_iterations = 0\ncommit = 'always'\n",
         )
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2)
         .prints("")
         .complains(str![[r#"
@@ -433,9 +430,9 @@ fn mistakes_are_shown_where_they_stand() {
 
 #[test]
 fn what_is_no_toml_is_shown_where_it_breaks() {
-    Test::new()
+    Workspace::new()
         .file(USERS, "timeout = 30m\n")
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2)
         .prints("")
         .complains(str![[r#"
@@ -452,18 +449,18 @@ fn what_is_no_toml_is_shown_where_it_breaks() {
 
 #[test]
 fn files_that_cannot_be_read_stop_it() {
-    Test::new()
+    Workspace::new()
         .file("regreen.toml/x", "")
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2)
         .complains(str![[r#"
   × regreen.toml is a folder, not a file
   help: a text file is expected there: rename regreen.toml
 
 "#]]);
-    Test::new()
+    Workspace::new()
         .file("regreen.toml", b"gate = 'caf\xe9'")
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2)
         .complains(str![[r#"
   × regreen.toml is not UTF-8 text: line 1 has an invalid byte (at offset 11)
@@ -476,8 +473,8 @@ fn files_that_cannot_be_read_stop_it() {
 fn secrets_are_not_shown() {
     let key = format!("sk-ant-api03-{}", "a1B2".repeat(12));
     let right = format!("agent = 'command:my-agent --key {key}'\non_end = ['tell', '{key}']\n");
-    let test = Test::new().file(USERS, right);
-    test.run(&["config"]).exits(0).prints(str![[r#"
+    let test = Workspace::new().file(USERS, right);
+    test.regreen(&["config"]).exits(0).prints(str![[r#"
 agent                  command:my-agent --key ***anthropic-key***  ~/.config/regreen/config.toml:1
 agent_permissions      skip                            default
 agent_model            none                            default
@@ -508,12 +505,12 @@ your own file:  ~/.config/regreen/config.toml
 spec:           none
 
 "#]]);
-    let json = test.run(&["config", "--json"]).exits(0).stdout;
+    let json = test.regreen(&["config", "--json"]).exits(0).stdout;
     assert!(!json.contains(&key), "{json}");
     let wrong = format!("agent = 'comand:my-agent --key {key}'\n");
-    Test::new()
+    Workspace::new()
         .file(USERS, wrong)
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2)
         .complains(str![[r#"
   × `agent` cannot be set to this
@@ -530,8 +527,8 @@ spec:           none
 
 #[test]
 fn prompts_are_checked() {
-    let test = Test::new().file("regreen.toml", "prompts = 'texts'\n");
-    test.run(&["config"]).exits(2).complains(str![[r#"
+    let test = Workspace::new().file("regreen.toml", "prompts = 'texts'\n");
+    test.regreen(&["config"]).exits(2).complains(str![[r#"
   × the folder of prompts texts cannot be read: No such file or directory (os error 2)
   help: make the folder, or take `prompts` out of regreen.toml:1
 
@@ -540,18 +537,18 @@ fn prompts_are_checked() {
         .file("texts/README.md", "Our prompts.\n")
         .file("texts/executer.md", "Do {{task_id}}.\n")
         .file("texts/noop.md", "Do something for {{task_id}}.\n");
-    test.run(&["config"]).exits(0).complains(str![[r#"
+    test.regreen(&["config"]).exits(0).complains(str![[r#"
 note: texts/executer.md replaces no prompt: there is none of that name
 
 "#]]);
     // The workspace itself is a folder inside it.
     let test = test.file("regreen.toml", "prompts = '.'\n");
-    let answer = test.run(&["config"]).exits(0).complains("");
+    let answer = test.regreen(&["config"]).exits(0).complains("");
     assert!(answer.stdout.contains("prompts                .  "));
     let test = test
         .file("regreen.toml", "prompts = 'texts'\n")
         .file("texts/noop.md", "Do something, {{name}}.\n");
-    test.run(&["config"]).exits(2).complains(str![[r#"
+    test.regreen(&["config"]).exits(2).complains(str![[r#"
   × texts/noop.md: line 1: nothing is known that could stand at {{name}}; known are task_id
   help: use one of these; for braces that stay as they are, put a space into them: {{ name }}
 
@@ -560,37 +557,39 @@ note: texts/executer.md replaces no prompt: there is none of that name
 
 #[test]
 fn a_repositorys_prompts_do_not_lead_out_of_it() {
-    let outside = Test::new().file("private.md", "private");
-    let test = Test::new()
+    let outside = Workspace::new().file("private.md", "private");
+    let test = Workspace::new()
         .file("regreen.toml", "prompts = 'texts'\n")
         .file("texts/README.md", "");
     symlink(outside.path("private.md"), test.path("texts/noop.md")).unwrap();
-    let answer = test.run(&["config"]).exits(2);
+    let answer = test.regreen(&["config"]).exits(2);
     assert!(answer.stderr.contains("leads out of the workspace"));
     // The user's own prompts may lie anywhere.
     std::fs::remove_file(test.path("regreen.toml")).unwrap();
     test.file(USERS, "prompts = '../../../texts'\n")
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(0);
 }
 
 #[test]
 fn a_spec_has_to_be_there_if_it_is_named() {
-    let test = Test::new()
+    let test = Workspace::new()
         .file("specs/login/tasks.md", "")
         .file("specs/logout/tasks.md", "")
         .file("specs/logout/.ralph-state.json", "{");
-    test.run(&["config"]).exits(0).complains(str![[r#"
+    test.regreen(&["config"]).exits(0).complains(str![[r#"
 note: what may be stored with a spec is left out: name one of login, logout
 
 "#]]);
-    test.run(&["config", "logout"]).exits(0).complains(str![[r#"
+    test.regreen(&["config", "logout"]).exits(0).complains(str![[r#"
 note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1: it asks for nothing
 
 "#]]);
     // What is past reading is left to a run.
     assert_eq!(test.text("specs/logout/.ralph-state.json"), "{");
-    test.run(&["config", "signup"]).exits(2).complains(str![[r#"
+    test.regreen(&["config", "signup"])
+        .exits(2)
+        .complains(str![[r#"
   × there is no spec or task file signup
   help: name one of these: login, logout
 
@@ -599,8 +598,8 @@ note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an 
 
 #[test]
 fn flags_are_refused_with_the_way_out() {
-    Test::new()
-        .run(&["config", "--timeout", "0"])
+    Workspace::new()
+        .regreen(&["config", "--timeout", "0"])
         .exits(2)
         .complains(str![[r#"
 error: invalid value '0' for '--timeout <TIME>': `0` has no unit; write it with its unit: 250ms, 0.5s, 30m, 1h30m
@@ -617,7 +616,7 @@ fn the_schemas_say_what_the_code_says() {
         ("--schema", "docs/regreen.schema.json"),
         ("--schema=user", "docs/user-config.schema.json"),
     ] {
-        let schema = Test::new().run(&["config", flag]).exits(0).stdout;
+        let schema = Workspace::new().regreen(&["config", flag]).exits(0).stdout;
         let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, &schema).unwrap();
@@ -634,7 +633,10 @@ fn the_schemas_say_what_the_code_says() {
 fn the_page_has_every_setting() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
     let page = std::fs::read_to_string(path).unwrap();
-    let listing = Test::new().run(&["config", "--json"]).exits(0).stdout;
+    let listing = Workspace::new()
+        .regreen(&["config", "--json"])
+        .exits(0)
+        .stdout;
     let listing: serde_json::Value = serde_json::from_str(&listing).unwrap();
     for (key, entry) in listing["settings"].as_object().unwrap() {
         let row = page
@@ -665,16 +667,16 @@ fn the_examples_of_the_page_are_tried() {
         let from = page.split(first_line).nth(1).unwrap();
         format!("{first_line}{}", from.split("```").next().unwrap())
     };
-    let test = Test::new()
+    let test = Workspace::new()
         .file("regreen.toml", block("# regreen.toml\n"))
         .file(USERS, block("# config.toml\n"))
         .file("docs/prompts/README.md", "");
     let command = "$ regreen config --timeout 1h30m\n";
-    let answer = test.run(&["config", "--timeout", "1h30m"]).exits(0);
+    let answer = test.regreen(&["config", "--timeout", "1h30m"]).exits(0);
     assert_eq!(block(command), format!("{command}{}", answer.stdout));
-    let refusal = Test::new()
+    let refusal = Workspace::new()
         .file("regreen.toml", "agent = 'command:./evil.sh'\n")
-        .run(&["config"])
+        .regreen(&["config"])
         .exits(2);
     assert!(page.contains(&refusal.stderr), "{}", refusal.stderr);
 }

@@ -1,15 +1,12 @@
 //! Bad input: what is wrong, where, and the way out.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use regreen_test_support::Workspace;
 use snapbox::str;
-use support::Test;
 
 #[test]
 fn a_missing_file() {
-    Test::new()
-        .run(&["tasks", "list", "no.md"])
+    Workspace::new()
+        .regreen(&["tasks", "list", "no.md"])
         .exits(2)
         .prints("")
         .complains(str![[r#"
@@ -21,9 +18,9 @@ fn a_missing_file() {
 
 #[test]
 fn a_folder_instead_of_a_file() {
-    Test::new()
+    Workspace::new()
         .file("specs/a/tasks.md", "")
-        .run(&["tasks", "list", "specs/a"])
+        .regreen(&["tasks", "list", "specs/a"])
         .exits(2)
         .complains(str![[r#"
   × specs/a is a folder, not a file
@@ -35,13 +32,13 @@ fn a_folder_instead_of_a_file() {
 #[test]
 fn a_file_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt as _;
-    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n");
+    let test = Workspace::new().file("tasks.md", "- [ ] 1.1 a\n");
     let nobody = std::fs::Permissions::from_mode(0o000);
     std::fs::set_permissions(test.path("tasks.md"), nobody).unwrap();
     if std::fs::read(test.path("tasks.md")).is_ok() {
         return; // The superuser may read everything.
     }
-    test.run(&["tasks", "list", "tasks.md"])
+    test.regreen(&["tasks", "list", "tasks.md"])
         .exits(2)
         .complains(str![[r#"
   × tasks.md may not be read: permission denied
@@ -52,9 +49,9 @@ fn a_file_that_may_not_be_read() {
 
 #[test]
 fn text_that_is_not_utf8_names_the_byte() {
-    Test::new()
+    Workspace::new()
         .file("tasks.md", b"- [ ] 1.1 a\n- [ ] 1.2 caf\xe9\n")
-        .run(&["lint", "tasks.md"])
+        .regreen(&["lint", "tasks.md"])
         .exits(2)
         .complains(str![[r#"
   × [FOLDER]/tasks.md is not UTF-8 text: line 2 has an invalid byte (at offset 25)
@@ -66,11 +63,11 @@ fn text_that_is_not_utf8_names_the_byte() {
 
 #[test]
 fn an_empty_file_is_read_and_has_no_tasks() {
-    let test = Test::new().file("tasks.md", "");
-    test.run(&["tasks", "list", "tasks.md"])
+    let test = Workspace::new().file("tasks.md", "");
+    test.regreen(&["tasks", "list", "tasks.md"])
         .exits(0)
         .prints("dialect: plain\n");
-    test.run(&["tasks", "tick", "tasks.md", "1"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1"])
         .exits(2)
         .complains(str![[r#"
   × tasks.md has no task 1
@@ -82,9 +79,9 @@ fn an_empty_file_is_read_and_has_no_tasks() {
 #[test]
 fn a_file_of_one_huge_line_is_read() {
     let huge = format!("- [ ] 1.1 {}", "x".repeat(20_000_000));
-    let test = Test::new().file("tasks.md", &huge);
+    let test = Workspace::new().file("tasks.md", &huge);
     let answer = test
-        .run(&["tasks", "tick", "tasks.md", "1.1", "--write"])
+        .regreen(&["tasks", "tick", "tasks.md", "1.1", "--write"])
         .exits(0);
     assert_eq!(answer.stderr, "");
     assert_eq!(test.text("tasks.md"), huge.replacen("[ ]", "[x]", 1));
@@ -92,7 +89,7 @@ fn a_file_of_one_huge_line_is_read() {
 
 #[test]
 fn a_read_only_file_is_not_replaced() {
-    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n");
+    let test = Workspace::new().file("tasks.md", "- [ ] 1.1 a\n");
     let mut permissions = std::fs::metadata(test.path("tasks.md"))
         .unwrap()
         .permissions();
@@ -105,7 +102,7 @@ fn a_read_only_file_is_not_replaced() {
     {
         return; // The superuser may write everything.
     }
-    test.run(&["tasks", "tick", "tasks.md", "1.1", "--write"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--write"])
         .exits(2)
         .complains(str![[r#"
   × tasks.md may not be written: permission denied
@@ -116,15 +113,15 @@ fn a_read_only_file_is_not_replaced() {
 
 #[test]
 fn an_unknown_task_lists_the_known_ones() {
-    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.2 b\n");
-    test.run(&["tasks", "tick", "tasks.md", "1.3"])
+    let test = Workspace::new().file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.2 b\n");
+    test.regreen(&["tasks", "tick", "tasks.md", "1.3"])
         .exits(2)
         .complains(str![[r#"
   × tasks.md has no task 1.3
   help: its tasks: 1.1, 1.2
 
 "#]]);
-    test.run(&["tasks", "tick", "tasks.md", "first"])
+    test.regreen(&["tasks", "tick", "tasks.md", "first"])
         .exits(2)
         .complains(str![[r#"
   × first is no task id
@@ -135,20 +132,23 @@ fn an_unknown_task_lists_the_known_ones() {
 
 #[test]
 fn an_unknown_spec_lists_the_known_ones() {
-    let test = Test::new()
+    let test = Workspace::new()
         .file("specs/a/tasks.md", "")
         .file("specs/b/tasks.md", "");
-    test.run(&["lint", "c"]).exits(2).complains(str![[r#"
+    test.regreen(&["lint", "c"]).exits(2).complains(str![[r#"
   × there is no spec or task file c
   help: name one of these: a, b
 
 "#]]);
-    test.run(&["lint"]).exits(2).complains(str![[r#"
+    test.regreen(&["lint"]).exits(2).complains(str![[r#"
   × there are several specs, and none is chosen
   help: name one of these: a, b
 
 "#]]);
-    Test::new().run(&["lint"]).exits(2).complains(str![[r#"
+    Workspace::new()
+        .regreen(&["lint"])
+        .exits(2)
+        .complains(str![[r#"
   × there is no spec in [FOLDER]
   help: make one with: regreen init NAME
 
@@ -157,7 +157,7 @@ fn an_unknown_spec_lists_the_known_ones() {
 
 #[test]
 fn bad_usage_exits_2() {
-    let answer = Test::new().run(&["tasks", "tick"]).exits(2);
+    let answer = Workspace::new().regreen(&["tasks", "tick"]).exits(2);
     assert!(
         answer.stderr.contains("Usage: regreen tasks tick"),
         "{}",

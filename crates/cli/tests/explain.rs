@@ -1,10 +1,7 @@
 //! `regreen explain`: for any log.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use regreen_test_support::Workspace;
 use snapbox::str;
-use support::Test;
 
 const LOG: &str = "\
 collecting ...
@@ -17,15 +14,15 @@ make: *** [Makefile:2: test] Error 1
 
 #[test]
 fn a_log_is_explained_with_the_line_that_matters() {
-    Test::new()
+    Workspace::new()
         .file("out.log", LOG)
-        .run(&["explain", "out.log", "--exit-code", "2"])
+        .regreen(&["explain", "out.log", "--exit-code", "2"])
         .exits(0)
         .prints(str![[r#"
 Child agent failed: ModuleNotFoundError: No module named 'requests'
 
 Category: tool_error
-Duration: 0.0s
+Duration: [TIME]
 Retryable: Yes
 
 Work completed before failure:
@@ -61,9 +58,9 @@ Why: rule python/missing-module, 88 % sure
 
 #[test]
 fn scripts_get_the_same_as_json() {
-    let answer = Test::new()
+    let answer = Workspace::new()
         .file("out.log", LOG)
-        .run(&["explain", "out.log", "--json", "--exit-code", "2"])
+        .regreen(&["explain", "out.log", "--json", "--exit-code", "2"])
         .exits(0);
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
     assert_eq!(json["category"], "tool_error");
@@ -98,9 +95,9 @@ fn scripts_get_the_same_as_json() {
 
 #[test]
 fn what_did_not_fail_has_no_category() {
-    let answer = Test::new()
+    let answer = Workspace::new()
         .file("ok.log", "3 passed in 0.1s\n")
-        .run(&["explain", "ok.log", "--json", "--exit-code", "0"])
+        .regreen(&["explain", "ok.log", "--json", "--exit-code", "0"])
         .exits(0);
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
     assert_eq!(json["category"], serde_json::Value::Null);
@@ -108,16 +105,17 @@ fn what_did_not_fail_has_no_category() {
 
 #[test]
 fn bad_input_is_told() {
-    let test = Test::new().file("x.log", "nothing like a report\n");
-    test.run(&["explain", "no.log"])
+    let test = Workspace::new().file("x.log", "nothing like a report\n");
+    test.regreen(&["explain", "no.log"])
         .exits(2)
         .complains(str![[r#"
   × no.log does not exist
   help: check the path; `regreen init NAME` makes a new spec
 
 "#]]);
-    test.run(&["explain", "x.log", "--signal", "NOPE"]).exits(2);
-    test.run(&["explain", "x.log", "--report"]).exits(2);
+    test.regreen(&["explain", "x.log", "--signal", "NOPE"])
+        .exits(2);
+    test.regreen(&["explain", "x.log", "--report"]).exits(2);
     assert_eq!(test.text("x.log"), "nothing like a report\n");
 }
 
@@ -128,7 +126,7 @@ fn secrets_in_a_log_are_not_shown() {
         "Traceback (most recent call last):\n  File \"app.py\", line 3, in <module>\n    connect('postgres://app:hunter2secret@db.example/x', key='{key}')\nConnectionError: cannot reach https://me:hunter2secret@example.com/?key={key}\n"
     );
     for more in [&["--exit-code", "1"][..], &["--exit-code", "1", "--json"]] {
-        let test = Test::new().file("out.log", &log);
+        let test = Workspace::new().file("out.log", &log);
         let output = test
             .command(&[&["explain", "out.log"], more].concat())
             .output()

@@ -1,26 +1,27 @@
 //! `regreen lint` and `regreen init`: for the person who writes the tasks.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use regreen_test_support::Workspace;
 use snapbox::str;
-use support::Test;
 
 #[test]
 fn a_new_spec_lints_clean_and_is_never_overwritten() {
-    let test = Test::new();
-    test.run(&["init", "greeting"]).exits(0).prints(str![[r#"
+    let test = Workspace::new();
+    test.regreen(&["init", "greeting"])
+        .exits(0)
+        .prints(str![[r#"
 Created specs/greeting/tasks.md
 Edit it, then check it with: regreen lint greeting
 
 "#]]);
-    test.run(&["lint"]).exits(0).prints(str![[r#"
+    test.regreen(&["lint"]).exits(0).prints(str![[r#"
 specs/greeting/tasks.md: smart-ralph style, 2 tasks (0 done)
 Nothing to complain about.
 
 "#]]);
     let before = test.text("specs/greeting/tasks.md");
-    test.run(&["init", "greeting"]).exits(2).complains(str![[r#"
+    test.regreen(&["init", "greeting"])
+        .exits(2)
+        .complains(str![[r#"
   × specs/greeting/tasks.md exists already
   help: choose another name, or edit specs/greeting/tasks.md
 
@@ -30,8 +31,8 @@ Nothing to complain about.
 
 #[test]
 fn names_that_are_no_folder_are_refused() {
-    Test::new()
-        .run(&["init", "../evil"])
+    Workspace::new()
+        .regreen(&["init", "../evil"])
         .exits(2)
         .complains(str![[r#"
   × ../evil cannot be the name of a spec
@@ -42,10 +43,10 @@ fn names_that_are_no_folder_are_refused() {
 
 #[test]
 fn weaknesses_are_shown_where_they_stand() {
-    Test::new()
+    Workspace::new()
         .file("Cargo.toml", "")
-        .file("todo.md", "# Plan\n\n- [ ] 1.1 Parse it as discussed\n- [ ] 1.1 Test `src/a.rs`\n  - **Verify**: `true`\n\n```\n- [ ] 1.3 lost?\n")
-        .run(&["lint", "todo.md"])
+        .file("todo.md", "# Plan\n\n- [ ] 1.1 Parse it as discussed\n- [ ] 1.1 Workspace `src/a.rs`\n  - **Verify**: `true`\n\n```\n- [ ] 1.3 lost?\n")
+        .regreen(&["lint", "todo.md"])
         .exits(0)
         .prints(str![[r#"
 todo.md: smart-ralph style, 3 tasks (0 done)
@@ -54,7 +55,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
   ⚠ the id 1.1 is also used on line 3
    ╭─[todo.md:4:1]
  3 │ - [ ] 1.1 Parse it as discussed
- 4 │ - [ ] 1.1 Test `src/a.rs`
+ 4 │ - [ ] 1.1 Workspace `src/a.rs`
    · ────────────────────────
  5 │   - **Verify**: `true`
    ╰────
@@ -74,7 +75,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  3 │ - [ ] 1.1 Parse it as discussed
    · ────────────┬───────────
    ·             ╰── no Verify
- 4 │ - [ ] 1.1 Test `src/a.rs`
+ 4 │ - [ ] 1.1 Workspace `src/a.rs`
    ╰────
    ╭─[todo.md:8:1]
  7 │ ```
@@ -91,7 +92,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  3 │ - [ ] 1.1 Parse it as discussed
    · ────────────┬───────────
    ·             ╰── “as discussed”: not by the agent
- 4 │ - [ ] 1.1 Test `src/a.rs`
+ 4 │ - [ ] 1.1 Workspace `src/a.rs`
    ╰────
   help: say it in the task: the agent gets this text and nothing else
 
@@ -101,7 +102,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  3 │ - [ ] 1.1 Parse it as discussed
    · ────────────┬───────────
    ·             ╰── which files?
- 4 │ - [ ] 1.1 Test `src/a.rs`
+ 4 │ - [ ] 1.1 Workspace `src/a.rs`
    ╰────
    ╭─[todo.md:8:1]
  7 │ ```
@@ -116,14 +117,16 @@ todo.md: smart-ralph style, 3 tasks (0 done)
 
 #[test]
 fn completions_and_the_manual_are_printed() {
-    let test = Test::new();
+    let test = Workspace::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let answer = test.run(&["completions", shell]).exits(0);
+        let answer = test.regreen(&["completions", shell]).exits(0);
         assert!(answer.stdout.contains("insert-fix"), "{shell}");
     }
-    let answer = test.run(&["man"]).exits(0);
+    let answer = test.regreen(&["man"]).exits(0);
     assert!(answer.stdout.contains(".TH regreen 1"), "{}", answer.stdout);
-    test.run(&["--version"])
-        .exits(0)
-        .prints(concat!("regreen ", env!("CARGO_PKG_VERSION"), "\n"));
+    test.regreen(&["--version"]).exits(0).prints(concat!(
+        "regreen ",
+        env!("CARGO_PKG_VERSION"),
+        "\n"
+    ));
 }

@@ -1,15 +1,13 @@
 //! What docs/security.md says of the whole program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use regreen_test_support::{Output, Workspace};
 use snapbox::str;
-use support::{Answer, Test};
 
 const TASKS: &str = "specs/demo/tasks.md";
 const AGENT: &str = "command:sh agent.sh";
@@ -23,8 +21,8 @@ fn api_key() -> String {
 }
 
 /// A repository with a spec and an agent.
-fn repository(tasks: &str, agent: &str) -> Test {
-    let test = Test::new().file(TASKS, tasks).file("agent.sh", agent);
+fn repository(tasks: &str, agent: &str) -> Workspace {
+    let test = Workspace::new().file(TASKS, tasks).file("agent.sh", agent);
     fs::remove_dir(test.path(".git")).unwrap();
     git(&test, &["init", "--quiet", "--initial-branch=main"]);
     for (key, value) in [
@@ -39,7 +37,7 @@ fn repository(tasks: &str, agent: &str) -> Test {
     test
 }
 
-fn git(test: &Test, arguments: &[&str]) -> String {
+fn git(test: &Workspace, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
         .current_dir(test.path("."))
@@ -50,8 +48,8 @@ fn git(test: &Test, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn run(test: &Test) -> Answer {
-    test.run(&["run", "demo", "--agent", AGENT])
+fn run(test: &Workspace) -> Output {
+    test.regreen(&["run", "demo", "--agent", AGENT])
 }
 
 /// All files below a folder.
@@ -68,7 +66,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A program that only notes that it was started.
-fn trap(test: &Test, name: &str) -> PathBuf {
+fn trap(test: &Workspace, name: &str) -> PathBuf {
     let path = test.path(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let notes = test.path("started").display().to_string();
@@ -82,7 +80,7 @@ fn trap(test: &Test, name: &str) -> PathBuf {
 }
 
 /// What was started meanwhile.
-fn started(test: &Test) -> String {
+fn started(test: &Workspace) -> String {
     let notes = test.path("started");
     let text = fs::read_to_string(&notes).unwrap_or_default();
     let _ = fs::remove_file(notes);
@@ -140,11 +138,11 @@ fn looking_starts_no_program() {
         &["hook", "stop"],
     ];
     for look in looks {
-        test.run_with(&[("PATH", "bin")], look).exits(0);
+        test.regreen_with(&[("PATH", "bin")], look).exits(0);
         assert_eq!(started(&test), "", "{look:?}");
     }
     // The traps do note it.
-    test.run_with(&[("PATH", "bin")], &["why", "1.1", "--spec", "demo"]);
+    test.regreen_with(&[("PATH", "bin")], &["why", "1.1", "--spec", "demo"]);
     assert_eq!(started(&test), "git\n");
     assert!(!test.path("ran").exists());
 }
@@ -156,12 +154,12 @@ fn a_dry_run_hides_nothing_that_would_be_run() {
         "- [ ] 1.1 Look\n  - **Do**:\n    ```sh\n    echo '[x]' \u{1b}[8m`id`\n    touch ran\n    ```\n\
          \x20 - **Verify**: `{long}`\n"
     );
-    let test = Test::new().file(TASKS, tasks);
+    let test = Workspace::new().file(TASKS, tasks);
     let expected = format!(
         "spec demo, agent shell: 1 of 1 tasks would be run\n\n1.1 Look\n\
          \x20   steps:  echo '[x]' ?[8m`id`\n            touch ran\n    verify: {long}\n"
     );
-    test.run(&["run", "--agent", "shell", "--dry-run"])
+    test.regreen(&["run", "--agent", "shell", "--dry-run"])
         .exits(0)
         .prints(expected);
 }
@@ -195,10 +193,12 @@ fn git_is_asked_without_running_what_the_repository_sets_up() {
         &["status", "demo"],
         &["log", "1.1"],
     ] {
-        test.run(look).exits(0);
+        test.regreen(look).exits(0);
         assert_eq!(started(&test), "", "{look:?}");
     }
-    test.run(&["diff", "1.1"]).complains("").prints(str![[r#"
+    test.regreen(&["diff", "1.1"])
+        .complains("")
+        .prints(str![[r#"
 diff --git a/made.txt b/made.txt
 new file mode 100644
 index 0000000..587be6b
@@ -225,7 +225,7 @@ fn what_looks_like_a_secret_is_neither_stored_nor_shown() {
     let test = repository(tasks, &agent).file(".env", format!("DB_PASSWORD={password}\n"));
     let answer = run(&test).exits(0);
     assert!(answer.stdout.contains(" refused"), "{}", answer.stdout);
-    let why = test.run(&["why", "1.1"]).exits(0);
+    let why = test.regreen(&["why", "1.1"]).exits(0);
     let mut texts = vec![answer.stdout, answer.stderr, why.stdout];
     let kept = files(&test.path(".regreen"));
     assert!(kept.iter().any(|path| path.ends_with("1.1/2.prompt.md")));
@@ -261,7 +261,7 @@ fn nothing_that_a_plan_or_an_agent_says_commands_the_terminal() {
         &["run", "demo", "--agent", AGENT, "--json"],
     ];
     for look in looks {
-        let answer = test.run(look).exits(0);
+        let answer = test.regreen(look).exits(0);
         for text in [answer.stdout, answer.stderr] {
             let harm = text
                 .chars()

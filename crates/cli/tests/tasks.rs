@@ -1,10 +1,7 @@
 //! `regreen tasks`: what scripts rely on.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use regreen_test_support::Workspace;
 use snapbox::str;
-use support::Test;
 
 const PLAN: &str = "\
 # Plan
@@ -22,9 +19,9 @@ const PLAN: &str = "\
 
 #[test]
 fn list_shows_every_row_with_what_regreen_makes_of_it() {
-    Test::new()
+    Workspace::new()
         .file("tasks.md", PLAN)
-        .run(&["tasks", "list", "tasks.md"])
+        .regreen(&["tasks", "list", "tasks.md"])
         .exits(0)
         .complains("")
         .prints(str![[r#"
@@ -40,9 +37,9 @@ dialect: smart-ralph
 
 #[test]
 fn list_as_json_has_exactly_the_promised_keys() {
-    Test::new()
+    Workspace::new()
         .file("tasks.md", "- [ ] 1.2 [P] Parse it\n  - **Files**: `src/parse.rs`\n  - **Verify**: `grep -c panic src/parse.rs` returns 0\n- [x] 1.2.1 [FIX 1.2] Fix: boom\n- [ ] 1.2 again\n")
-        .run(&["tasks", "list", "tasks.md", "--json"])
+        .regreen(&["tasks", "list", "tasks.md", "--json"])
         .exits(0)
         .prints(str![[r#"
 {
@@ -127,29 +124,29 @@ fn list_as_json_has_exactly_the_promised_keys() {
 
 #[test]
 fn edits_are_printed_or_written() {
-    let test = Test::new().file("tasks.md", PLAN);
+    let test = Workspace::new().file("tasks.md", PLAN);
     let ticked = PLAN.replace("[ ] 1.2 ", "[x] 1.2 ");
-    test.run(&["tasks", "tick", "tasks.md", "1.2"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1.2"])
         .exits(0)
         .prints(&ticked);
     assert_eq!(test.text("tasks.md"), PLAN);
-    test.run(&["tasks", "tick", "tasks.md", "1.2", "--write"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1.2", "--write"])
         .exits(0)
         .prints("");
     assert_eq!(test.text("tasks.md"), ticked);
-    test.run(&["tasks", "untick", "tasks.md", "1.2", "--write"])
+    test.regreen(&["tasks", "untick", "tasks.md", "1.2", "--write"])
         .exits(0);
     assert_eq!(test.text("tasks.md"), PLAN);
 }
 
 #[test]
 fn a_duplicate_id_means_the_first_row_unless_the_line_is_given() {
-    let test = Test::new().file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.1 b\n");
-    test.run(&["tasks", "tick", "tasks.md", "1.1"])
+    let test = Workspace::new().file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.1 b\n");
+    test.regreen(&["tasks", "tick", "tasks.md", "1.1"])
         .prints("- [x] 1.1 a\n- [ ] 1.1 b\n");
-    test.run(&["tasks", "tick", "tasks.md", "1.1", "--line", "2"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--line", "2"])
         .prints("- [ ] 1.1 a\n- [x] 1.1 b\n");
-    test.run(&["tasks", "tick", "tasks.md", "1.1", "--line", "3"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--line", "3"])
         .exits(2)
         .complains(str![[r#"
   × line 3 of tasks.md is not the row of task 1.1
@@ -160,11 +157,11 @@ fn a_duplicate_id_means_the_first_row_unless_the_line_is_given() {
 
 #[test]
 fn a_fix_is_inserted_after_its_task_and_its_fixes() {
-    let test = Test::new().file(
+    let test = Workspace::new().file(
         "tasks.md",
         "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] b\n- [ ] 1.2 c\n",
     );
-    test.run(&[
+    test.regreen(&[
         "tasks",
         "insert-fix",
         "tasks.md",
@@ -198,13 +195,13 @@ fn a_fix_is_inserted_after_its_task_and_its_fixes() {
 
 #[test]
 fn a_fix_takes_no_number_that_the_state_file_remembers() {
-    let answer = Test::new()
+    let answer = Workspace::new()
         .file("tasks.md", "- [ ] 1.1 a\n- [ ] 1.2 b\n")
         .file(
             ".ralph-state.json",
             r#"{"fixTaskMap":{"1.1":{"attempts":4,"fixTaskIds":["1.1.4"]}}}"#,
         )
-        .run(&["tasks", "insert-fix", "tasks.md", "1.1", "--error", "x"])
+        .regreen(&["tasks", "insert-fix", "tasks.md", "1.1", "--error", "x"])
         .exits(0);
     assert!(
         answer.stdout.contains("\n- [ ] 1.1.5 [FIX 1.1] Fix: x\n"),
@@ -215,9 +212,9 @@ fn a_fix_takes_no_number_that_the_state_file_remembers() {
 
 #[test]
 fn a_symlinked_file_stays_a_symlink() {
-    let test = Test::new().file("real.md", "- [ ] 1.1 a\n");
+    let test = Workspace::new().file("real.md", "- [ ] 1.1 a\n");
     std::os::unix::fs::symlink("real.md", test.path("tasks.md")).unwrap();
-    test.run(&["tasks", "tick", "tasks.md", "1.1", "--write"])
+    test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--write"])
         .exits(0);
     assert!(
         std::fs::symlink_metadata(test.path("tasks.md"))
@@ -229,13 +226,13 @@ fn a_symlinked_file_stays_a_symlink() {
 
 #[test]
 fn a_state_file_past_reading_is_kept_and_made_anew_from_the_rows() {
-    let test = Test::new()
+    let test = Workspace::new()
         .file(
             "tasks.md",
             "- [x] 1.1 a\n- [x] 1.1.1 [FIX 1.1] Fix: boom\n- [ ] 1.2 b\n",
         )
         .file(".ralph-state.json", "{ \"phase\": ");
-    let answer = test.run(&[
+    let answer = test.regreen(&[
         "tasks",
         "insert-fix",
         "tasks.md",

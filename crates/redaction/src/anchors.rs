@@ -1,16 +1,16 @@
 use crate::rule::Rule;
 use crate::rules::RULES;
 
-/// Every anchor has at least so many bytes.
+/// Every anchor has at least this many bytes.
 const BEGINNING: usize = 3;
 const HASH_BITS: u32 = 14;
-/// How many places eight bytes have for a beginning.
-const PLACES: usize = 8 - (BEGINNING - 1);
+/// How many positions in eight bytes a beginning can have.
+const OFFSETS: usize = 8 - (BEGINNING - 1);
 
-/// The texts that are searched for, and what each of them stands for. None has a line break.
+/// The texts that are searched for, and the rule of each. None has a line break.
 ///
-/// There are some two hundred, and nearly every byte of a log begins none of them. So the
-/// search asks a small table at every byte whether any anchor begins with three bytes that
+/// There are some two hundred, and nearly no byte of a log begins one of them. So the search
+/// looks up at every byte in a small table whether any anchor begins with three bytes that
 /// hash like the next three.
 #[derive(Debug)]
 pub(crate) struct Anchors {
@@ -43,7 +43,7 @@ impl Anchors {
         }
     }
 
-    /// The first place from `from` on where anchors stand, and which.
+    /// Returns the first position from `from` on where anchors are, and which.
     pub(crate) fn find<'a>(
         &'a self,
         text: &'a [u8],
@@ -60,7 +60,7 @@ impl Anchors {
         }
     }
 
-    /// Those that `text` begins with.
+    /// Returns the anchors that `text` begins with.
     fn at<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = &'a Anchor> + Clone {
         let beginning = &text[..BEGINNING];
         let first = self
@@ -72,8 +72,8 @@ impl Anchors {
             .filter(move |anchor| text.starts_with(&anchor.text))
     }
 
-    /// Where the last bytes of `text` may be the beginning of an anchor; its length if they
-    /// are not.
+    /// Returns where the last bytes of `text` may be the beginning of an anchor; its length if
+    /// they are not.
     pub(crate) fn unfinished(&self, text: &[u8]) -> usize {
         let reach = text.len().saturating_sub(self.longest.saturating_sub(1));
         let line = text[reach..].iter().rposition(|&byte| byte == b'\n');
@@ -102,7 +102,7 @@ fn rule_anchors() -> impl Iterator<Item = Anchor> {
     })
 }
 
-/// With what anchors begin, hashed: small enough to stay in the nearest cache.
+/// The first bytes of all anchors, hashed: small enough to stay in the nearest cache.
 #[derive(Debug)]
 struct Beginnings {
     /// Whether an anchor begins with these three bytes.
@@ -111,7 +111,7 @@ struct Beginnings {
     four: [bool; 1 << HASH_BITS],
 }
 
-/// What anchors have to do with three bytes.
+/// How anchors begin with three bytes.
 type Share = u8;
 const NONE: Share = 0;
 const BEGIN: Share = 1;
@@ -140,25 +140,25 @@ impl Beginnings {
         all
     }
 
-    /// Asks for six places at a time, and only where the answer is yes for each of them.
+    /// Tests six positions at a time, and each of them only where the answer is yes.
     fn first_in(&self, text: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(block) = text[at..].first_chunk() {
             if self.is_any_in(*block) {
-                let found = (at..at + PLACES).find(|&place| self.is_at(&text[place..]));
+                let found = (at..at + OFFSETS).find(|&offset| self.is_at(&text[offset..]));
                 if found.is_some() {
                     return found;
                 }
             }
-            at += PLACES;
+            at += OFFSETS;
         }
-        (at..text.len()).find(|&place| self.is_at(&text[place..]))
+        (at..text.len()).find(|&offset| self.is_at(&text[offset..]))
     }
 
     fn is_any_in(&self, block: [u8; 8]) -> bool {
         let block = u64::from_le_bytes(block);
-        let shares = (0..PLACES).map(|place| {
-            let four = (block >> (8 * place)) as u32;
+        let shares = (0..OFFSETS).map(|offset| {
+            let four = (block >> (8 * offset)) as u32;
             self.three[hash(four << 8)]
         });
         shares.fold(NONE, |all, share| all | share) != NONE
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_anchor_is_found_wherever_it_stands() {
+    fn every_anchor_is_found_at_every_offset() {
         let anchors = Anchors::new([b"a value".to_vec()].into_iter());
         for anchor in &anchors.anchors {
             for before in 0..20 {

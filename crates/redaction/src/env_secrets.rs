@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::masks::MIN_VALUE_CHARS;
+use crate::filter::MIN_VALUE_CHARS;
 
-/// A variable is called secret if its name has one of these.
+/// A variable is secret if its name contains one of these.
 const SECRET_WORDS: [&str; 11] = [
     "KEY",
     "TOKEN",
@@ -20,8 +20,8 @@ const SECRET_WORDS: [&str; 11] = [
 /// The same, but only between underscores: `DB_PASS`, not `COMPASS_URL`.
 const SECRET_PARTS: [&str; 3] = ["PASS", "PAT", "PW"];
 
-/// The values in the text of an `.env` file that must not be shown: those of secret-named
-/// variables, of eight or more characters, that are not what the example file has.
+/// Returns the values in the text of an `.env` file that must not be shown: those of secret
+/// variables, of eight or more characters, that differ from the example file.
 #[must_use]
 pub fn env_secrets(env: &str, example: &str) -> BTreeSet<String> {
     let shown = assignments(example);
@@ -40,7 +40,7 @@ fn is_secret_name(name: &str) -> bool {
         || parts.any(|part| SECRET_PARTS.contains(&part))
 }
 
-/// Names and values as written, without their quotes. The last assignment counts.
+/// Returns names and values as written, without their quotes. The last assignment counts.
 fn assignments(text: &str) -> BTreeMap<&str, String> {
     let mut found = BTreeMap::new();
     let mut rest = text.trim_start_matches('\u{feff}');
@@ -81,7 +81,7 @@ fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr().addr() - text.as_ptr().addr()
 }
 
-/// What stands between quotes, perhaps over several lines, and the text behind the line
+/// Returns the text between quotes, perhaps over several lines, and the text after the line
 /// that closes them. Without a second quote it is the rest of the line.
 fn quoted<'a>(text: &'a str, quote: char, line: &'a str) -> (&'a str, Option<&'a str>) {
     let inner = &text[quote.len_utf8()..];
@@ -102,7 +102,7 @@ fn bare(value: &str) -> &str {
     value[..comment.unwrap_or(value.len())].trim_end()
 }
 
-/// The value a program sees if it reads escapes.
+/// Returns the value as a program sees it that interprets escapes.
 fn unescaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut chars = value.chars();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secret_names_are_secret() {
+    fn values_of_variables_with_secret_names_are_secret() {
         let env = "API_KEY=abcdefgh\nexport db_password = 'hunter2 hunter2'\nNAME=longenough\n";
         assert_eq!(secrets(env, ""), ["abcdefgh", "hunter2 hunter2"]);
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_example_shows_is_no_secret() {
+    fn a_value_that_the_example_file_shows_is_not_secret() {
         let env = "A_TOKEN=changeme-now\nB_TOKEN=changeme-now\n";
         let example = "A_TOKEN=changeme-now\nB_TOKEN=other\n";
         assert_eq!(secrets(env, example), ["changeme-now"]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn short_values_and_comments_are_no_secrets() {
+    fn short_values_and_comments_are_not_secrets() {
         let env = "MY_KEY=1234567\n# OLD_KEY=abcdefghij\nNO_VALUE_KEY=\nKEY\n";
         assert!(secrets(env, "").is_empty());
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_read_without_harm() {
+    fn any_text_is_read_without_panic() {
         for text in [
             "",
             "=",

@@ -1,39 +1,120 @@
+//! What is masked, and masking one stream.
+
 use std::cmp::Reverse;
+use std::sync::Arc;
 
-use crate::anchors::Anchor;
-use crate::judge::{LOOK_BEHIND, Place, judge, literal};
-use crate::masks::Masks;
-use crate::verdict::{Span, Verdict};
+use crate::anchors::{Anchor, Anchors};
+use crate::matching::{Candidate, LOOK_BEHIND, literal, match_rule};
+use crate::span::{MatchOutcome, Span};
 
-/// So much is looked at in one go, whatever is fed.
+/// Shorter values are words; masking them would hide the log, not a secret.
+pub const MIN_VALUE_CHARS: usize = 8;
+/// Longer values are searched for piece by piece.
+const PIECE: usize = 4096;
+
+/// What is masked: the built-in rules and the given values. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Masks {
+    anchors: Arc<Anchors>,
+}
+
+impl Masks {
+    /// Masks by the built-in rules and masks `values` wherever they occur, escaped in JSON
+    /// strings as well. Values of fewer than [`MIN_VALUE_CHARS`] characters are left out.
+    pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
+        let values = values.into_iter();
+        let texts = values.flat_map(|value| searchable(value.as_ref()));
+        Self {
+            anchors: Arc::new(Anchors::new(texts)),
+        }
+    }
+
+    /// Masks by the built-in rules alone.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self::new::<&str>([])
+    }
+
+    /// Returns a filter for one stream of bytes.
+    #[must_use]
+    pub fn filter(&self) -> Filter {
+        Filter::new(self.clone())
+    }
+
+    /// Masks a text.
+    #[must_use]
+    pub fn mask(&self, text: &str) -> String {
+        let mut masked = Vec::with_capacity(text.len());
+        let mut filter = self.filter();
+        filter.feed(text.as_bytes(), &mut masked);
+        filter.finish(&mut masked);
+        String::from_utf8_lossy(&masked).into_owned()
+    }
+
+    pub(crate) fn anchors(&self) -> &Anchors {
+        &self.anchors
+    }
+}
+
+/// Returns the texts to search for to find `value`: its lines (nothing that is searched for
+/// has a line break), as they are and as JSON escapes them.
+fn searchable(value: &str) -> Vec<Vec<u8>> {
+    let lines = value.lines().map(str::trim);
+    let long = lines.filter(|line| line.chars().count() >= MIN_VALUE_CHARS);
+    long.flat_map(|line| [line.to_owned(), json_escaped(line)])
+        .flat_map(|text| pieces(text.as_bytes()))
+        .collect()
+}
+
+fn json_escaped(line: &str) -> String {
+    line.chars().fold(String::new(), |mut escaped, c| {
+        if matches!(c, '"' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+        escaped
+    })
+}
+
+/// Splits `text` into pieces of bounded length; the last one overlaps rather than being short.
+fn pieces(text: &[u8]) -> Vec<Vec<u8>> {
+    if text.len() <= PIECE {
+        return vec![text.to_vec()];
+    }
+    let last = &text[text.len() - PIECE..];
+    let whole = text.chunks_exact(PIECE).chain([last]);
+    whole.map(<[u8]>::to_vec).collect()
+}
+
+/// The most that is searched in one go, whatever is fed.
 const STRIDE: usize = 64 * 1024;
 const LITERAL_NAME: &str = "secret";
 
 /// Masks one stream, however it is cut into chunks.
 ///
-/// What is masked depends on the bytes alone: every anchor is judged by itself, and where
-/// secrets overlap, all of them are hidden by one mask. Only what may still turn out to be a
-/// secret is held back: a few kilobytes at most, and nothing at all behind a line break.
+/// What is masked depends on the bytes alone: every anchor is matched by itself, and where
+/// secrets overlap, one mask hides all of them. Only what may still turn out to be a secret is
+/// held back: a few kilobytes at most, and nothing at all after a line break.
 #[derive(Debug)]
 pub struct Filter {
     masks: Masks,
-    /// What is still needed of the stream: a little of what is done, then what is not.
+    /// What is still needed of the stream: a little of what is done, then the rest.
     text: Vec<u8>,
     /// Everything before is in the output, as it was or masked.
     done: usize,
-    /// Every anchor before has been judged.
-    judged: usize,
+    /// Every anchor before has been matched.
+    matched: usize,
     /// What to mask that is not in the output yet, or still grows.
-    found: Vec<Found>,
-    /// The first byte that is no blank of the line that `text` begins in.
+    found: Vec<FoundSecret>,
+    /// The first byte that is not blank of the line that `text` begins in.
     line_opener: Option<u8>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct FoundSecret {
     span: Span,
     name: &'static str,
-    /// Where the anchor stands that gave it away.
+    /// Where the anchor is that gave it away.
     anchor: usize,
 }
 
@@ -43,7 +124,7 @@ impl Filter {
             masks,
             text: Vec::new(),
             done: 0,
-            judged: 0,
+            matched: 0,
             found: Vec::new(),
             line_opener: None,
         }
@@ -57,7 +138,7 @@ impl Filter {
         }
     }
 
-    /// The stream has ended: appends what was held back. The filter can then be fed another.
+    /// Ends the stream: appends what was held back. The filter can then be fed another one.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.work(true, out);
         *self = Self::new(self.masks.clone());
@@ -65,9 +146,9 @@ impl Filter {
 
     fn work(&mut self, complete: bool, out: &mut Vec<u8>) {
         self.grow();
-        self.judge_anchors(complete);
-        self.settle(out);
-        self.forget();
+        self.match_anchors(complete);
+        self.write_matched(out);
+        self.discard_done();
     }
 
     fn grow(&mut self) {
@@ -80,50 +161,50 @@ impl Filter {
         }
     }
 
-    fn judge_anchors(&mut self, complete: bool) {
+    fn match_anchors(&mut self, complete: bool) {
         let limit = if complete {
             self.text.len()
         } else {
             self.masks.anchors().unfinished(&self.text)
         };
         let masks = self.masks.clone();
-        while let Some((at, anchors)) = masks.anchors().find(&self.text, self.judged) {
-            self.judged = at;
+        while let Some((at, anchors)) = masks.anchors().find(&self.text, self.matched) {
+            self.matched = at;
             if at >= limit {
                 break;
             }
-            let Some(found) = self.judge_place(at, anchors, complete) else {
+            let Some(found) = self.match_at(at, anchors, complete) else {
                 return;
             };
             self.found.extend(found);
-            self.judged = at + 1;
+            self.matched = at + 1;
         }
-        self.judged = limit;
+        self.matched = limit;
     }
 
-    /// What the anchors at `at` give away; `None` if that cannot be said yet.
-    fn judge_place<'a>(
+    /// Returns the secrets that the anchors at `at` give away; `None` if that is undecided.
+    fn match_at<'a>(
         &self,
         at: usize,
         anchors: impl Iterator<Item = &'a Anchor>,
         complete: bool,
-    ) -> Option<Vec<Found>> {
+    ) -> Option<Vec<FoundSecret>> {
         let mut all = Vec::new();
         for anchor in anchors {
-            let place = Place {
+            let candidate = Candidate {
                 text: &self.text,
                 anchor: at,
                 after_anchor: at + anchor.text.len(),
                 complete,
                 in_json: matches!(self.opener_of_line_at(at), Some(b'{' | b'[')),
             };
-            let verdict = anchor
+            let outcome = anchor
                 .rule
-                .map_or_else(|| literal(place), |rule| judge(rule, place));
-            match verdict {
-                Verdict::No => {}
-                Verdict::Undecided => return None,
-                Verdict::Mask(span) => all.push(Found {
+                .map_or_else(|| literal(candidate), |rule| match_rule(rule, candidate));
+            match outcome {
+                MatchOutcome::No => {}
+                MatchOutcome::Undecided => return None,
+                MatchOutcome::Mask(span) => all.push(FoundSecret {
                     span,
                     name: anchor.rule.map_or(LITERAL_NAME, |rule| rule.name),
                     anchor: at,
@@ -133,14 +214,14 @@ impl Filter {
         Some(all)
     }
 
-    /// Puts everything before the first anchor not judged into the output: what will be found
-    /// from there on begins there or later.
-    fn settle(&mut self, out: &mut Vec<u8>) {
-        // Of several masks that begin in one place, the nearest anchor knows best.
+    /// Writes everything before the first anchor that is not matched yet: what will be found
+    /// begins there or later.
+    fn write_matched(&mut self, out: &mut Vec<u8>) {
+        // Of several masks that begin at one position, the nearest anchor knows best.
         self.found
             .sort_by_key(|found| (found.span.start, Reverse(found.anchor)));
         for found in &self.found {
-            if found.span.start >= self.judged {
+            if found.span.start >= self.matched {
                 break;
             }
             if found.span.start >= self.done {
@@ -151,22 +232,22 @@ impl Filter {
             }
             self.done = self.done.max(found.span.end);
         }
-        if self.done < self.judged {
-            out.extend_from_slice(&self.text[self.done..self.judged]);
-            self.done = self.judged;
+        if self.done < self.matched {
+            out.extend_from_slice(&self.text[self.done..self.matched]);
+            self.done = self.matched;
         }
         let done = self.done;
         self.found
             .retain(|found| found.span.growth.is_some() || found.span.start >= done);
     }
 
-    /// Drops what nothing looks at any more.
-    fn forget(&mut self) {
-        let cut = self.judged.saturating_sub(LOOK_BEHIND);
+    /// Discards what is no longer needed.
+    fn discard_done(&mut self) {
+        let cut = self.matched.saturating_sub(LOOK_BEHIND);
         self.line_opener = self.opener_of_line_at(cut);
         self.text.drain(..cut);
         self.done -= cut;
-        self.judged -= cut;
+        self.matched -= cut;
         for found in &mut self.found {
             found.span.start = found.span.start.saturating_sub(cut);
             found.span.end -= cut;
@@ -174,7 +255,7 @@ impl Filter {
         }
     }
 
-    /// The first byte that is no blank of the line that `at` is in, as far as before `at`.
+    /// Returns the first byte before `at` that is not blank in the line that `at` is in.
     fn opener_of_line_at(&self, at: usize) -> Option<u8> {
         let before = &self.text[..at];
         let line = before.iter().rposition(|&byte| byte == b'\n');
@@ -183,5 +264,69 @@ impl Filter {
             Some(end) => opener(&before[end + 1..]),
             None => self.line_opener.or_else(|| opener(before)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(values: &[&str], text: &str) -> String {
+        Masks::new(values).mask(text)
+    }
+
+    #[test]
+    fn a_given_value_is_masked_wherever_it_occurs() {
+        let values = ["correct horse"];
+        assert_eq!(
+            mask(&values, "a=correct horse;acorrect horseb"),
+            "a=***secret***;a***secret***b"
+        );
+    }
+
+    #[test]
+    fn a_given_value_is_masked_where_json_escapes_it() {
+        let value = r#"quo"te\slash"#;
+        let json = serde_json::json!({ "v": value }).to_string();
+        assert_eq!(mask(&[value], &json), r#"{"v":"***secret***"}"#);
+    }
+
+    #[test]
+    fn short_values_are_not_secrets() {
+        assert_eq!(mask(&["1234567", "", "  "], "1234567  8"), "1234567  8");
+    }
+
+    #[test]
+    fn each_line_of_a_value_is_masked() {
+        let value = "first line\nsecond line\nx";
+        assert_eq!(
+            mask(&[value], "second line, first line, x"),
+            "***secret***, ***secret***, x"
+        );
+    }
+
+    #[test]
+    fn a_very_long_value_is_masked_as_a_whole() {
+        let value: String = (0..3000).map(|n| format!("{n:x}.")).collect();
+        assert!(value.len() > 2 * PIECE);
+        let masked = mask(&[&value], &format!("<{value}>"));
+        assert!(masked.replace("***secret***", "") == "<>", "{masked}");
+    }
+
+    #[test]
+    fn a_letter_that_may_belong_to_an_escape_stays() {
+        assert_eq!(mask(&["new-secret"], r"C:\new-secret"), r"C:\n***secret***");
+        assert_eq!(
+            mask(&["new-secret"], r"C:\\new-secret"),
+            r"C:\\***secret***"
+        );
+    }
+
+    #[test]
+    fn a_value_and_a_key_that_overlap_are_both_masked() {
+        let key = format!("sk-ant-{}", "a1".repeat(20));
+        let value = "prefix and sk-ant-a1a1a1";
+        let masked = mask(&[value], &format!("prefix and {key} tail"));
+        assert_eq!(masked, "***secret*** tail");
     }
 }

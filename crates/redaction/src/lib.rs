@@ -5,18 +5,14 @@
 //! a table: `rules.rs`. Nothing here reads a file, a clock or the environment.
 
 mod anchors;
-mod class;
 mod env_secrets;
 mod filter;
-mod judge;
-mod key_block;
-mod masks;
+mod matching;
 mod rule;
 mod rules;
 #[cfg(test)]
 mod rules_tests;
-mod verdict;
+mod span;
 
 pub use env_secrets::env_secrets;
-pub use filter::Filter;
-pub use masks::{MIN_VALUE_CHARS, Masks};
+pub use filter::{Filter, MIN_VALUE_CHARS, Masks};

@@ -1,11 +1,11 @@
-use crate::class::Class;
+//! The parts of a rule: how to notice a secret, and which bytes it consists of.
 
 /// One kind of secret: how to notice it, and what of it to hide.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// What stands in the mask: `***name***`.
+    /// The text of the mask: `***name***`.
     pub(crate) name: &'static str,
-    /// Texts one of which every such secret has. Nothing else of a log is looked at twice.
+    /// Texts one of which every such secret has. Nothing else of a log is examined closely.
     pub(crate) anchors: &'static [&'static str],
     pub(crate) before: Before,
     pub(crate) shape: Shape,
@@ -18,7 +18,7 @@ pub(crate) struct Rule {
     pub(crate) keeps: &'static [&'static str],
 }
 
-/// What may stand in front of an anchor.
+/// What may precede an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     /// The anchor says enough by itself.
@@ -27,6 +27,7 @@ pub(crate) enum Before {
     NoWord,
 }
 
+/// Where the secret is, seen from its anchor.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// The anchor begins the secret.
@@ -50,13 +51,13 @@ pub(crate) enum Shape {
 pub(crate) struct Body {
     pub(crate) class: &'static Class,
     pub(crate) min: usize,
-    /// `None`: as long as it goes on. With a maximum, a longer word is no secret.
+    /// `None`: as long as it continues. With a maximum, a longer word is not a secret.
     pub(crate) max: Option<usize>,
     pub(crate) needs: Needs,
 }
 
-/// What tells a secret from a word. Judged by the first `min` bytes, so that it does not
-/// matter how long the secret is.
+/// What distinguishes a secret from a word. Only the first `min` bytes count, so that it does
+/// not matter how long the secret is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
@@ -102,5 +103,104 @@ impl Needs {
                         && text.iter().any(u8::is_ascii_lowercase)
             }
         }
+    }
+}
+
+/// A set of bytes.
+#[derive(Debug)]
+pub(crate) struct Class([bool; 256]);
+
+pub(crate) const HEX: Class = Class::of(b"0-9a-f");
+pub(crate) const UPPER: Class = Class::of(b"A-Z0-9");
+pub(crate) const ALNUM: Class = Class::of(b"A-Za-z0-9");
+pub(crate) const WORD: Class = Class::of(b"A-Za-z0-9_");
+pub(crate) const BASE64: Class = Class::of(b"A-Za-z0-9+/=");
+pub(crate) const BASE64_URL: Class = Class::of(b"A-Za-z0-9_-");
+pub(crate) const DOTTED: Class = Class::of(b"A-Za-z0-9_.-");
+/// What RFC 7235 lets a bearer token and basic credentials consist of.
+pub(crate) const TOKEN68: Class = Class::of(b"A-Za-z0-9._~+/=-");
+/// Slack writes some tokens with percent signs.
+pub(crate) const SLACK: Class = Class::of(b"A-Za-z0-9%-");
+pub(crate) const PATH: Class = Class::of(b"A-Za-z0-9_/-");
+pub(crate) const SCHEME: Class = Class::of(b"A-Za-z");
+/// Everything visible but what ends a URL's authority or the text around it. Bytes beyond
+/// ASCII are in: a password may have an umlaut.
+pub(crate) const URL_USER: Class = Class::of(b"!$%&(-.0-9;=A-Z^-_a-z{-~\x80-\xff");
+pub(crate) const URL_PASSWORD: Class = Class::of(b"!$%&(-.0-9:;=@A-Z^-_a-z{-~\x80-\xff");
+pub(crate) const KEY_HEADER: Class = Class::of(b"A-Z0-9 ");
+
+impl Class {
+    /// Parses `a-z0-9_`: single bytes and ranges; a dash at the end is a dash.
+    const fn of(spec: &[u8]) -> Self {
+        let mut set = [false; 256];
+        let mut at = 0;
+        while at < spec.len() {
+            let first = spec[at] as usize;
+            let is_range = at + 2 < spec.len() && spec[at + 1] == b'-';
+            let last = if is_range {
+                spec[at + 2] as usize
+            } else {
+                first
+            };
+            let mut byte = first;
+            while byte <= last {
+                set[byte] = true;
+                byte += 1;
+            }
+            at += if is_range { 3 } else { 1 };
+        }
+        Self(set)
+    }
+
+    pub(crate) fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte)]
+    }
+
+    /// Returns how many bytes at the beginning of `text` are in this class.
+    pub(crate) fn run(&self, text: &[u8]) -> usize {
+        text.iter()
+            .position(|&byte| !self.has(byte))
+            .unwrap_or(text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_parsed_from_ranges_single_bytes_and_a_last_dash() {
+        assert!(b"azAZ09_-".iter().all(|&b| BASE64_URL.has(b)));
+        assert!(b" .+/=\n\"".iter().all(|&b| !BASE64_URL.has(b)));
+    }
+
+    #[test]
+    fn no_class_has_what_ends_a_line_or_a_json_string() {
+        let all = [
+            &HEX,
+            &UPPER,
+            &ALNUM,
+            &WORD,
+            &BASE64,
+            &BASE64_URL,
+            &DOTTED,
+            &TOKEN68,
+            &SLACK,
+            &PATH,
+            &SCHEME,
+            &URL_USER,
+            &URL_PASSWORD,
+            &KEY_HEADER,
+        ];
+        for class in all {
+            assert!(b"\n\r\"\\\x1b".iter().all(|&b| !class.has(b)), "{class:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_ends_at_the_first_other_byte() {
+        assert_eq!(HEX.run(b"c0ffeeg1"), 6);
+        assert_eq!(HEX.run(b""), 0);
+        assert_eq!(HEX.run(b"abc"), 3);
     }
 }

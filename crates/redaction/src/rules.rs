@@ -1,12 +1,10 @@
 //! What regreen takes for a secret. One row per kind; the examples of each row are its tests.
 
-use crate::class::{ALNUM, BASE64, BASE64_URL, DOTTED, HEX, PATH, SLACK, TOKEN68, UPPER, WORD};
+use crate::rule::Before::{Anything, NoWord};
+use crate::rule::Needs::{Digit, Mix};
+use crate::rule::Shape::{After, Assigned, Authorization, Jwt, KeyBlock, Token, UrlPassword};
 use crate::rule::{
-    Before::{Anything, NoWord},
-    Body,
-    Needs::{Digit, Mix},
-    Rule,
-    Shape::{After, Assigned, Authorization, Jwt, KeyBlock, Token, UrlPassword},
+    ALNUM, BASE64, BASE64_URL, Body, DOTTED, HEX, PATH, Rule, SLACK, TOKEN68, UPPER, WORD,
 };
 
 #[rustfmt::skip]

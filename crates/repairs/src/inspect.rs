@@ -1,27 +1,115 @@
-use regreen_model::{Failure, Inspection};
+use regreen_model::{Failure, Inspection, RepairAction, visible_line};
 
-use crate::looks::LOOKS;
-use crate::scene::Scene;
-use crate::text;
-use crate::verdict::Verdict;
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspections::INSPECTIONS;
+use crate::plan::{Action, MAX_LINE, RepairPlan};
 
-/// What may be done about a failure, as the workspace is now. Changes nothing, and runs nothing
-/// but git, to ask what it tracks and ignores.
+/// Returns what may be done about a failure, as the workspace is now. Changes nothing, and runs
+/// nothing but git, to ask what it tracks and ignores.
 #[must_use]
-pub fn inspect(scene: &Scene<'_>, failure: &Failure) -> Inspection {
-    verdict(scene, failure).into_inspection()
+pub fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Inspection {
+    propose(context, failure).into_inspection()
 }
 
-/// The first look that has something to say is heeded.
-pub(crate) fn verdict(scene: &Scene<'_>, failure: &Failure) -> Verdict {
-    if is_remark(text::blocker(failure)) {
-        return Verdict::refused("the line does not explain the failure");
+/// Returns the proposal of the first inspection that has one.
+pub(crate) fn propose(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
+    if is_remark(failure_text::blocker(failure)) {
+        return Proposal::refused("the line does not explain the failure");
     }
-    let said = LOOKS.iter().find_map(|(_, look)| look(scene, failure));
-    said.unwrap_or(Verdict::Nothing)
+    let proposal = INSPECTIONS
+        .iter()
+        .find_map(|(_, run)| run(context, failure));
+    proposal.unwrap_or(Proposal::Nothing)
 }
 
-/// Words of lines that tell of trouble which was dealt with.
+/// What an inspection proposes, with everything that applying it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Proposal {
+    Allowed(RepairPlan),
+    Ask(RepairPlan, String),
+    Refused(String),
+    /// No inspection has a proposal.
+    Nothing,
+}
+
+impl Proposal {
+    pub(crate) fn refused(why: impl Into<String>) -> Self {
+        Self::Refused(why.into())
+    }
+
+    /// Refuses to use a file that the run has changed.
+    pub(crate) fn changed(file: impl std::fmt::Display) -> Self {
+        Self::Refused(changed_during_run(file))
+    }
+
+    /// Refuses a text that is not the name of a `thing`.
+    pub(crate) fn not_a_name(text: &str, thing: &str) -> Self {
+        Self::Refused(format!(
+            "`{}` is not the name of a {thing}",
+            text.escape_debug()
+        ))
+    }
+
+    pub(crate) fn outside_workspace(path: &str) -> Self {
+        Self::Refused(format!("{} is not in the workspace", path.escape_debug()))
+    }
+
+    pub(crate) fn not_installed(program: &str) -> Self {
+        Self::Refused(format!("{program} is not installed"))
+    }
+
+    pub(crate) fn ask(plan: RepairPlan, why: impl Into<String>) -> Self {
+        Self::Ask(plan, why.into())
+    }
+
+    /// Allows a plan, or asks if there is a doubt.
+    pub(crate) fn allowed_unless(doubt: Option<String>, plan: RepairPlan) -> Self {
+        match doubt {
+            Some(why) => Self::Ask(plan, why),
+            None => Self::Allowed(plan),
+        }
+    }
+
+    /// Something only a person can give or do.
+    pub(crate) fn for_person(what: &str, why: impl Into<String>) -> Self {
+        let recorded = RepairAction::Ask {
+            what: what.to_owned(),
+        };
+        Self::Ask(
+            RepairPlan::new(recorded, what, Action::PersonOnly),
+            why.into(),
+        )
+    }
+
+    /// The same, but only if a person agrees.
+    pub(crate) fn requiring_consent(self, why: &str) -> Self {
+        match self {
+            Self::Allowed(plan) => Self::Ask(plan, why.to_owned()),
+            other => other,
+        }
+    }
+
+    fn into_inspection(self) -> Inspection {
+        match self {
+            Self::Allowed(plan) => Inspection::Allowed(plan.planned()),
+            Self::Ask(plan, why) => Inspection::Ask {
+                repair: plan.planned(),
+                why: visible_line(&why, MAX_LINE),
+            },
+            Self::Refused(why) => Inspection::Refused {
+                why: visible_line(&why, MAX_LINE),
+            },
+            Self::Nothing => Inspection::Nothing,
+        }
+    }
+}
+
+pub(crate) fn changed_during_run(file: impl std::fmt::Display) -> String {
+    format!("{file} was changed during the run")
+}
+
+/// Words of lines about trouble that the program dealt with itself.
 const REMARKS: [&str; 9] = [
     " handled",
     "... ok",

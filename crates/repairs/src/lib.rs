@@ -1,28 +1,26 @@
-//! Repairs of the environment that regreen carries out itself.
+//! Repairs of the environment that regreen makes itself.
 //!
-//! A failure suggests; the workspace decides. [`inspect`] looks for what could help, in the
-//! manifests as they were when the run began ([`Declared`]), in the tree and in the process
-//! table, and changes nothing. [`carry_out`] looks again at the moment of acting, acts, checks
-//! that it helped, and takes back what did not. No text is ever run: values from outside are
-//! names and paths that were found in the workspace, each an argument of its own.
+//! A failure suggests; the workspace decides. [`inspect`] searches the manifests as they were
+//! when the run started ([`ManifestSnapshot`]), the tree and the process table for a repair, and
+//! changes nothing. [`apply_repair`] inspects again at the moment of acting, acts, checks that
+//! it helped, and undoes what did not. No text is ever run: values from outside are names and
+//! paths that were found in the workspace, each an argument of its own.
 
-mod carry_out;
-mod declared;
-mod deeds;
+mod actions;
+mod apply;
+mod context;
+mod failure_text;
 mod folder;
-mod half_done;
 mod inspect;
-mod looks;
-mod names;
+mod inspections;
+mod interrupted;
+mod manifests;
+mod package_names;
 mod plan;
-mod runner;
-mod scene;
-mod text;
-mod verdict;
 
-pub use carry_out::carry_out;
-pub use declared::Declared;
-pub use half_done::put_away_half_done;
+pub use apply::apply_repair;
+pub use context::RepairContext;
 pub use inspect::inspect;
-pub use runner::{Ran, Runner, ToolCall};
-pub use scene::Scene;
+pub use interrupted::roll_back_interrupted;
+pub use manifests::ManifestSnapshot;
+pub use plan::{ToolCall, ToolResult, ToolRunner};

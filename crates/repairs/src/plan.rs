@@ -1,25 +1,31 @@
-use std::path::PathBuf;
+//! A repair in every detail, and the programs that it runs.
 
-use regreen_model::RepairAction;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use regreen_model::{PlannedRepair, RepairAction, visible_line};
 use regreen_workspace::RelPath;
 
-use crate::runner::ToolCall;
+/// The longest line that is shown.
+pub(crate) const MAX_LINE: usize = 300;
 
-/// A repair, ready to be carried out.
+/// A repair that is ready to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) action: RepairAction,
-    /// In one line for people.
+pub(crate) struct RepairPlan {
+    /// As it is recorded.
+    pub(crate) recorded: RepairAction,
+    /// One line for people.
     pub(crate) does: String,
-    pub(crate) deed: Deed,
-    /// What later processes of the run find in their environment.
+    pub(crate) action: Action,
+    /// Variables for later processes of the run.
     pub(crate) environment: Vec<(String, String)>,
 }
 
-/// What is done, with values found in the workspace.
+/// The action itself, with values found in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
-    /// Nothing but the environment of later processes.
+pub(crate) enum Action {
+    /// Only sets the environment of later processes.
     Environment,
     MakeExecutable(RelPath),
     MakeFolder(RelPath),
@@ -34,26 +40,26 @@ pub(crate) enum Deed {
         start: u64,
     },
     RunTools(ToolRun),
-    /// Not a machine's.
-    Persons,
+    /// A machine cannot do it.
+    PersonOnly,
 }
 
 /// Programs that are run one after the other, until one fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToolRun {
     pub(crate) calls: Vec<ToolCall>,
-    /// What is tried if the last of them fails: less, but enough.
-    pub(crate) instead: Option<ToolCall>,
-    /// Files that must be the same afterwards; else they are restored and it has failed.
-    pub(crate) keeps: Vec<RelPath>,
-    /// A folder that is made, and set aside again if it does not help.
-    pub(crate) makes: Option<RelPath>,
-    /// Folders that are written to, whether they are there or not.
-    pub(crate) into: Vec<RelPath>,
+    /// Tried if the last call fails: installs less, but enough.
+    pub(crate) fallback: Option<ToolCall>,
+    /// Files that must not change; if they do, they are restored and the repair has failed.
+    pub(crate) unchanged: Vec<RelPath>,
+    /// A new folder, set aside again if it does not help.
+    pub(crate) creates: Option<RelPath>,
+    /// Folders that are written to, existing or not.
+    pub(crate) writes_to: Vec<RelPath>,
     pub(crate) check: Check,
 }
 
-/// How it is seen that it helped.
+/// How to see that the repair helped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Check {
     #[default]
@@ -61,26 +67,90 @@ pub(crate) enum Check {
     Exists(PathBuf),
     /// This call succeeds.
     Passes(Box<ToolCall>),
-    /// Of this lock file, nothing has changed but entries of the project's own packages.
+    /// In this lock file, only entries of the project's own packages changed.
     OwnEntriesOnly(RelPath),
 }
 
-impl Plan {
-    pub(crate) fn new(action: RepairAction, does: impl Into<String>, deed: Deed) -> Self {
+impl RepairPlan {
+    pub(crate) fn new(recorded: RepairAction, does: impl Into<String>, action: Action) -> Self {
         Self {
-            action,
+            recorded,
             does: does.into(),
-            deed,
+            action,
             environment: Vec::new(),
         }
     }
 
-    pub(crate) fn persons(action: RepairAction, does: &str) -> Self {
-        Self::new(action, does, Deed::Persons)
-    }
-
-    pub(crate) fn setting(mut self, environment: Vec<(String, String)>) -> Self {
+    pub(crate) fn with_environment(mut self, environment: Vec<(String, String)>) -> Self {
         self.environment = environment;
         self
     }
+
+    /// The plan as the engine knows it.
+    pub(crate) fn planned(&self) -> PlannedRepair {
+        PlannedRepair {
+            action: self.recorded.clone(),
+            does: visible_line(&self.does, MAX_LINE),
+        }
+    }
+}
+
+/// A program that a repair needs, as argv: never through a shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The program and its arguments. The program is a path, or a name for the PATH.
+    pub argv: Vec<OsString>,
+    /// The working directory, relative to the workspace; empty for the workspace itself.
+    pub folder: PathBuf,
+    /// Variables to set, or with `None` to remove.
+    pub environment: Vec<(OsString, Option<OsString>)>,
+    /// When the program is ended.
+    pub time_limit: Duration,
+}
+
+/// How long an installation may take.
+const INSTALLATION: Duration = Duration::from_secs(10 * 60);
+
+impl ToolCall {
+    pub(crate) fn new(argv: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            folder: PathBuf::new(),
+            environment: Vec::new(),
+            time_limit: INSTALLATION,
+        }
+    }
+
+    pub(crate) fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), Some(value.into())));
+        self
+    }
+}
+
+/// The result of a [`ToolCall`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The exit code; `None` if the program did not start, or was ended by a signal or its limit.
+    pub exit: Option<i32>,
+    /// The end of its output, with secrets masked.
+    pub output: String,
+}
+
+impl ToolResult {
+    /// Returns whether the program exited with 0.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        self.exit == Some(0)
+    }
+}
+
+/// Runs programs for repairs: with logs, masks and limits, under the supervisor.
+pub trait ToolRunner {
+    /// Runs a program to its end.
+    fn run(&mut self, call: &ToolCall) -> ToolResult;
 }

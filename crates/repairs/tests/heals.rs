@@ -1,4 +1,4 @@
-//! What regreen repairs itself: what an inspection says, and what is done then. Installers are
+//! What regreen repairs itself: what an inspection content, and what is done then. Installers are
 //! played by a runner that writes down what it is asked; make, git and cargo are real.
 
 #![expect(
@@ -7,7 +7,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
-mod stage;
+mod test_workspace;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,19 +15,19 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use regreen_model::{Failure, FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
-use regreen_repairs::{Ran, Runner, ToolCall};
-use stage::{Stage, failure};
+use regreen_repairs::{ToolCall, ToolResult, ToolRunner};
+use test_workspace::{TestWorkspace, failure};
 
 /// Plays every tool: writes down what it is asked, and makes a file as they would.
 #[derive(Default)]
 struct Player<'s> {
     asked: Vec<String>,
-    makes: Option<(&'s Stage, &'s str)>,
+    makes: Option<(&'s TestWorkspace, &'s str)>,
     fails: bool,
 }
 
-impl Runner for Player<'_> {
-    fn run(&mut self, call: &ToolCall) -> Ran {
+impl ToolRunner for Player<'_> {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
         let words: Vec<String> = call
             .argv
             .iter()
@@ -36,10 +36,10 @@ impl Runner for Player<'_> {
         let program = words[0].rsplit('/').next().unwrap_or_default().to_owned();
         self.asked
             .push(format!("{program} {}", words[1..].join(" ")));
-        if let Some((stage, path)) = self.makes {
-            stage.write(path, "");
+        if let Some((workspace, path)) = self.makes {
+            workspace.write(path, "");
         }
-        Ran {
+        ToolResult {
             exit: Some(i32::from(self.fails)),
             output: "some words\nERROR: no such version\n".to_owned(),
         }
@@ -47,16 +47,16 @@ impl Runner for Player<'_> {
 }
 
 /// Runs what it is asked to run, in the workspace.
-struct Real<'s>(&'s Stage);
+struct Real<'s>(&'s TestWorkspace);
 
-impl Runner for Real<'_> {
-    fn run(&mut self, call: &ToolCall) -> Ran {
+impl ToolRunner for Real<'_> {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
         let mut command = Command::new(&call.argv[0]);
         command
             .args(&call.argv[1..])
             .current_dir(self.0.root().join(&call.folder));
         let output = command.output().unwrap();
-        Ran {
+        ToolResult {
             exit: output.status.code(),
             output: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
@@ -64,8 +64,8 @@ impl Runner for Real<'_> {
 }
 
 #[track_caller]
-fn allowed(stage: &Stage, failure: &Failure) -> PlannedRepair {
-    match stage.inspect(failure) {
+fn allowed(workspace: &TestWorkspace, failure: &Failure) -> PlannedRepair {
+    match workspace.inspect(failure) {
         Inspection::Allowed(planned) => planned,
         other => panic!("{other:?}"),
     }
@@ -89,28 +89,28 @@ fn missing_module(module: &str, package: &str) -> Failure {
     failure(FailureKind::MissingPythonModule, &line, pip(package))
 }
 
-fn with_venv() -> Stage {
-    let stage = Stage::new();
-    stage.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
-    stage.write_program(".venv/bin/python", "#!/bin/sh\n");
-    stage
+fn with_venv() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    workspace.write_program(".venv/bin/python", "#!/bin/sh\n");
+    workspace
 }
 
 const PIP: &str = "python -I -m pip install --disable-pip-version-check --no-input";
 
 #[track_caller]
 fn check_python(manifests: &[(&str, &str)], module: &str, package: &str, asked: &str) {
-    let stage = with_venv();
+    let workspace = with_venv();
     for (path, text) in manifests {
-        stage.write(path, text);
+        workspace.write(path, text);
     }
-    let stage = stage.begin();
+    let workspace = workspace.begin();
     let failure = missing_module(module, package);
-    let planned = allowed(&stage, &failure);
+    let planned = allowed(&workspace, &failure);
     let mut player = Player::default();
-    let environment = done(stage.carry_out(&failure, &planned, &mut player));
+    let environment = done(workspace.apply(&failure, &planned, &mut player));
     assert_eq!(player.asked.first().unwrap(), &format!("{PIP} {asked}"));
-    let bin = stage.root().join(".venv/bin");
+    let bin = workspace.root().join(".venv/bin");
     let path = environment.iter().find(|(name, _)| name == "PATH").unwrap();
     assert!(path.1.starts_with(bin.to_str().unwrap()), "{path:?}");
 }
@@ -143,12 +143,12 @@ fn a_package_is_installed_as_the_manifest_says() {
 /// An index that does not have everything.
 struct Patchy(Vec<String>);
 
-impl Runner for Patchy {
-    fn run(&mut self, call: &ToolCall) -> Ran {
+impl ToolRunner for Patchy {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
         let last = call.argv.last().unwrap().to_string_lossy().into_owned();
         let is_whole = last == "requirements.txt";
         self.0.push(last);
-        Ran {
+        ToolResult {
             exit: Some(i32::from(is_whole)),
             output: String::new(),
         }
@@ -157,13 +157,13 @@ impl Runner for Patchy {
 
 #[test]
 fn one_package_that_cannot_be_had_does_not_keep_another_from_being_installed() {
-    let stage = with_venv();
-    stage.write("requirements.txt", "inflection==0.5.1\nzqnothing==9\n");
-    let stage = stage.begin();
+    let workspace = with_venv();
+    workspace.write("requirements.txt", "inflection==0.5.1\nzqnothing==9\n");
+    let workspace = workspace.begin();
     let failure = missing_module("inflection", "inflection");
-    let planned = allowed(&stage, &failure);
+    let planned = allowed(&workspace, &failure);
     let mut patchy = Patchy(Vec::new());
-    done(stage.carry_out(&failure, &planned, &mut patchy));
+    done(workspace.apply(&failure, &planned, &mut patchy));
     assert_eq!(patchy.0[..2], ["requirements.txt", "inflection==0.5.1"]);
 }
 
@@ -214,126 +214,126 @@ fn the_project_itself_is_installed_from_its_folder() {
 
 #[test]
 fn without_an_environment_one_is_made() {
-    let stage = Stage::new();
-    stage.write("requirements.txt", "inflection==0.5.1\n");
-    stage.write_outside("bin/python3", "#!/bin/sh\n");
-    let python = stage.outside().join("bin/python3");
+    let workspace = TestWorkspace::new();
+    workspace.write("requirements.txt", "inflection==0.5.1\n");
+    workspace.write_outside("bin/python3", "#!/bin/sh\n");
+    let python = workspace.outside().join("bin/python3");
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut stage = stage.begin();
-    stage.path = stage.outside().join("bin").into_os_string();
+    let mut workspace = workspace.begin();
+    workspace.path = workspace.outside().join("bin").into_os_string();
     let failure = missing_module("inflection", "inflection");
-    let planned = allowed(&stage, &failure);
+    let planned = allowed(&workspace, &failure);
     let path = ".venv".to_owned();
     assert_eq!(planned.action, RepairAction::VenvCreate { path });
     let mut player = Player {
-        makes: Some((&stage, ".venv/bin/python")),
+        makes: Some((&workspace, ".venv/bin/python")),
         ..Player::default()
     };
-    let environment = done(stage.carry_out(&failure, &planned, &mut player));
+    let environment = done(workspace.apply(&failure, &planned, &mut player));
     assert_eq!(player.asked[0], "python3 -I -m venv .venv");
     assert_eq!(player.asked[1], format!("{PIP} -r requirements.txt"));
     assert_eq!(environment.len(), 2);
-    // Nobody commits it by mistake.
+    // NoTools commits it by mistake.
     assert_eq!(
-        fs::read_to_string(stage.root().join(".venv/.gitignore")).unwrap(),
+        fs::read_to_string(workspace.root().join(".venv/.gitignore")).unwrap(),
         "*\n"
     );
 }
 
 /// A tool that begins, and never comes back.
-struct CutOff<'s>(&'s Stage, &'s str);
+struct CutOff<'s>(&'s TestWorkspace, &'s str);
 
-impl Runner for CutOff<'_> {
-    fn run(&mut self, _call: &ToolCall) -> Ran {
+impl ToolRunner for CutOff<'_> {
+    fn run(&mut self, _call: &ToolCall) -> ToolResult {
         self.0.write(self.1, "half");
         panic!("cut off");
     }
 }
 
 /// Carries it out as far as a crash lets it.
-fn crash(stage: &Stage, failure: &Failure, planned: &PlannedRepair, half: &str) {
-    let mut runner = CutOff(stage, half);
-    let carried = std::panic::AssertUnwindSafe(|| stage.carry_out(failure, planned, &mut runner));
+fn crash(workspace: &TestWorkspace, failure: &Failure, planned: &PlannedRepair, half: &str) {
+    let mut runner = CutOff(workspace, half);
+    let carried = std::panic::AssertUnwindSafe(|| workspace.apply(failure, planned, &mut runner));
     assert!(std::panic::catch_unwind(carried).is_err());
-    assert!(stage.root().join(half).exists());
+    assert!(workspace.root().join(half).exists());
 }
 
 #[test]
 fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
-    let stage = Stage::new();
-    stage.write("requirements.txt", "inflection\n");
-    stage.write(
+    let workspace = TestWorkspace::new();
+    workspace.write("requirements.txt", "inflection\n");
+    workspace.write(
         "Makefile",
         "gen/version.py:\n\tmkdir -p gen; echo V=1 > $@\n",
     );
-    stage.write_outside("bin/python3", "#!/bin/sh\n");
-    let python = stage.outside().join("bin/python3");
+    workspace.write_outside("bin/python3", "#!/bin/sh\n");
+    let python = workspace.outside().join("bin/python3");
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut stage = stage.begin();
+    let mut workspace = workspace.begin();
     let path = [
-        stage.outside().join("bin"),
+        workspace.outside().join("bin"),
         "/usr/bin".into(),
         "/bin".into(),
     ];
-    stage.path = std::env::join_paths(path).unwrap();
+    workspace.path = std::env::join_paths(path).unwrap();
     for (module, half) in [
         ("inflection", ".venv/lib/half"),
         ("version", "gen/version.py"),
     ] {
         let failure = missing_module(module, module);
-        let planned = allowed(&stage, &failure);
-        crash(&stage, &failure, &planned, half);
+        let planned = allowed(&workspace, &failure);
+        crash(&workspace, &failure, &planned, half);
         assert_ne!(
-            stage.inspect(&failure),
+            workspace.inspect(&failure),
             Inspection::Allowed(planned.clone())
         );
-        stage.put_away_half_done(&planned).unwrap();
-        assert!(!stage.root().join(half).exists());
-        assert_eq!(allowed(&stage, &failure), planned);
+        workspace.roll_back_interrupted(&planned).unwrap();
+        assert!(!workspace.root().join(half).exists());
+        assert_eq!(allowed(&workspace, &failure), planned);
         // Once is enough: what is made later stays.
-        stage.write(half, "whole");
-        stage.put_away_half_done(&planned).unwrap();
-        assert!(stage.root().join(half).exists());
+        workspace.write(half, "whole");
+        workspace.roll_back_interrupted(&planned).unwrap();
+        assert!(workspace.root().join(half).exists());
     }
     // Ignored before anything was in it.
-    let ignored = stage.root().join(".regreen/removed/1/.venv/.gitignore");
+    let ignored = workspace.root().join(".regreen/removed/1/.venv/.gitignore");
     assert_eq!(fs::read_to_string(ignored).unwrap(), "*\n");
 }
 
 #[test]
 fn an_environment_that_did_not_help_is_set_aside_again() {
-    let stage = Stage::new();
-    stage.write("requirements.txt", "inflection\n");
-    let stage = stage.begin();
+    let workspace = TestWorkspace::new();
+    workspace.write("requirements.txt", "inflection\n");
+    let workspace = workspace.begin();
     let failure = missing_module("inflection", "inflection");
-    let Inspection::Allowed(planned) = stage.inspect(&failure) else {
+    let Inspection::Allowed(planned) = workspace.inspect(&failure) else {
         return; // There is no Python here.
     };
     let mut player = Player {
-        makes: Some((&stage, ".venv/bin/python")),
+        makes: Some((&workspace, ".venv/bin/python")),
         fails: true,
         ..Player::default()
     };
-    let result = stage.carry_out(&failure, &planned, &mut player);
+    let result = workspace.apply(&failure, &planned, &mut player);
     let RepairResult::Failed { why } = result else {
         panic!("it failed");
     };
     assert!(why.contains("no such version"), "{why}");
-    assert!(!stage.root().join(".venv").exists());
+    assert!(!workspace.root().join(".venv").exists());
 }
 
 #[test]
 fn an_install_that_brings_nothing_has_failed() {
-    let stage = Stage::new();
-    stage.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
-    stage.write_outside("npm", "#!/bin/sh\n");
+    let workspace = TestWorkspace::new();
+    workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
+    workspace.write_outside("npm", "#!/bin/sh\n");
     fs::set_permissions(
-        stage.outside().join("npm"),
+        workspace.outside().join("npm"),
         fs::Permissions::from_mode(0o755),
     )
     .unwrap();
-    let mut stage = stage.begin();
-    stage.path = stage.outside().as_os_str().to_owned();
+    let mut workspace = workspace.begin();
+    workspace.path = workspace.outside().as_os_str().to_owned();
     let args = vec!["ms".to_owned()];
     let line = "Error: Cannot find module 'ms'";
     let failure = failure(
@@ -341,15 +341,15 @@ fn an_install_that_brings_nothing_has_failed() {
         line,
         Some(RepairAction::NpmInstall { args }),
     );
-    let planned = allowed(&stage, &failure);
+    let planned = allowed(&workspace, &failure);
     let mut nothing = Player::default();
-    let result = stage.carry_out(&failure, &planned, &mut nothing);
+    let result = workspace.apply(&failure, &planned, &mut nothing);
     assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
     let mut player = Player {
-        makes: Some((&stage, "node_modules/ms/package.json")),
+        makes: Some((&workspace, "node_modules/ms/package.json")),
         ..Player::default()
     };
-    done(stage.carry_out(&failure, &planned, &mut player));
+    done(workspace.apply(&failure, &planned, &mut player));
     let without_lock =
         "npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund";
     assert_eq!(player.asked, [without_lock]);
@@ -379,47 +379,47 @@ fn what_the_lock_says_is_installed_by_its_own_manager_and_without_scripts() {
             "bun install --frozen-lockfile --ignore-scripts",
         ),
     ] {
-        let stage = Stage::new();
-        stage.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
-        stage.write(lock, text);
+        let workspace = TestWorkspace::new();
+        workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
+        workspace.write(lock, text);
         for name in ["npm", "yarn", "pnpm", "bun"] {
-            stage.write_outside(name, "#!/bin/sh\n");
+            workspace.write_outside(name, "#!/bin/sh\n");
             fs::set_permissions(
-                stage.outside().join(name),
+                workspace.outside().join(name),
                 fs::Permissions::from_mode(0o755),
             )
             .unwrap();
         }
-        let mut stage = stage.begin();
-        stage.path = stage.outside().as_os_str().to_owned();
+        let mut workspace = workspace.begin();
+        workspace.path = workspace.outside().as_os_str().to_owned();
         let args = vec!["ms".to_owned()];
         let failure = failure(
             FailureKind::MissingNodeModule,
             "",
             Some(RepairAction::NpmInstall { args }),
         );
-        let planned = allowed(&stage, &failure);
+        let planned = allowed(&workspace, &failure);
         let mut player = Player {
-            makes: Some((&stage, "node_modules/ms/package.json")),
+            makes: Some((&workspace, "node_modules/ms/package.json")),
             ..Player::default()
         };
-        done(stage.carry_out(&failure, &planned, &mut player));
+        done(workspace.apply(&failure, &planned, &mut player));
         assert_eq!(player.asked, [asked]);
     }
 }
 
 #[test]
 fn a_command_of_the_project_is_found_by_its_path() {
-    let stage = with_venv();
-    stage.write_program(".venv/bin/zqtool", "#!/bin/sh\n");
-    stage.write_program("node_modules/.bin/zqnode", "#!/bin/sh\n");
-    let stage = stage.begin();
+    let workspace = with_venv();
+    workspace.write_program(".venv/bin/zqtool", "#!/bin/sh\n");
+    workspace.write_program("node_modules/.bin/zqnode", "#!/bin/sh\n");
+    let workspace = workspace.begin();
     for (command, folder) in [("zqtool", ".venv/bin"), ("zqnode", "node_modules/.bin")] {
         let line = format!("bash: line 1: {command}: command not found");
         let failure = failure(FailureKind::MissingCommand, &line, None);
-        let planned = allowed(&stage, &failure);
-        let environment = done(stage.carry_out(&failure, &planned, &mut Player::default()));
-        let expected = stage.root().join(folder);
+        let planned = allowed(&workspace, &failure);
+        let environment = done(workspace.apply(&failure, &planned, &mut Player::default()));
+        let expected = workspace.root().join(folder);
         assert!(
             environment[0].1.starts_with(expected.to_str().unwrap()),
             "{environment:?}"
@@ -429,23 +429,23 @@ fn a_command_of_the_project_is_found_by_its_path() {
 
 #[test]
 fn a_script_becomes_executable() {
-    let stage = Stage::new();
-    stage.write("scripts/ci.sh", "#!/bin/sh\n");
-    let stage = stage.begin();
+    let workspace = TestWorkspace::new();
+    workspace.write("scripts/ci.sh", "#!/bin/sh\n");
+    let workspace = workspace.begin();
     for line in [
         "bash: line 1: ./scripts/ci.sh: Permission denied",
         "run.sh: line 3: ./scripts/ci.sh: Permission denied",
         "PermissionError: [Errno 13] Permission denied: './scripts/ci.sh'",
     ] {
         fs::set_permissions(
-            stage.root().join("scripts/ci.sh"),
+            workspace.root().join("scripts/ci.sh"),
             fs::Permissions::from_mode(0o644),
         )
         .unwrap();
         let failure = failure(FailureKind::PermissionDenied, line, None);
-        let planned = allowed(&stage, &failure);
-        done(stage.carry_out(&failure, &planned, &mut Player::default()));
-        let mode = fs::metadata(stage.root().join("scripts/ci.sh"))
+        let planned = allowed(&workspace, &failure);
+        done(workspace.apply(&failure, &planned, &mut Player::default()));
+        let mode = fs::metadata(workspace.root().join("scripts/ci.sh"))
             .unwrap()
             .permissions()
             .mode();
@@ -455,44 +455,44 @@ fn a_script_becomes_executable() {
 
 #[test]
 fn a_folder_is_made_only_where_something_is_written() {
-    let stage = Stage::new().begin();
+    let workspace = TestWorkspace::new().begin();
     let missing = |line: &str| failure(FailureKind::MissingFile, line, None);
     let written =
         missing("FileNotFoundError: [Errno 2] No such file or directory: 'build/report/out.txt'");
-    let planned = allowed(&stage, &written);
-    done(stage.carry_out(&written, &planned, &mut Player::default()));
-    assert!(stage.root().join("build/report").is_dir());
+    let planned = allowed(&workspace, &written);
+    done(workspace.apply(&written, &planned, &mut Player::default()));
+    assert!(workspace.root().join("build/report").is_dir());
     for line in [
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/input.csv'",
         "cat: logs/a.txt: No such file or directory",
         "open(\"dist/manifest.json\"): No such file or directory: 'dist/manifest.json'",
         "readFileSync: ENOENT: no such file or directory, open 'dist/index.html'",
     ] {
-        stage.attack(&missing(line));
+        workspace.attack(&missing(line));
     }
 }
 
 #[test]
 fn a_folder_whose_name_is_probably_misspelt_is_not_made() {
-    let stage = Stage::new();
-    stage.write("build/x", "");
-    stage.write("logs", "a file");
-    let stage = stage.begin();
+    let workspace = TestWorkspace::new();
+    workspace.write("build/x", "");
+    workspace.write("logs", "a file");
+    let workspace = workspace.begin();
     for path in ["biuld/out.txt", "logs/out.txt"] {
         let line = format!("open(\"{path}\", \"w\"): No such file or directory: '{path}'");
-        stage.attack(&failure(FailureKind::MissingFile, &line, None));
+        workspace.attack(&failure(FailureKind::MissingFile, &line, None));
     }
 }
 
 #[test]
 fn programs_that_speak_ascii_only_get_a_locale() {
-    let stage = Stage::new().begin();
+    let workspace = TestWorkspace::new().begin();
     let encoding = |line: &str| failure(FailureKind::LocaleEncoding, line, None);
     let ascii = encoding("UnicodeEncodeError: 'ascii' codec can't encode character");
-    let planned = allowed(&stage, &ascii);
-    let environment = done(stage.carry_out(&ascii, &planned, &mut Player::default()));
+    let planned = allowed(&workspace, &ascii);
+    let environment = done(workspace.apply(&ascii, &planned, &mut Player::default()));
     assert!(environment.contains(&("LC_ALL".to_owned(), "C.UTF-8".to_owned())));
-    stage.attack(&encoding(
+    workspace.attack(&encoding(
         "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff",
     ));
 }
@@ -500,52 +500,52 @@ fn programs_that_speak_ascii_only_get_a_locale() {
 #[test]
 fn an_example_becomes_the_settings() {
     for ending in ["example", "sample", "template", "dist"] {
-        let stage = Stage::new();
-        stage.write(&format!(".env.{ending}"), "SECRET_KEY=x\nEMPTY=\n");
-        let stage = stage.begin();
+        let workspace = TestWorkspace::new();
+        workspace.write(&format!(".env.{ending}"), "SECRET_KEY=x\nEMPTY=\n");
+        let workspace = workspace.begin();
         let unset = |name: &str| {
             let line = format!("RuntimeError: {name} is not set");
             failure(FailureKind::MissingEnvVar, &line, None)
         };
         // It would not help, or only with a value that nobody has.
-        stage.attack(&unset("UNKNOWN_THING"));
-        stage.attack(&unset("EMPTY"));
+        workspace.attack(&unset("UNKNOWN_THING"));
+        workspace.attack(&unset("EMPTY"));
         let failure = unset("SECRET_KEY");
-        let planned = allowed(&stage, &failure);
-        done(stage.carry_out(&failure, &planned, &mut Player::default()));
-        assert!(stage.root().join(".env").is_file());
+        let planned = allowed(&workspace, &failure);
+        done(workspace.apply(&failure, &planned, &mut Player::default()));
+        assert!(workspace.root().join(".env").is_file());
     }
 }
 
 #[test]
 fn a_generated_file_is_made_by_its_target() {
-    let stage = Stage::new();
-    stage.write(
+    let workspace = TestWorkspace::new();
+    workspace.write(
         "Makefile",
         "gen: gen/version.py\ngen/version.py: version.txt\n\tmkdir -p gen; echo \"V=`cat version.txt`\" > $@\n",
     );
-    stage.write("version.txt", "1\n");
-    let stage = stage.begin();
+    workspace.write("version.txt", "1\n");
+    let workspace = workspace.begin();
     let failure = missing_module("version", "version");
-    let planned = allowed(&stage, &failure);
-    done(stage.carry_out(&failure, &planned, &mut Real(&stage)));
+    let planned = allowed(&workspace, &failure);
+    done(workspace.apply(&failure, &planned, &mut Real(&workspace)));
     assert_eq!(
-        fs::read_to_string(stage.root().join("gen/version.py")).unwrap(),
+        fs::read_to_string(workspace.root().join("gen/version.py")).unwrap(),
         "V=1\n"
     );
 }
 
 #[test]
 fn a_lock_of_the_projects_own_versions_is_brought_up_to_date() {
-    let stage = Stage::new();
+    let workspace = TestWorkspace::new();
     let manifest = "[package]\nname='zq'\nversion='0.1.0'\nedition='2021'\n[workspace]\n";
-    stage.write("Cargo.toml", manifest);
-    stage.write("src/lib.rs", "");
-    stage.write(
+    workspace.write("Cargo.toml", manifest);
+    workspace.write("src/lib.rs", "");
+    workspace.write(
         "Cargo.lock",
         "version = 3\n\n[[package]]\nname = \"zq\"\nversion = \"0.0.9\"\n",
     );
-    let stage = stage.begin();
+    let workspace = workspace.begin();
     let args = ["cargo", "update", "--workspace"].map(str::to_owned).into();
     let line = "error: cannot update the lock file Cargo.lock because --locked was passed";
     let failure = failure(
@@ -553,25 +553,25 @@ fn a_lock_of_the_projects_own_versions_is_brought_up_to_date() {
         line,
         Some(RepairAction::Run { args }),
     );
-    let planned = allowed(&stage, &failure);
-    done(stage.carry_out(&failure, &planned, &mut Real(&stage)));
+    let planned = allowed(&workspace, &failure);
+    done(workspace.apply(&failure, &planned, &mut Real(&workspace)));
     assert!(
-        fs::read_to_string(stage.root().join("Cargo.lock"))
+        fs::read_to_string(workspace.root().join("Cargo.lock"))
             .unwrap()
             .contains("0.1.0")
     );
 }
 
 /// A cargo that changes more than it should.
-struct Greedy<'s>(&'s Stage);
+struct Greedy<'s>(&'s TestWorkspace);
 
-impl Runner for Greedy<'_> {
-    fn run(&mut self, _call: &ToolCall) -> Ran {
+impl ToolRunner for Greedy<'_> {
+    fn run(&mut self, _call: &ToolCall) -> ToolResult {
         self.0.write(
             "Cargo.lock",
             "[[package]]\nname='b'\nversion='2'\nsource='r'\n",
         );
-        Ran {
+        ToolResult {
             exit: Some(0),
             output: String::new(),
         }
@@ -581,21 +581,21 @@ impl Runner for Greedy<'_> {
 #[test]
 fn a_lock_that_changes_in_more_is_put_back() {
     let before = "[[package]]\nname='b'\nversion='1'\nsource='r'\n";
-    let stage = Stage::new();
-    stage.write("Cargo.toml", "[package]\nname='a'\n");
-    stage.write("Cargo.lock", before);
-    let stage = stage.begin();
+    let workspace = TestWorkspace::new();
+    workspace.write("Cargo.toml", "[package]\nname='a'\n");
+    workspace.write("Cargo.lock", before);
+    let workspace = workspace.begin();
     let args = ["cargo", "update", "--workspace"].map(str::to_owned).into();
     let failure = failure(
         FailureKind::LockfileOutdated,
         "Cargo.lock",
         Some(RepairAction::Run { args }),
     );
-    let planned = allowed(&stage, &failure);
-    let result = stage.carry_out(&failure, &planned, &mut Greedy(&stage));
+    let planned = allowed(&workspace, &failure);
+    let result = workspace.apply(&failure, &planned, &mut Greedy(&workspace));
     assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
     assert_eq!(
-        fs::read_to_string(stage.root().join("Cargo.lock")).unwrap(),
+        fs::read_to_string(workspace.root().join("Cargo.lock")).unwrap(),
         before
     );
 }
@@ -603,36 +603,45 @@ fn a_lock_that_changes_in_more_is_put_back() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_old_lock_of_git_that_nobody_holds_is_set_aside() {
-    let stage = Stage::new();
+    let workspace = TestWorkspace::new();
     let git = |args: &[&str]| {
         Command::new("git")
             .args(args)
-            .current_dir(stage.root())
+            .current_dir(workspace.root())
             .status()
             .unwrap()
             .success()
     };
     assert!(git(&["init", "-q"]));
-    stage.write("a.txt", "a");
-    stage.write(".git/index.lock", "");
+    workspace.write("a.txt", "a");
+    workspace.write(".git/index.lock", "");
     let lock = fs::File::options()
         .write(true)
-        .open(stage.root().join(".git/index.lock"))
+        .open(workspace.root().join(".git/index.lock"))
         .unwrap();
     lock.set_modified(SystemTime::now() - Duration::from_secs(7200))
         .unwrap();
     drop(lock);
-    let stage_path = stage.root().join(".git/index.lock").display().to_string();
+    let stage_path = workspace
+        .root()
+        .join(".git/index.lock")
+        .display()
+        .to_string();
     let line = format!("fatal: Unable to create '{stage_path}': File exists.");
     let failure = failure(
         FailureKind::StaleLock,
         &line,
         Some(RepairAction::RemoveStaleLock { path: stage_path }),
     );
-    let planned = allowed(&stage, &failure);
-    done(stage.carry_out(&failure, &planned, &mut Player::default()));
+    let planned = allowed(&workspace, &failure);
+    done(workspace.apply(&failure, &planned, &mut Player::default()));
     assert!(git(&["add", "a.txt"]));
-    assert!(stage.root().join(".regreen/removed/1/index.lock").exists());
+    assert!(
+        workspace
+            .root()
+            .join(".regreen/removed/1/index.lock")
+            .exists()
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -640,51 +649,54 @@ fn an_old_lock_of_git_that_nobody_holds_is_set_aside() {
 fn a_pid_file_of_a_dead_process_is_set_aside() {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    let stage = Stage::new();
-    stage.write(".run/server.pid", &format!("{}\n", child.id()));
-    let stage = stage.begin();
+    let workspace = TestWorkspace::new();
+    workspace.write(".run/server.pid", &format!("{}\n", child.id()));
+    let workspace = workspace.begin();
     let line = format!("server already running (pid {})", child.id());
     let failure = failure(FailureKind::StaleLock, &line, None);
-    let planned = allowed(&stage, &failure);
-    done(stage.carry_out(&failure, &planned, &mut Player::default()));
-    assert!(!stage.root().join(".run/server.pid").exists());
+    let planned = allowed(&workspace, &failure);
+    done(workspace.apply(&failure, &planned, &mut Player::default()));
+    assert!(!workspace.root().join(".run/server.pid").exists());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_leftover_that_the_task_itself_runs_is_ended_and_no_other() {
-    let mut stage = Stage::new();
+    let mut workspace = TestWorkspace::new();
     let mut child = Command::new("sleep")
         .arg("300")
-        .current_dir(stage.root())
+        .current_dir(workspace.root())
         .spawn()
         .unwrap();
-    stage.write(".run/server.pid", &child.id().to_string());
+    workspace.write(".run/server.pid", &child.id().to_string());
     let line = format!("server already running (pid {})", child.id());
     let failure = failure(FailureKind::StaleLock, &line, None);
-    assert!(matches!(stage.inspect(&failure), Inspection::Ask { .. }));
-    stage.commands = vec!["sleep 300 & echo $! > .run/server.pid".to_owned()];
-    let planned = allowed(&stage, &failure);
-    done(stage.carry_out(&failure, &planned, &mut Player::default()));
+    assert!(matches!(
+        workspace.inspect(&failure),
+        Inspection::Ask { .. }
+    ));
+    workspace.commands = vec!["sleep 300 & echo $! > .run/server.pid".to_owned()];
+    let planned = allowed(&workspace, &failure);
+    done(workspace.apply(&failure, &planned, &mut Player::default()));
     assert!(!child.wait().unwrap().success());
 }
 
 #[test]
 fn a_spoilt_cache_that_says_so_itself_is_set_aside() {
-    let stage = Stage::new();
-    stage.write(
+    let workspace = TestWorkspace::new();
+    workspace.write(
         ".cache/CACHEDIR.TAG",
         "Signature: 8a477f597d28d172789f06886806bc55\n",
     );
-    stage.write(".cache/state.json", "{\"schema\":3");
-    let stage = stage.begin();
+    workspace.write(".cache/state.json", "{\"schema\":3");
+    let workspace = workspace.begin();
     let line = "json.load(open(\".cache/state.json\")): Expecting ',' delimiter";
     let failure = failure(FailureKind::DataFormatError, line, None);
-    let planned = allowed(&stage, &failure);
-    done(stage.carry_out(&failure, &planned, &mut Player::default()));
-    assert!(!stage.root().join(".cache").exists());
+    let planned = allowed(&workspace, &failure);
+    done(workspace.apply(&failure, &planned, &mut Player::default()));
+    assert!(!workspace.root().join(".cache").exists());
     assert!(
-        stage
+        workspace
             .root()
             .join(".regreen/removed/1/.cache/state.json")
             .exists()
@@ -693,15 +705,15 @@ fn a_spoilt_cache_that_says_so_itself_is_set_aside() {
 
 #[test]
 fn what_a_person_agreed_to_is_done() {
-    let stage = with_venv().begin();
+    let workspace = with_venv().begin();
     let failure = missing_module("slugify", "python-slugify");
-    let Inspection::Ask { repair, .. } = stage.inspect(&failure) else {
+    let Inspection::Ask { repair, .. } = workspace.inspect(&failure) else {
         panic!("it is asked about");
     };
     let mut player = Player::default();
-    let refused = stage.carry_out(&failure, &repair, &mut player);
+    let refused = workspace.apply(&failure, &repair, &mut player);
     assert!(matches!(refused, RepairResult::Failed { .. }));
     assert_eq!(player.asked, [""; 0]);
-    done(stage.agreed(&failure, &repair, &mut player));
+    done(workspace.agreed(&failure, &repair, &mut player));
     assert_eq!(player.asked[0], format!("{PIP} python-slugify"));
 }

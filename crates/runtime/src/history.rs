@@ -41,7 +41,7 @@ impl Historian<'_> {
                 vec![HistoryRow::Attempt(Attempt {
                     log: Some(self.places.shown(&log)),
                     outcome: Some("repair".to_owned()),
-                    ..Attempt::begun(key, OWN_HANDS, clock::stored_ms(self.now))
+                    ..Attempt::started(key, OWN_HANDS, clock::stored_ms(self.now))
                 })]
             }
             Event::SessionSeen {
@@ -110,7 +110,7 @@ impl Historian<'_> {
 
     fn attempt(&self, task: &TaskKey, number: u32) -> Attempt {
         let started = clock::stored_ms(self.now);
-        Attempt::begun(self.key(task, number), self.agent, started)
+        Attempt::started(self.key(task, number), self.agent, started)
     }
 
     fn key(&self, task: &TaskKey, number: u32) -> AttemptKey {

@@ -1,8 +1,8 @@
 use regreen_engine::{Decision, Input, State};
 use regreen_model::{Event, RunOutcome, Timestamp};
 use regreen_store::{
-    AppendError, CommandSeq, Fault, HistoryRow, IssuedCommand, Payload, RunEnd, RunError, RunId,
-    Snapshot, SnapshotError, Step, StepNo, Store,
+    AppendError, CommandSeq, HistoryRow, IssuedCommand, RunEnd, RunError, RunId, Snapshot,
+    SnapshotError, Step, StepNo, Store, StoreError, VersionedJson,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ pub enum JournalError {
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
     #[error("the journal was written by a version of regreen that this one cannot read: {0}")]
     Unreadable(#[from] serde_json::Error),
 }
@@ -39,13 +39,13 @@ pub enum JournalError {
 impl JournalError {
     /// What is wrong with the file itself, if that is it.
     #[must_use]
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&StoreError> {
         match self {
-            Self::Fault(fault)
-            | Self::Append(AppendError::Fault(fault) | AppendError::Run(RunError::Fault(fault)))
-            | Self::Run(RunError::Fault(fault))
+            Self::Store(fault)
+            | Self::Append(AppendError::Store(fault) | AppendError::Run(RunError::Store(fault)))
+            | Self::Run(RunError::Store(fault))
             | Self::Snapshot(
-                SnapshotError::Fault(fault) | SnapshotError::Run(RunError::Fault(fault)),
+                SnapshotError::Store(fault) | SnapshotError::Run(RunError::Store(fault)),
             ) => Some(fault),
             Self::Append(_) | Self::Run(_) | Self::Snapshot(_) | Self::Unreadable(_) => None,
         }
@@ -140,8 +140,8 @@ impl Journal {
     }
 }
 
-fn payload(kind: &str, body: &impl Serialize) -> Result<Payload, serde_json::Error> {
-    Payload::new(kind, VERSION, body)
+fn payload(kind: &str, body: &impl Serialize) -> Result<VersionedJson, serde_json::Error> {
+    VersionedJson::new(kind, VERSION, body)
 }
 
 /// The state a run is in: its events, folded.
@@ -161,6 +161,6 @@ pub fn folded(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalErro
     Ok((state, last))
 }
 
-fn decode<T: DeserializeOwned>(payload: &Payload) -> Result<T, serde_json::Error> {
+fn decode<T: DeserializeOwned>(payload: &VersionedJson) -> Result<T, serde_json::Error> {
     payload.decode()
 }

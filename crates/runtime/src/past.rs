@@ -1,5 +1,5 @@
 use regreen_model::{FailureNote, TaskKey};
-use regreen_store::{AttemptKey, Fault, RunId, Store};
+use regreen_store::{AttemptKey, RunId, Store, StoreError};
 
 /// What earlier runs left of tasks that they did not finish.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Past<'s> {
 
 impl Past<'_> {
     /// The runs that gave the task up, since it was last finished.
-    pub(crate) fn unfinished(&self, task: &TaskKey) -> Result<Vec<RunId>, Fault> {
+    pub(crate) fn unfinished(&self, task: &TaskKey) -> Result<Vec<RunId>, StoreError> {
         let attempts = self.store.attempts_of_task(&self.spec, &task.id)?;
         let mut runs: Vec<RunId> = Vec::new();
         // The last attempt of a run is the one that tells.
@@ -32,7 +32,7 @@ impl Past<'_> {
     }
 
     /// How the task failed then.
-    pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, Fault> {
+    pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, StoreError> {
         let runs = self.unfinished(task)?;
         if runs.is_empty() {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Past<'_> {
     }
 
     /// How the task failed last, in this run or an earlier one.
-    pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, Fault> {
+    pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, StoreError> {
         self.last(task, |_| true)
     }
 
@@ -49,7 +49,7 @@ impl Past<'_> {
         &self,
         task: &TaskKey,
         counts: impl Fn(&RunId) -> bool,
-    ) -> Result<Option<FailureNote>, Fault> {
+    ) -> Result<Option<FailureNote>, StoreError> {
         let failures = self.store.failures_of_task(&self.spec, &task.id)?;
         let is_it = |attempt: &AttemptKey| attempt.task == *task && counts(&attempt.run);
         let last = failures.into_iter().rev().find(|row| is_it(&row.attempt));

@@ -2,7 +2,7 @@ use std::error::Error;
 
 use regreen_engine::Input;
 use regreen_model::CommandSeq;
-use regreen_store::Fault;
+use regreen_store::StoreError;
 use regreen_workspace::{CreateFileError, EditFileError, ReadError, StepError};
 
 use crate::log_file::LogError;
@@ -65,7 +65,7 @@ macro_rules! broken {
 
 broken!(
     CreateFileError,
-    Fault,
+    StoreError,
     LogError,
     ProcessError,
     ReadError,

@@ -9,16 +9,17 @@ use std::{fs, io};
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
-use regreen_repairs::Declared;
-use regreen_store::{Fault, NewRun, OpenError, RunId, Store};
+use regreen_repairs::ManifestSnapshot;
+use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
-use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
+use regreen_workspace::{ReadError, RelPath};
 
 use crate::audience::Audience;
 use crate::budget_notices::budget_notices;
 use crate::chronicle::Chronicle;
 use crate::clock;
 use crate::driver::Driver;
+use crate::execution::ExecutionContext;
 use crate::journal::{Journal, JournalError};
 use crate::masks::workspace_masks;
 use crate::notices::Notices;
@@ -93,8 +94,8 @@ pub enum RunError {
     },
 }
 
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for RunError {
+    fn from(fault: StoreError) -> Self {
         Self::Journal(fault.into())
     }
 }
@@ -145,7 +146,7 @@ pub fn run(
     let choices = latest_choices(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(untold);
-    let unkept = budget_notices(&performer.agent, &config.budgets);
+    let unkept = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(unkept);
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
@@ -156,7 +157,7 @@ pub fn run(
             state,
             audience,
             places,
-            agent: performer.agent.name(),
+            agent: performer.context.agent.name(),
         },
         performer,
         person,
@@ -194,8 +195,8 @@ pub fn take_tree(places: &Places, purpose: Purpose) -> Result<TreeLock, RunError
 ///
 /// # Errors
 /// If it cannot be used.
-pub fn open_store(places: &Places) -> Result<Store, RunError> {
-    let path = places.database();
+pub fn open_store(root: &Path) -> Result<Store, RunError> {
+    let path = database(root);
     let opened = Store::open(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
@@ -204,23 +205,15 @@ pub fn open_store(places: &Places) -> Result<Store, RunError> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
-    open_store_to_read_in(&places.root)
-}
-
-/// As [`open_store_to_read`], for what is asked of the whole workspace.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
+pub fn open_store_read_only(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
-    let opened = Store::open_to_read(&path, clock::stored_ms(clock::now()));
+    let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 
 /// A file that its last user did not close is looked at as a whole before it is trusted.
 fn open_checked(places: &Places) -> Result<Store, RunError> {
-    let store = open_store(places)?;
+    let store = open_store(&places.root)?;
     if store.was_left_open() {
         store.check()?;
     }
@@ -319,25 +312,23 @@ fn performer(
         stop,
         run: format!("{}{run}", marker_prefix(&places.root)),
     };
-    let programs = Programs::new(&path, &places.root);
     let hook_timeout = Duration::from_millis(config.verify_timeout_ms);
     let mut tree = Tree::open(&places, &processes, hook_timeout)?;
     let own: BTreeSet<RelPath> = places.spec_files().into_iter().flatten().collect();
     tree.begin(&places.run_folder(run.as_str()), &own)?;
-    let shell = programs.find(&RealDisk, "bash");
     let declared = declared(&places, run, is_new)?;
     Ok(Performer {
         run: run.as_str().to_owned(),
-        verify_timeout_ms: config.verify_timeout_ms,
-        shell: shell.unwrap_or_else(|| PathBuf::from("sh")),
+        context: ExecutionContext::new(
+            agent,
+            prompts,
+            path,
+            declared,
+            config.verify_timeout_ms,
+            processes,
+        ),
         notices: Notices::default(),
         places,
-        agent,
-        prompts,
-        path,
-        declared,
-        programs,
-        processes,
         tree,
         plan,
     })
@@ -345,10 +336,10 @@ fn performer(
 
 /// What the manifests named when the run began. What came into them since may be an agent's
 /// invention: a run that goes on knows what was written down at its beginning, or nothing.
-fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<Declared, PerformError> {
+fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<ManifestSnapshot, PerformError> {
     let path = places.run_folder(run.as_str()).join("declared.json");
     if is_new {
-        let declared = Declared::read(&places.root);
+        let declared = ManifestSnapshot::read(&places.root);
         let text = serde_json::to_string(&declared).unwrap_or_default();
         write_whole(&path, text.as_bytes())?;
         return Ok(declared);

@@ -1,46 +1,64 @@
-use regreen_model::TaskKey;
+//! Attempts as rows, and the questions people ask about them.
 
-use crate::RunId;
+use regreen_model::{TaskId, TaskKey};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Params, Row, params_from_iter};
 
-/// Which attempt is meant, in all runs.
+use crate::row::{check_sum, task_columns, task_from_row, whole, with_sum};
+use crate::run::run_number;
+use crate::{RecordError, RunError, RunId, Store, StoreError};
+
+/// The identity of an attempt among all runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttemptKey {
+    /// The run it belongs to.
     pub run: RunId,
+    /// The task that was attempted.
     pub task: TaskKey,
     /// Counted from 1 within the run.
     pub number: u32,
 }
 
 /// One run of an agent on one task, as people ask about it afterwards. What is not known
-/// (yet) is `None`.
+/// yet is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
+    /// Which attempt it is.
     pub key: AttemptKey,
+    /// The agent that ran.
     pub agent: String,
+    /// When it started.
     pub started_ms: i64,
+    /// When it ended.
     pub ended_ms: Option<i64>,
     /// The agent's own name for its conversation.
     pub session: Option<String>,
+    /// The exit code of the agent's process.
     pub exit_code: Option<i32>,
+    /// The signal that ended the agent's process.
     pub signal: Option<i32>,
     /// In the engine's words: passed, failed, interrupted …
     pub outcome: Option<String>,
-    /// What the independent check said, in the engine's words.
+    /// The outcome of the independent check, in the engine's words.
     pub verify: Option<String>,
     /// Where the full output is.
     pub log: Option<String>,
-    /// The trees of the workspace before and after, as git names them.
+    /// The git tree of the workspace before it.
     pub snapshot_before: Option<String>,
+    /// The git tree of the workspace after it.
     pub snapshot_after: Option<String>,
+    /// What it cost, if the agent reported that.
     pub cost_microdollars: Option<u64>,
+    /// Tokens that the agent read.
     pub input_tokens: Option<u64>,
+    /// Tokens that the agent wrote.
     pub output_tokens: Option<u64>,
 }
 
 impl Attempt {
-    /// An attempt that has just begun.
+    /// Returns an attempt that has just started.
     #[must_use]
-    pub fn begun(key: AttemptKey, agent: impl Into<String>, started_ms: i64) -> Self {
+    pub fn started(key: AttemptKey, agent: impl Into<String>, started_ms: i64) -> Self {
         Self {
             key,
             agent: agent.into(),
@@ -60,10 +78,10 @@ impl Attempt {
         }
     }
 
-    /// Adds what an earlier recording knew and this one does not say: recording the beginning
-    /// once more never makes the end unknown, and an attempt began when it was first heard of.
+    /// Adds what an earlier record has and this one lacks: recording the start again never
+    /// erases the end, and an attempt started when it was first recorded.
     #[must_use]
-    pub fn over(self, earlier: Self) -> Self {
+    pub fn merged_over(self, earlier: Self) -> Self {
         Self {
             started_ms: self.started_ms.min(earlier.started_ms),
             ended_ms: self.ended_ms.or(earlier.ended_ms),
@@ -81,4 +99,141 @@ impl Attempt {
             ..self
         }
     }
+}
+
+const COLUMNS: &str = "run, task_id, occurrence, title, number, agent, started_ms, ended_ms, \
+                       session, exit_code, signal, outcome, verify, log, snapshot_before, \
+                       snapshot_after, cost_microdollars, input_tokens, output_tokens, sum";
+const SUMMED: usize = 19;
+
+const IN_ORDER: &str = "ORDER BY rows.run, rows.started_ms, rows.number";
+
+/// The condition that finds an attempt's rows in the tables that refer to it.
+pub(crate) const KEY: &str = "run = ? AND task_id = ? AND occurrence = ? AND title = ? \
+                              AND number = ?";
+
+impl Store {
+    /// Returns all attempts of a run, in order.
+    ///
+    /// # Errors
+    /// If there is no such run, or the file cannot be read.
+    pub fn attempts_in_run(&self, run: &RunId) -> Result<Vec<Attempt>, RunError> {
+        let _reading = self.read_transaction()?;
+        let number = run_number(&self.conn, run)?;
+        Ok(read(&self.conn, "rows.run = ?1", [number])?)
+    }
+
+    /// Returns all attempts of the tasks with this id in all runs of a spec, in order.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn attempts_of_task(&self, spec: &str, task: &TaskId) -> Result<Vec<Attempt>, StoreError> {
+        let of_task = "rows.task_id = ?1 AND runs.spec = ?2";
+        read(&self.conn, of_task, (task.as_str(), spec))
+    }
+}
+
+/// Stores an attempt, or adds what is new about it.
+pub(crate) fn record_attempt(conn: &Connection, attempt: &Attempt) -> Result<(), RecordError> {
+    let run = run_number(conn, &attempt.key.run)?;
+    let earlier = find(conn, run, &attempt.key)?;
+    let merged = match &earlier {
+        Some(earlier) => attempt.clone().merged_over(earlier.clone()),
+        None => attempt.clone(),
+    };
+    if earlier.as_ref() == Some(&merged) {
+        return Ok(());
+    }
+    let sql = format!(
+        "INSERT OR REPLACE INTO attempts ({COLUMNS})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    );
+    conn.prepare_cached(&sql)
+        .and_then(|mut s| s.execute(params_from_iter(with_sum(columns(run, &merged)))))
+        .map_err(StoreError::from)?;
+    Ok(())
+}
+
+fn find(conn: &Connection, run: i64, key: &AttemptKey) -> Result<Option<Attempt>, StoreError> {
+    let columns = params_from_iter(key_columns(run, key));
+    Ok(read(conn, KEY, columns)?.pop())
+}
+
+pub(crate) fn exists(conn: &Connection, run: i64, key: &AttemptKey) -> Result<bool, StoreError> {
+    Ok(conn
+        .prepare_cached(&format!("SELECT 1 FROM attempts WHERE {KEY}"))?
+        .exists(params_from_iter(key_columns(run, key)))?)
+}
+
+fn read(conn: &Connection, which: &str, params: impl Params) -> Result<Vec<Attempt>, StoreError> {
+    let columns = COLUMNS.replace(", ", ", rows.");
+    let sql = format!(
+        "SELECT rows.{columns}, runs.id FROM attempts AS rows JOIN runs USING (run)
+         WHERE {which} {IN_ORDER}"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params)?;
+    let mut attempts = Vec::new();
+    while let Some(row) = rows.next()? {
+        attempts.push(from_row(row)?);
+    }
+    Ok(attempts)
+}
+
+pub(crate) fn key_columns(run: i64, key: &AttemptKey) -> Vec<Value> {
+    let mut columns = vec![run.into()];
+    columns.extend(task_columns(&key.task));
+    columns.push(key.number.into());
+    columns
+}
+
+/// Reads the key from a row that begins with its columns.
+pub(crate) fn key_from_row(row: &Row<'_>, run_id: usize) -> Result<AttemptKey, StoreError> {
+    Ok(AttemptKey {
+        run: RunId::named(row.get::<_, String>(run_id)?),
+        task: task_from_row(row, 1)?,
+        number: row.get(4)?,
+    })
+}
+
+fn columns(run: i64, attempt: &Attempt) -> Vec<Value> {
+    let mut columns = key_columns(run, &attempt.key);
+    columns.extend([
+        attempt.agent.clone().into(),
+        attempt.started_ms.into(),
+        attempt.ended_ms.into(),
+        attempt.session.clone().into(),
+        attempt.exit_code.into(),
+        attempt.signal.into(),
+        attempt.outcome.clone().into(),
+        attempt.verify.clone().into(),
+        attempt.log.clone().into(),
+        attempt.snapshot_before.clone().into(),
+        attempt.snapshot_after.clone().into(),
+        attempt.cost_microdollars.map(whole).into(),
+        attempt.input_tokens.map(whole).into(),
+        attempt.output_tokens.map(whole).into(),
+    ]);
+    columns
+}
+
+fn from_row(row: &Row<'_>) -> Result<Attempt, StoreError> {
+    check_sum(row, "attempts", SUMMED)?;
+    Ok(Attempt {
+        key: key_from_row(row, SUMMED + 1)?,
+        agent: row.get(5)?,
+        started_ms: row.get(6)?,
+        ended_ms: row.get(7)?,
+        session: row.get(8)?,
+        exit_code: row.get(9)?,
+        signal: row.get(10)?,
+        outcome: row.get(11)?,
+        verify: row.get(12)?,
+        log: row.get(13)?,
+        snapshot_before: row.get(14)?,
+        snapshot_after: row.get(15)?,
+        cost_microdollars: row.get(16)?,
+        input_tokens: row.get(17)?,
+        output_tokens: row.get(18)?,
+    })
 }

@@ -1,44 +1,213 @@
-use rusqlite::Connection;
+//! History: what people may ask about later, failures among it.
 
-use crate::{Attempt, AttemptKey, FailureRow, Fault, RunError, Store, attempts, failures};
+use regreen_model::{Failure, TaskId};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Params, Row, params_from_iter};
 
-/// What people may ask about later. Stored with the step it follows from; storing it again
-/// changes nothing.
+use crate::attempt::{exists, key_columns, key_from_row, record_attempt};
+use crate::row::{check_sum, with_sum};
+use crate::run::run_number;
+use crate::{Attempt, AttemptKey, RunError, RunId, Store, StoreError};
+
+/// A row that people may ask about later. It is stored with the step it follows from;
+/// storing it again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryRow {
+    /// An attempt.
     Attempt(Attempt),
+    /// The failure of an attempt.
     Failure(FailureRow),
 }
 
 /// Why a row of history was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
+    /// There is no such run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A failure names an attempt that is not stored.
     #[error("attempt {} of task {} in run {} is not known", .0.number, .0.task, .0.run)]
     NoSuchAttempt(Box<AttemptKey>),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl Store {
-    /// Stores rows outside a step, all or none: for what is learnt when no run is going on.
+    /// Stores rows outside a step, all or none: for what is learned between runs.
     ///
     /// # Errors
     /// If a row names what is not there, or the file cannot be written.
     pub fn record(&mut self, rows: &[HistoryRow]) -> Result<(), RecordError> {
         let tx = self.write()?;
         for row in rows {
-            record(&tx, row)?;
+            record_row(&tx, row)?;
         }
-        tx.commit().map_err(Fault::from)?;
+        tx.commit().map_err(StoreError::from)?;
         Ok(())
     }
 }
 
-pub(crate) fn record(conn: &Connection, row: &HistoryRow) -> Result<(), RecordError> {
+pub(crate) fn record_row(conn: &Connection, row: &HistoryRow) -> Result<(), RecordError> {
     match row {
-        HistoryRow::Attempt(attempt) => attempts::record(conn, attempt),
-        HistoryRow::Failure(failure) => failures::record(conn, failure),
+        HistoryRow::Attempt(attempt) => record_attempt(conn, attempt),
+        HistoryRow::Failure(failure) => record_failure(conn, failure),
     }
+}
+
+/// Why an attempt failed, as people look for it afterwards.
+///
+/// Category and kind are names here, not types: a file may hold kinds that a later version
+/// of regreen added, and those are still worth showing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailureRow {
+    /// The attempt that failed.
+    pub attempt: AttemptKey,
+    /// When it failed.
+    pub at_ms: i64,
+    /// The name of the failure's category.
+    pub category: String,
+    /// The name of the failure's kind.
+    pub kind: String,
+    /// One sentence for people.
+    pub message: String,
+    /// The line that a person would quote.
+    pub blocked_on: Option<String>,
+    /// The same for the same blocker.
+    pub fingerprint: String,
+    /// The whole failure as JSON.
+    pub report: String,
+}
+
+impl FailureRow {
+    /// Makes a row of a failure.
+    ///
+    /// # Errors
+    /// If the failure has no form in JSON.
+    pub fn new(
+        attempt: AttemptKey,
+        at_ms: i64,
+        failure: &Failure,
+    ) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            attempt,
+            at_ms,
+            category: failure.category.to_string(),
+            kind: failure.kind.to_string(),
+            message: failure.message.clone(),
+            blocked_on: failure.blocked_on.clone(),
+            fingerprint: failure.fingerprint.clone(),
+            report: serde_json::to_string(failure)?,
+        })
+    }
+
+    /// Returns the failure itself.
+    ///
+    /// # Errors
+    /// If a newer version of regreen stored what this one does not know.
+    pub fn failure(&self) -> Result<Failure, serde_json::Error> {
+        serde_json::from_str(&self.report)
+    }
+}
+
+const COLUMNS: &str = "run, task_id, occurrence, title, number, at_ms, category, kind, message, \
+                       blocked_on, fingerprint, report, sum";
+const SUMMED: usize = 12;
+
+impl Store {
+    /// Returns all failures of a run, oldest first.
+    ///
+    /// # Errors
+    /// If there is no such run, or the file cannot be read.
+    pub fn failures_in_run(&self, run: &RunId) -> Result<Vec<FailureRow>, RunError> {
+        let _reading = self.read_transaction()?;
+        let number = run_number(&self.conn, run)?;
+        Ok(read(&self.conn, "rows.run = ?1", [number])?)
+    }
+
+    /// Returns all failures of the tasks with this id in all runs of a spec, oldest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn failures_of_task(
+        &self,
+        spec: &str,
+        task: &TaskId,
+    ) -> Result<Vec<FailureRow>, StoreError> {
+        let of_task = "rows.task_id = ?1 AND runs.spec = ?2";
+        read(&self.conn, of_task, (task.as_str(), spec))
+    }
+
+    /// Returns all failures at or after a time, oldest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn failures_since(&self, since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
+        read(&self.conn, "rows.at_ms >= ?1", [since_ms])
+    }
+}
+
+/// Stores the failure of a stored attempt; a later record replaces an earlier one.
+fn record_failure(conn: &Connection, failure: &FailureRow) -> Result<(), RecordError> {
+    let run = run_number(conn, &failure.attempt.run)?;
+    if !exists(conn, run, &failure.attempt)? {
+        return Err(RecordError::NoSuchAttempt(Box::new(
+            failure.attempt.clone(),
+        )));
+    }
+    let sql = format!(
+        "INSERT OR REPLACE INTO failures ({COLUMNS})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    );
+    conn.prepare_cached(&sql)
+        .and_then(|mut s| s.execute(params_from_iter(with_sum(columns(run, failure)))))
+        .map_err(StoreError::from)?;
+    Ok(())
+}
+
+fn read(
+    conn: &Connection,
+    which: &str,
+    params: impl Params,
+) -> Result<Vec<FailureRow>, StoreError> {
+    let columns = COLUMNS.replace(", ", ", rows.");
+    let sql = format!(
+        "SELECT rows.{columns}, runs.id FROM failures AS rows JOIN runs USING (run)
+         WHERE {which} ORDER BY rows.at_ms, rows.run, rows.task_id, rows.number"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params)?;
+    let mut failures = Vec::new();
+    while let Some(row) = rows.next()? {
+        failures.push(from_row(row)?);
+    }
+    Ok(failures)
+}
+
+fn columns(run: i64, failure: &FailureRow) -> Vec<Value> {
+    let mut columns = key_columns(run, &failure.attempt);
+    columns.extend([
+        failure.at_ms.into(),
+        failure.category.clone().into(),
+        failure.kind.clone().into(),
+        failure.message.clone().into(),
+        failure.blocked_on.clone().into(),
+        failure.fingerprint.clone().into(),
+        failure.report.clone().into(),
+    ]);
+    columns
+}
+
+fn from_row(row: &Row<'_>) -> Result<FailureRow, StoreError> {
+    check_sum(row, "failures", SUMMED)?;
+    Ok(FailureRow {
+        attempt: key_from_row(row, SUMMED + 1)?,
+        at_ms: row.get(5)?,
+        category: row.get(6)?,
+        kind: row.get(7)?,
+        message: row.get(8)?,
+        blocked_on: row.get(9)?,
+        fingerprint: row.get(10)?,
+        report: row.get(11)?,
+    })
 }

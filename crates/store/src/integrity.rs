@@ -1,36 +1,39 @@
-//! Looking at the whole file, and copying it.
+//! Checking the whole file, and copying it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::choices::choices_where;
-use crate::{CommandSeq, Fault, RunError, RunId, StepNo, Store};
+use crate::choice::choices_where;
+use crate::{CommandSeq, RunError, RunId, StepNo, Store, StoreError};
 
 /// Why no copy was made.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
+    /// Something has that name already.
     #[error("{} is there already", .0.display())]
     Exists(PathBuf),
+    /// The name is not UTF-8.
     #[error("{} is not a name SQLite can use", .0.display())]
     BadName(PathBuf),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl Store {
     /// Reads everything once and compares it with itself: pages, indexes, checksums, numbers
-    /// of rows, and what is owed. Opening does not do this, for it takes as long as reading
-    /// the file does.
+    /// of rows, and pending commands. Opening does not do this, because it takes as long as
+    /// reading the whole file.
     ///
     /// # Errors
     /// `Damaged`, with the first thing that is wrong.
-    pub fn check(&self) -> Result<(), Fault> {
-        let _moment = self.moment()?;
+    pub fn check(&self) -> Result<(), StoreError> {
+        let _reading = self.read_transaction()?;
         check_pages(&self.conn)?;
         for run in self.runs(usize::MAX)? {
-            self.check_run(&run.id).map_err(as_damage)?;
+            self.check_run(&run.id).map_err(as_damaged)?;
         }
         choices_where(&self.conn, |_| true)?;
         self.delegations_since(i64::MIN)?;
@@ -38,30 +41,33 @@ impl Store {
     }
 
     fn check_run(&self, run: &RunId) -> Result<(), RunError> {
-        let mut owed = BTreeSet::new();
+        let mut pending = BTreeSet::new();
         for step in self.steps(run, StepNo::NONE)? {
             let step = step?;
             if let Some(answered) = step.answers {
-                owed.remove(&answered);
+                pending.remove(&answered);
             }
-            owed.extend(step.commands.iter().map(|command| command.seq));
+            pending.extend(step.commands.iter().map(|command| command.seq));
         }
-        self.check_owed(run, &owed)?;
+        self.check_pending(run, &pending)?;
         self.attempts_in_run(run)?;
         self.failures_in_run(run)?;
         Ok(())
     }
 
-    fn check_owed(&self, run: &RunId, expected: &BTreeSet<CommandSeq>) -> Result<(), RunError> {
+    fn check_pending(&self, run: &RunId, expected: &BTreeSet<CommandSeq>) -> Result<(), RunError> {
         let listed = self.outstanding(run)?;
         if listed.iter().map(|c| c.seq).eq(expected.iter().copied()) {
             Ok(())
         } else {
-            Err(Fault::damaged(format!("run {run} owes other commands than are listed")).into())
+            Err(
+                StoreError::damaged(format!("run {run} owes other commands than are listed"))
+                    .into(),
+            )
         }
     }
 
-    /// Writes a compact copy of the file as it is now; runs that go on do not disturb it.
+    /// Writes a compact copy of the file as it is now; runs in progress do not disturb it.
     ///
     /// # Errors
     /// If something has that name already, or the copy cannot be written.
@@ -73,24 +79,24 @@ impl Store {
         let name = name.ok_or_else(|| CopyError::BadName(path.to_owned()))?;
         self.conn
             .execute("VACUUM INTO ?1", [name])
-            .map_err(Fault::from)?;
+            .map_err(StoreError::from)?;
         Ok(())
     }
 }
 
-fn check_pages(conn: &Connection) -> Result<(), Fault> {
+fn check_pages(conn: &Connection) -> Result<(), StoreError> {
     let first: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if first == "ok" {
         Ok(())
     } else {
-        Err(Fault::Damaged(first))
+        Err(StoreError::Damaged(first))
     }
 }
 
-/// A run that is listed but cannot be found is damage, too.
-fn as_damage(error: RunError) -> Fault {
+/// A run that is listed but cannot be found is damage as well.
+fn as_damaged(error: RunError) -> StoreError {
     match error {
-        RunError::Fault(fault) => fault,
-        RunError::NoSuchRun(_) | RunError::Ended(_) => Fault::damaged(error.to_string()),
+        RunError::Store(error) => error,
+        RunError::NoSuchRun(_) | RunError::Ended(_) => StoreError::damaged(error.to_string()),
     }
 }

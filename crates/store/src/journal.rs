@@ -1,42 +1,52 @@
-//! Adding steps, and what they leave owed.
+//! Adding steps, and the commands they leave pending.
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::open::{FULL, SYNCHRONOUS};
-use crate::runs::run_number;
-use crate::steps::{insert_step, read_step};
+use crate::history::record_row;
+use crate::run::run_number;
+use crate::step::{insert_step, read_step};
+use crate::store::{FULL, SYNCHRONOUS};
 use crate::{
-    CommandSeq, Fault, HistoryRow, IssuedCommand, RecordError, RunError, RunId, Step, StepNo,
-    Store, history,
+    CommandSeq, HistoryRow, IssuedCommand, RecordError, RunError, RunId, Step, StepNo, Store,
+    StoreError,
 };
 
 /// Why a step was not stored. Nothing of it was.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
+    /// The run is unknown or has ended.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A gap, or a step that is there already.
+    /// The step leaves a gap, or is stored already.
     #[error("step {got} cannot follow step {last} of run {run}")]
     OutOfOrder {
+        /// The run.
         run: RunId,
+        /// Its last step.
         last: StepNo,
+        /// The step that was refused.
         got: StepNo,
     },
+    /// The step answers a command that is not pending.
     #[error("command {0} is not owed, so it cannot be answered")]
-    NotOwed(CommandSeq),
+    NotPending(CommandSeq),
+    /// The step issues a command that is pending.
     #[error("command {0} is owed already")]
-    OwedAlready(CommandSeq),
+    AlreadyPending(CommandSeq),
+    /// A row of history was refused.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// Something in the step cannot be serialized.
     #[error("the step has no form in JSON: {0}")]
     NotJson(#[from] serde_json::Error),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl From<rusqlite::Error> for AppendError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Fault(error.into())
+        Self::Store(error.into())
     }
 }
 
@@ -45,7 +55,7 @@ impl Store {
     /// returns, they are on the disk.
     ///
     /// # Errors
-    /// If the step does not follow the last one, contradicts what is owed, or cannot be
+    /// If the step does not follow the last one, contradicts the pending commands, or cannot be
     /// written.
     pub fn append(
         &mut self,
@@ -56,15 +66,15 @@ impl Store {
         let tx = self.write()?;
         append_step(&tx, run, step)?;
         for row in history {
-            history::record(&tx, row)?;
+            record_row(&tx, row)?;
         }
         tx.commit()?;
         Ok(())
     }
 
-    /// Stores a step that can be had again, as whole as any other. The death of this process
-    /// does not take it back; a power cut may, until the next step is on the disk by
-    /// [`Store::append`].
+    /// Stores a step that can be produced again, as atomically as any other. It survives the
+    /// death of this process, but a power failure may lose it until [`Store::append`] stores
+    /// the next step.
     ///
     /// # Errors
     /// As for [`Store::append`].
@@ -80,30 +90,30 @@ impl Store {
         appended
     }
 
-    /// The commands that no step has answered, in the order of their names.
+    /// Returns the commands that no step has answered, in the order of their numbers.
     ///
     /// # Errors
     /// If there is no such run, or the file is damaged.
     pub fn outstanding(&self, run: &RunId) -> Result<Vec<IssuedCommand>, RunError> {
-        let _moment = self.moment()?;
+        let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
-        let owed = owed_commands(&self.conn, number)?;
-        let mut commands = Vec::with_capacity(owed.len());
-        for (seq, step) in owed {
+        let pending = pending_commands(&self.conn, number)?;
+        let mut commands = Vec::with_capacity(pending.len());
+        for (seq, step) in pending {
             commands.push(issued(&self.conn, number, seq, step)?);
         }
         Ok(commands)
     }
 }
 
-/// Without the commit, for importing many at once.
+/// Appends a step without committing, for importing many at once.
 pub(crate) fn append_step(conn: &Connection, run: &RunId, step: &Step) -> Result<(), AppendError> {
     let number = advance(conn, run, step)?;
     insert_step(conn, number, step)?;
-    settle(conn, number, step)
+    update_pending(conn, number, step)
 }
 
-/// Moves the run on by exactly one step, or tells why that is not this one.
+/// Advances the run by exactly one step, or explains why this is not the next one.
 fn advance(conn: &Connection, run: &RunId, step: &Step) -> Result<i64, AppendError> {
     let sql = "UPDATE runs SET last_step = ?2, owed = owed + ?3
                WHERE id = ?1 AND last_step = ?2 - 1
@@ -114,10 +124,10 @@ fn advance(conn: &Connection, run: &RunId, step: &Step) -> Result<i64, AppendErr
     conn.prepare_cached(sql)?
         .query_row((run.as_str(), step.number.0, growth), |row| row.get(0))
         .optional()?
-        .map_or_else(|| Err(why_not(conn, run, step.number)), Ok)
+        .map_or_else(|| Err(rejection(conn, run, step.number)), Ok)
 }
 
-fn why_not(conn: &Connection, run: &RunId, got: StepNo) -> AppendError {
+fn rejection(conn: &Connection, run: &RunId, got: StepNo) -> AppendError {
     let number = match run_number(conn, run) {
         Ok(number) => number,
         Err(error) => return error.into(),
@@ -129,68 +139,73 @@ fn why_not(conn: &Connection, run: &RunId, got: StepNo) -> AppendError {
             last,
             got,
         },
-        Err(fault) => fault.into(),
+        Err(error) => error.into(),
     }
 }
 
-/// The last step of a run, as both the run and its steps tell it.
-pub(crate) fn last_step(conn: &Connection, run: i64) -> Result<StepNo, Fault> {
+/// Returns the last step of a run, on which the run and its steps have to agree.
+pub(crate) fn last_step(conn: &Connection, run: i64) -> Result<StepNo, StoreError> {
     let sql = "SELECT last_step, coalesce((SELECT max(step) FROM steps WHERE run = ?1), 0)
                FROM runs WHERE run = ?1";
-    let (said, found): (u64, u64) = conn
+    let (expected, found): (u64, u64) = conn
         .prepare_cached(sql)?
         .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    if said == found {
-        Ok(StepNo(said))
+    if expected == found {
+        Ok(StepNo(expected))
     } else {
-        Err(Fault::damaged(format!(
-            "a run of {said} steps ends with step {found}"
+        Err(StoreError::damaged(format!(
+            "a run of {expected} steps ends with step {found}"
         )))
     }
 }
 
-fn settle(conn: &Connection, run: i64, step: &Step) -> Result<(), AppendError> {
+fn update_pending(conn: &Connection, run: i64, step: &Step) -> Result<(), AppendError> {
     if let Some(answered) = step.answers {
         let removed = conn
             .prepare_cached("DELETE FROM owed WHERE run = ?1 AND seq = ?2")?
             .execute((run, answered.0))?;
         if removed == 0 {
-            return Err(AppendError::NotOwed(answered));
+            return Err(AppendError::NotPending(answered));
         }
     }
     for command in &step.commands {
-        owe(conn, run, command.seq, step.number)?;
+        insert_pending(conn, run, command.seq, step.number)?;
     }
     Ok(())
 }
 
-fn owe(conn: &Connection, run: i64, seq: CommandSeq, step: StepNo) -> Result<(), AppendError> {
+fn insert_pending(
+    conn: &Connection,
+    run: i64,
+    seq: CommandSeq,
+    step: StepNo,
+) -> Result<(), AppendError> {
     let added = conn
         .prepare_cached("INSERT OR IGNORE INTO owed (run, seq, step) VALUES (?1, ?2, ?3)")?
         .execute((run, seq.0, step.0))?;
     if added == 1 {
         Ok(())
     } else {
-        Err(AppendError::OwedAlready(seq))
+        Err(AppendError::AlreadyPending(seq))
     }
 }
 
-fn owed_commands(conn: &Connection, run: i64) -> Result<Vec<(CommandSeq, StepNo)>, Fault> {
-    let owed = conn
+fn pending_commands(conn: &Connection, run: i64) -> Result<Vec<(CommandSeq, StepNo)>, StoreError> {
+    let pending = conn
         .prepare_cached("SELECT seq, step FROM owed WHERE run = ?1 ORDER BY seq")?
         .query_map([run], |row| {
             Ok((CommandSeq(row.get(0)?), StepNo(row.get(1)?)))
         })?
         .collect::<Result<Vec<_>, _>>()?;
-    let said: usize = conn
+    let expected: usize = conn
         .prepare_cached("SELECT owed FROM runs WHERE run = ?1")?
         .query_row([run], |row| row.get(0))?;
-    if owed.len() == said {
-        Ok(owed)
+    if pending.len() == expected {
+        Ok(pending)
     } else {
-        Err(Fault::damaged(format!(
-            "a run owes {said} commands, but {} are listed",
-            owed.len()
+        Err(StoreError::damaged(format!(
+            "a run owes {expected} commands, but {} are listed",
+            pending.len()
         )))
     }
 }
@@ -200,24 +215,24 @@ fn issued(
     run: i64,
     seq: CommandSeq,
     step: StepNo,
-) -> Result<IssuedCommand, Fault> {
+) -> Result<IssuedCommand, StoreError> {
     if is_answered(conn, run, seq, step)? {
-        return Err(Fault::damaged(format!(
+        return Err(StoreError::damaged(format!(
             "command {seq} is answered, but listed as owed"
         )));
     }
     read_step(conn, run, step)?
         .and_then(|step| step.commands.into_iter().find(|c| c.seq == seq))
-        .ok_or_else(|| Fault::damaged(format!("step {step} did not issue command {seq}")))
+        .ok_or_else(|| StoreError::damaged(format!("step {step} did not issue command {seq}")))
 }
 
-/// What is owed was asked for lately, so there are few steps to look at.
+/// Pending commands were issued lately, so there are few steps to search.
 fn is_answered(
     conn: &Connection,
     run: i64,
     seq: CommandSeq,
     issued_by: StepNo,
-) -> Result<bool, Fault> {
+) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM steps WHERE run = ?1 AND step > ?2 AND answers = ?3";
     Ok(conn
         .prepare_cached(sql)?

@@ -5,20 +5,26 @@ use std::io::{self, BufRead, Lines};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::append_step;
-use crate::runs::{insert_end, insert_run, is_taken};
-use crate::{AppendError, Fault, Run, RunEnd, RunError, RunId, Step, StepNo, Store};
+use crate::run::{insert_end, insert_run, is_taken};
+use crate::{AppendError, Run, RunEnd, RunError, RunId, Step, StepNo, Store, StoreError};
 
 /// The version of the text; higher ones are refused.
 const FORMAT: u32 = 1;
 
-/// The first line.
+/// The first line of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordingHeader {
+    /// The version of the format.
     pub regreen_journal: u32,
+    /// The run's id.
     pub run: RunId,
+    /// The spec whose tasks were run.
     pub spec: String,
+    /// The version of regreen that began the run.
     pub regreen: String,
+    /// When the run started.
     pub started_ms: i64,
+    /// How the run ended, if it has.
     pub end: Option<RunEnd>,
 }
 
@@ -38,10 +44,13 @@ impl From<Run> for RecordingHeader {
 /// Why a line could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
+    /// There is no such run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
+    /// A step cannot be serialized.
     #[error("a step has no form in JSON: {0}")]
     NotJson(#[from] serde_json::Error),
 }
@@ -49,43 +58,59 @@ pub enum ExportError {
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
+    /// Reading failed.
     #[error("the recording cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// A line is not what it should be.
     #[error("line {line} of the recording is not understood: {error}")]
     BadLine {
+        /// 1-based.
         line: usize,
+        /// What is wrong with it.
         error: serde_json::Error,
     },
+    /// There is no first line.
     #[error("the recording is empty")]
     Empty,
+    /// A newer regreen wrote it.
     #[error("the recording has format {found}; this regreen knows format {FORMAT}")]
-    Newer { found: u32 },
+    Newer {
+        /// The version of its format.
+        found: u32,
+    },
 }
 
 /// Why a recording was not stored. Nothing of it was.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
+    /// The run is there already.
     #[error("the journal has a run {0} already")]
     Exists(RunId),
+    /// The recording cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// A step does not fit the one before it.
     #[error(transparent)]
     Append(#[from] AppendError),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 /// A recording being read: its header, then, as an iterator, its steps.
 #[derive(Debug)]
 pub struct Recording<R> {
+    /// Its first line.
     pub header: RecordingHeader,
     lines: Lines<R>,
     line: usize,
 }
 
 impl<R: BufRead> Recording<R> {
+    /// Reads the header.
+    ///
     /// # Errors
-    /// If the first line is no header that this version knows.
+    /// If the first line is not a header that this version knows.
     pub fn read(reader: R) -> Result<Self, RecordingError> {
         let mut lines = reader.lines();
         let first = lines.next().ok_or(RecordingError::Empty)??;
@@ -119,7 +144,7 @@ fn parse<T: for<'d> Deserialize<'d>>(line: usize, text: &str) -> Result<T, Recor
 }
 
 impl Store {
-    /// The lines of a run's recording, without line ends.
+    /// Returns the lines of a run's recording, without line ends.
     ///
     /// # Errors
     /// If there is no such run, or the file cannot be read.
@@ -133,11 +158,11 @@ impl Store {
         Ok(first.chain(steps.map(|step| one_line(&step?))))
     }
 
-    /// Stores a recorded run under its own name, as one that has ended: it can be looked at,
-    /// but nobody will go on with it.
+    /// Stores a recorded run under its own name, as one that has ended: it can be inspected,
+    /// but not resumed.
     ///
     /// # Errors
-    /// If the run is there already, or the recording is not one.
+    /// If the run is there already, or the recording cannot be read.
     pub fn import<R: BufRead>(&mut self, recording: Recording<R>) -> Result<RunId, ImportError> {
         let header = recording.header.clone();
         let tx = self.write()?;
@@ -153,12 +178,12 @@ impl Store {
         }
         let end = header.end.unwrap_or_else(|| imported_end(last_ms));
         insert_end(&tx, number, &end)?;
-        tx.commit().map_err(Fault::from)?;
+        tx.commit().map_err(StoreError::from)?;
         Ok(header.run)
     }
 }
 
-/// White space outside of strings may be anything, and inside there are no line ends in JSON.
+/// JSON strings contain no line ends, and whitespace outside of them may be anything.
 fn one_line(value: &impl Serialize) -> Result<String, ExportError> {
     Ok(serde_json::to_string(value)?.replace(['\n', '\r'], " "))
 }

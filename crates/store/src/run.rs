@@ -1,27 +1,37 @@
-use rusqlite::Row;
+//! Runs: beginning, ending and finding them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
 use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 
-use crate::row_sum::check_sum;
+use crate::row::{RowCounts, check_sum, with_sum};
 use crate::schema::REGREEN;
-use crate::{Fault, RunId, StepNo};
+use crate::{StepNo, Store, StoreError};
 
-/// What is said when a run begins.
+/// A run that is about to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// Whose tasks are run, in the caller's own way of naming specs.
+    /// The spec whose tasks are run, as the caller names it.
     pub spec: String,
+    /// When it starts.
     pub started_ms: i64,
 }
 
-/// A run as the store knows it.
+/// A stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
+    /// Its id.
     pub id: RunId,
+    /// The spec whose tasks are run.
     pub spec: String,
     /// The version of regreen that began it.
     pub regreen: String,
+    /// When it started.
     pub started_ms: i64,
+    /// Its last step.
     pub last_step: StepNo,
     /// `None` while it can still be resumed.
     pub end: Option<RunEnd>,
@@ -30,9 +40,11 @@ pub struct Run {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
+    /// When it ended.
     pub ended_ms: i64,
     /// In the engine's words.
     pub outcome: String,
+    /// The exit code of regreen, if it ended by itself.
     pub exit_code: Option<i32>,
 }
 
@@ -48,7 +60,7 @@ impl Run {
         }
     }
 
-    /// What the sum covers; the rest changes.
+    /// The columns that the checksum covers; the others change.
     pub(crate) const SUMMED: usize = 4;
     pub(crate) const COLUMNS: &str = "id, spec, regreen, started_ms, sum";
 
@@ -61,8 +73,8 @@ impl Run {
         ]
     }
 
-    /// From `COLUMNS, last_step`.
-    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    /// Reads a run from `COLUMNS, last_step`.
+    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         check_sum(row, "runs", Self::SUMMED)?;
         Ok(Self {
             id: RunId::named(row.get::<_, String>(0)?),
@@ -87,7 +99,7 @@ impl RunEnd {
         ]
     }
 
-    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         check_sum(row, "run_ends", 4)?;
         Ok(Self {
             ended_ms: row.get(1)?,
@@ -95,4 +107,253 @@ impl RunEnd {
             exit_code: row.get(3)?,
         })
     }
+}
+
+/// The id of a run: when it started, to the second in UTC (`20261116-024930`), followed by a
+/// number if several started in that second (`20261116-024930-02`). It sorts by time, can
+/// name a folder, and is unique even if an earlier file was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+impl RunId {
+    /// Wraps a name as it was typed or stored, without checking that there is such a run.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// Returns the id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the `n`th id for this second, counted from 1.
+    pub(crate) fn nth_of_second(second: &str, n: u32) -> Self {
+        match n {
+            ..=1 => Self(second.to_owned()),
+            _ => Self(format!("{second}-{n:02}")),
+        }
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Why something about a run could not be read or stored.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// There is no such run.
+    #[error("the journal knows no run {0}")]
+    NoSuchRun(RunId),
+    /// The run has ended, in another way than is asked for.
+    #[error("run {0} has ended already")]
+    Ended(RunId),
+    /// The file cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for RunError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl Store {
+    /// Begins a run and returns its id.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn begin_run(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
+        let tx = self.write()?;
+        let id = unused_id(&tx, new.started_ms)?;
+        insert_run(&tx, &Run::new(id.clone(), new))?;
+        tx.commit()?;
+        Ok(id)
+    }
+
+    /// Returns the newest run of this spec, if it has not ended. Older ones that never ended
+    /// were abandoned when a newer one began.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn unfinished_run(&self, spec: &str) -> Result<Option<RunId>, StoreError> {
+        let _reading = self.read_transaction()?;
+        let newest = newest_run_where(&self.conn, |run| run.spec == spec)?;
+        Ok(newest.filter(|run| run.end.is_none()).map(|run| run.id))
+    }
+
+    /// Ends a run. Ending it twice in the same way changes nothing.
+    ///
+    /// # Errors
+    /// If there is no such run, or it ended in another way.
+    pub fn end_run(&mut self, id: &RunId, end: &RunEnd) -> Result<(), RunError> {
+        let tx = self.write()?;
+        let run = run_number(&tx, id)?;
+        match read_ends(&tx)?.remove(&run) {
+            Some(stored) if stored == *end => return Ok(()),
+            Some(_) => return Err(RunError::Ended(id.clone())),
+            None => insert_end(&tx, run, end)?,
+        }
+        tx.commit()?;
+        Ok(())
+    }
+
+    /// Returns the newest runs, newest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+        let _reading = self.read_transaction()?;
+        let mut runs = Vec::new();
+        newest_run_where(&self.conn, |run| {
+            if runs.len() < limit {
+                runs.push(run.clone());
+            }
+            runs.len() >= limit
+        })?;
+        Ok(runs)
+    }
+
+    /// Returns a run.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn run(&self, id: &RunId) -> Result<Run, RunError> {
+        let _reading = self.read_transaction()?;
+        newest_run_where(&self.conn, |run| run.id == *id)?
+            .ok_or_else(|| RunError::NoSuchRun(id.clone()))
+    }
+}
+
+/// Reads whole rows instead of searching an index, so that a row with a damaged id or spec is
+/// noticed rather than skipped, and so is a missing one.
+fn newest_run_where(
+    conn: &Connection,
+    mut wanted: impl FnMut(&Run) -> bool,
+) -> Result<Option<Run>, StoreError> {
+    let mut number = RowCounts::read(conn)?.runs;
+    let mut ends = read_ends(conn)?;
+    let sql = format!(
+        "SELECT {}, last_step, run FROM runs ORDER BY run DESC",
+        Run::COLUMNS
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut run = Run::from_row(row)?;
+        if row.get::<_, i64>(6)? != number {
+            break;
+        }
+        run.end = ends.remove(&number);
+        if wanted(&run) {
+            return Ok(Some(run));
+        }
+        number -= 1;
+    }
+    if number == 0 {
+        Ok(None)
+    } else {
+        Err(StoreError::damaged(format!(
+            "the run with number {number} is missing"
+        )))
+    }
+}
+
+pub(crate) fn insert_run(conn: &Connection, run: &Run) -> Result<i64, StoreError> {
+    let mut counts = RowCounts::read(conn)?;
+    counts.runs += 1;
+    let sql = format!(
+        "INSERT INTO runs ({}, run) VALUES (?, ?, ?, ?, ?, ?)",
+        Run::COLUMNS
+    );
+    let mut columns = with_sum(run.columns());
+    columns.push(counts.runs.into());
+    conn.execute(&sql, params_from_iter(columns))?;
+    counts.write(conn)?;
+    Ok(counts.runs)
+}
+
+pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<(), StoreError> {
+    let sql = format!(
+        "INSERT INTO run_ends ({}) VALUES (?, ?, ?, ?, ?)",
+        RunEnd::COLUMNS
+    );
+    conn.execute(&sql, params_from_iter(with_sum(end.columns(run))))?;
+    let mut counts = RowCounts::read(conn)?;
+    counts.ends += 1;
+    counts.write(conn)
+}
+
+/// Returns all ends by the number of their run. Reading all is the only way to notice a
+/// missing one.
+fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, StoreError> {
+    let sql = format!("SELECT {} FROM run_ends", RunEnd::COLUMNS);
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    let mut ends = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        ends.insert(row.get(0)?, RunEnd::from_row(row)?);
+    }
+    let (expected, found) = (RowCounts::read(conn)?.ends, ends.len());
+    if usize::try_from(expected) == Ok(found) {
+        Ok(ends)
+    } else {
+        Err(StoreError::damaged(format!(
+            "{expected} runs have ended, but {found} ends are listed"
+        )))
+    }
+}
+
+/// Returns the number that stands for the run inside the file.
+pub(crate) fn run_number(conn: &Connection, id: &RunId) -> Result<i64, RunError> {
+    let sql = format!("SELECT {}, run FROM runs WHERE id = ?1", Run::COLUMNS);
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([id.as_str()])?;
+    let Some(row) = rows.next()? else {
+        return Err(not_found(conn, id));
+    };
+    // The index may lead to another run's row.
+    check_sum(row, "runs", Run::SUMMED)?;
+    if row.get_ref(0)?.as_str().ok() != Some(id.as_str()) {
+        return Err(StoreError::damaged(format!("run {id} is another one")).into());
+    }
+    Ok(row.get(5)?)
+}
+
+fn not_found(conn: &Connection, id: &RunId) -> RunError {
+    match newest_run_where(conn, |run| run.id == *id) {
+        Ok(None) => RunError::NoSuchRun(id.clone()),
+        Ok(Some(_)) => {
+            StoreError::damaged(format!("run {id} is listed, but cannot be found")).into()
+        }
+        Err(error) => error.into(),
+    }
+}
+
+fn unused_id(conn: &Connection, started_ms: i64) -> Result<RunId, StoreError> {
+    let second: String = conn.query_row(
+        "SELECT strftime('%Y%m%d-%H%M%S', ?1 / 1000, 'unixepoch')",
+        [started_ms],
+        |row| row.get(0),
+    )?;
+    let mut n = 1;
+    loop {
+        let id = RunId::nth_of_second(&second, n);
+        if !is_taken(conn, &id)? {
+            return Ok(id);
+        }
+        n += 1;
+    }
+}
+
+pub(crate) fn is_taken(conn: &Connection, id: &RunId) -> Result<bool, StoreError> {
+    Ok(conn
+        .prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?
+        .exists([id.as_str()])?)
 }

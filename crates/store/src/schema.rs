@@ -3,7 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use rusqlite_migration::{HookError, M, Migrations};
 
-use crate::{Fault, OpenError, tally};
+use crate::row::insert_row_counts;
+use crate::{OpenError, StoreError};
 
 /// In the order they are applied; the nth leads to version n. Once released a file never
 /// changes, and what it made is only ever added to.
@@ -18,7 +19,7 @@ const MIGRATIONS: [Migration; 4] = [
     },
     Migration {
         sql: include_str!("../sql/0003_tally_and_choices.sql"),
-        then: tally::begin,
+        then: insert_row_counts,
     },
     Migration {
         sql: include_str!("../sql/0004_delegations.sql"),
@@ -28,21 +29,21 @@ const MIGRATIONS: [Migration; 4] = [
 
 struct Migration {
     sql: &'static str,
-    /// What SQL alone cannot do: sums are ours.
+    /// What SQL alone cannot do, such as our checksums.
     then: fn(&Connection) -> Result<(), rusqlite::Error>,
 }
 
 /// "rgrn": tells our file from any other program's.
 const APPLICATION_ID: i64 = 0x7267_726e;
 
-/// What this build of regreen calls itself in the files it writes.
+/// The version of regreen that is written into files.
 pub(crate) const REGREEN: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) fn newest_version() -> u32 {
     u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
 }
 
-/// Makes the file what this version expects, or says why it cannot.
+/// Migrates the file to what this version expects.
 pub(crate) fn bring_up_to_date(conn: &mut Connection, now_ms: i64) -> Result<(), OpenError> {
     if !is_up_to_date(conn)? {
         migrate(conn, now_ms)?;
@@ -50,51 +51,56 @@ pub(crate) fn bring_up_to_date(conn: &mut Connection, now_ms: i64) -> Result<(),
     Ok(())
 }
 
-/// Whether the file is what this version expects; one of a later version cannot be used.
+/// Returns whether the file is what this version expects; a newer one is an error.
 pub(crate) fn is_up_to_date(conn: &Connection) -> Result<bool, OpenError> {
     let found = recognised_version(conn)?;
     if found > newest_version() {
         return Err(OpenError::Newer {
             found,
             known: newest_version(),
-            regreen: writer_of(conn, found)?,
+            regreen: version_writer(conn, found)?,
         });
     }
     Ok(found == newest_version())
 }
 
-/// 0 for a file that nothing was written to yet.
+/// Returns the version of the file, 0 if nothing was written to it yet.
 ///
-/// All is read at one moment: another process may be making the file meanwhile.
-fn recognised_version(conn: &Connection) -> Result<u32, Fault> {
-    let moment = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
-    let version: u32 = header_field(&moment, "user_version")?;
-    let application: i64 = header_field(&moment, "application_id")?;
-    let tables: u32 = moment.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+/// Everything is read in one transaction, because another process may be creating the file.
+fn recognised_version(conn: &Connection) -> Result<u32, StoreError> {
+    let reading = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
+    let version: u32 = header_field(&reading, "user_version")?;
+    let application: i64 = header_field(&reading, "application_id")?;
+    let tables: u32 = reading.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
     match (application, version, tables) {
         (0, 0, 0) => Ok(0),
-        (APPLICATION_ID, 1.., 1..) => agreed_version(&moment, version),
-        _ => Err(Fault::damaged("it was not made by regreen")),
+        (APPLICATION_ID, 1.., 1..) => confirmed_version(&reading, version),
+        _ => Err(StoreError::damaged("it was not made by regreen")),
     }
 }
 
-/// The header and the history must tell the same: a changed header would otherwise look like
-/// another version of regreen.
-fn agreed_version(conn: &Connection, version: u32) -> Result<u32, Fault> {
+/// Checks that header and history agree: a changed header would otherwise look like another
+/// version of regreen.
+fn confirmed_version(conn: &Connection, version: u32) -> Result<u32, StoreError> {
     let recorded: Option<u32> =
         conn.query_row("SELECT max(version) FROM schema_history", [], |r| r.get(0))?;
     if recorded == Some(version) {
         Ok(version)
     } else {
-        Err(Fault::damaged("header and history name different versions"))
+        Err(StoreError::damaged(
+            "header and history name different versions",
+        ))
     }
 }
 
-fn header_field<T: rusqlite::types::FromSql>(conn: &Connection, name: &str) -> Result<T, Fault> {
+fn header_field<T: rusqlite::types::FromSql>(
+    conn: &Connection,
+    name: &str,
+) -> Result<T, StoreError> {
     Ok(conn.pragma_query_value(None, name, |row| row.get(0))?)
 }
 
-fn writer_of(conn: &Connection, version: u32) -> Result<String, Fault> {
+fn version_writer(conn: &Connection, version: u32) -> Result<String, StoreError> {
     let found = conn
         .query_row(
             "SELECT regreen FROM schema_history WHERE version = ?1",
@@ -105,12 +111,12 @@ fn writer_of(conn: &Connection, version: u32) -> Result<String, Fault> {
     Ok(found.unwrap_or_default())
 }
 
-fn migrate(conn: &mut Connection, now_ms: i64) -> Result<(), Fault> {
+fn migrate(conn: &mut Connection, now_ms: i64) -> Result<(), StoreError> {
     match migrations(now_ms).to_latest(conn) {
         Ok(()) => Ok(()),
-        // Another process may have done it between our look and our turn.
+        // Another process may have migrated it since we looked.
         Err(_) if recognised_version(conn)? == newest_version() => Ok(()),
-        Err(error) => Err(migration_fault(error)),
+        Err(error) => Err(migration_error(error)),
     }
 }
 
@@ -136,10 +142,10 @@ fn record(conn: &Connection, version: u32, now_ms: i64) -> Result<(), rusqlite::
     Ok(())
 }
 
-fn migration_fault(error: rusqlite_migration::Error) -> Fault {
+fn migration_error(error: rusqlite_migration::Error) -> StoreError {
     match error {
         rusqlite_migration::Error::RusqliteError { err, .. } => err.into(),
-        other => Fault::damaged(other.to_string()),
+        other => StoreError::damaged(other.to_string()),
     }
 }
 

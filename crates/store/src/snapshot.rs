@@ -1,46 +1,56 @@
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::column::{json, whole};
 use crate::journal::last_step;
-use crate::row_sum::{check_sum, with_sum};
-use crate::runs::run_number;
-use crate::{Fault, Payload, RunError, RunId, StepNo, Store};
+use crate::row::{check_sum, json, whole, with_sum};
+use crate::run::run_number;
+use crate::{RunError, RunId, StepNo, Store, StoreError, VersionedJson};
 
 const COLUMNS: &str = "run, step, version, state, sum";
 const SUMMED: usize = 4;
 
-/// The newest, and one to fall back on.
+/// The newest, and one as a fallback.
 const KEPT: u32 = 2;
 
-/// The state after a step, so that resuming need not begin at the first. A convenience: the
-/// events alone are the truth.
+/// The state after a step, so that resuming need not replay from the first. It is only a
+/// cache: the events are the truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
+    /// The step it was taken after.
     pub step: StepNo,
-    pub state: Payload,
+    /// The state itself.
+    pub state: VersionedJson,
 }
 
 /// Why a snapshot was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
+    /// There is no such run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The run has no such step.
     #[error("run {run} has no step {step} to keep the state of")]
-    NoSuchStep { run: RunId, step: StepNo },
+    NoSuchStep {
+        /// The run.
+        run: RunId,
+        /// The step that it lacks.
+        step: StepNo,
+    },
+    /// The state cannot be serialized.
     #[error("the state has no form in JSON: {0}")]
     NotJson(#[from] serde_json::Error),
+    /// The file cannot be used.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl From<rusqlite::Error> for SnapshotError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Fault(error.into())
+        Self::Store(error.into())
     }
 }
 
 impl Store {
-    /// Keeps this snapshot and the one before it.
+    /// Stores a snapshot, and keeps the one before it as well.
     ///
     /// # Errors
     /// If the run has no such step, or the file cannot be written.
@@ -57,19 +67,20 @@ impl Store {
         Ok(())
     }
 
-    /// The newest snapshot that can still be read; `None` means: begin with the first event.
+    /// Returns the newest snapshot that can still be read; `None` means that all events have
+    /// to be replayed.
     ///
     /// # Errors
     /// If there is no such run, or the file is damaged in a way that leaves no way around.
     pub fn latest_snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunError> {
-        let _moment = self.moment()?;
+        let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
         let last = last_step(&self.conn, number)?;
         let sql = format!("SELECT {COLUMNS} FROM snapshots WHERE run = ?1 ORDER BY step DESC");
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query([number])?;
         while let Some(row) = rows.next()? {
-            // One that does not match its sum is passed over, the events know all it knew.
+            // One that does not match its checksum is skipped: the events have all of it.
             match from_row(row, number) {
                 Ok(snapshot) if snapshot.step <= last => return Ok(Some(snapshot)),
                 _ => {}
@@ -92,17 +103,19 @@ fn insert(conn: &Connection, run: i64, snapshot: &Snapshot) -> Result<(), Snapsh
     Ok(())
 }
 
-fn prune(conn: &Connection, run: i64) -> Result<(), Fault> {
+fn prune(conn: &Connection, run: i64) -> Result<(), StoreError> {
     let sql = "DELETE FROM snapshots WHERE run = ?1 AND step NOT IN
                (SELECT step FROM snapshots WHERE run = ?1 ORDER BY step DESC LIMIT ?2)";
     conn.prepare_cached(sql)?.execute((run, KEPT))?;
     Ok(())
 }
 
-fn from_row(row: &Row<'_>, run: i64) -> Result<Snapshot, Fault> {
+fn from_row(row: &Row<'_>, run: i64) -> Result<Snapshot, StoreError> {
     check_sum(row, "snapshots", SUMMED)?;
     if row.get::<_, i64>(0)? != run {
-        return Err(Fault::damaged("a snapshot is listed under another run"));
+        return Err(StoreError::damaged(
+            "a snapshot is listed under another run",
+        ));
     }
     Ok(Snapshot {
         step: StepNo(row.get(1)?),

@@ -1,10 +1,20 @@
+//! The steps of a run, and reading them in order without holding them all.
+
+use std::collections::VecDeque;
 use std::fmt;
 
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
-use crate::Payload;
+use crate::journal::last_step;
+use crate::row::{check_sum, json, whole, with_sum};
+use crate::run::run_number;
+use crate::{AppendError, RunError, RunId, Store, StoreError};
 
-/// Which step of a run, counted from 1. 0 stands for "before the first".
+/// The number of a step in its run, counted from 1; 0 stands for "before the first".
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -12,8 +22,10 @@ use crate::Payload;
 pub struct StepNo(pub u64);
 
 impl StepNo {
+    /// Before the first step.
     pub const NONE: Self = Self(0);
 
+    /// Returns the number of the step after this one.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 + 1)
@@ -26,7 +38,7 @@ impl fmt::Display for StepNo {
     }
 }
 
-/// The name of a command within its run.
+/// The number of a command within its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CommandSeq(pub u64);
@@ -37,31 +49,42 @@ impl fmt::Display for CommandSeq {
     }
 }
 
-/// A command as a step issued it: owed until a later step answers it.
+/// A command as a step issued it: pending until a later step answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuedCommand {
+    /// Its number.
     pub seq: CommandSeq,
-    pub command: Payload,
+    /// The command itself.
+    pub command: VersionedJson,
 }
 
-/// One turn of the engine: what it was told and when, and all that it said to that.
+/// One step of the engine: its input and when it came, and the events and commands that
+/// followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
+    /// Its number.
     pub number: StepNo,
+    /// When it was taken.
     pub now_ms: i64,
-    /// The command that the input is the answer to.
+    /// The command that the input answers.
     pub answers: Option<CommandSeq>,
-    pub input: Payload,
-    pub events: Vec<Payload>,
+    /// The input.
+    pub input: VersionedJson,
+    /// What happened.
+    pub events: Vec<VersionedJson>,
+    /// The commands it issued.
     pub commands: Vec<IssuedCommand>,
 }
 
-/// An event with where and when it happened.
+/// An event with its step and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
+    /// The step it happened in.
     pub step: StepNo,
+    /// When it happened.
     pub now_ms: i64,
-    pub event: Payload,
+    /// The event itself.
+    pub event: VersionedJson,
 }
 
 impl Step {
@@ -73,4 +96,199 @@ impl Step {
             event,
         })
     }
+}
+
+/// An input, an event, a command or a state as the store keeps it: JSON whose meaning only
+/// its owner knows, with the name and the version of its format.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VersionedJson {
+    /// The name of the format.
+    pub kind: String,
+    /// The version of the format.
+    pub version: u32,
+    body: Box<RawValue>,
+}
+
+impl VersionedJson {
+    /// Serializes `body`.
+    ///
+    /// # Errors
+    /// If `body` has no form in JSON (a map whose keys are not text).
+    pub fn new(
+        kind: impl Into<String>,
+        version: u32,
+        body: &impl Serialize,
+    ) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            kind: kind.into(),
+            version,
+            body: to_raw_value(body)?,
+        })
+    }
+
+    /// Returns the JSON text, exactly as it was given.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        self.body.get()
+    }
+
+    /// Deserializes the body.
+    ///
+    /// # Errors
+    /// If the JSON is not a `T`.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.body())
+    }
+}
+
+impl PartialEq for VersionedJson {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.kind, self.version, self.body()) == (&other.kind, other.version, other.body())
+    }
+}
+
+impl Eq for VersionedJson {}
+
+const COLUMNS: &str = "run, step, now_ms, answers, input, events, commands, sum";
+const SUMMED: usize = 7;
+
+/// How many steps are fetched, and held, at a time.
+const PAGE: u64 = 32;
+
+impl Store {
+    /// Returns the steps after `after`, up to the last one there is now.
+    ///
+    /// # Errors
+    /// If there is no such run, or the file is damaged.
+    pub fn steps(&self, run: &RunId, after: StepNo) -> Result<Steps<'_>, RunError> {
+        let _reading = self.read_transaction()?;
+        let run = run_number(&self.conn, run)?;
+        Ok(Steps {
+            conn: &self.conn,
+            run,
+            at: after,
+            last: last_step(&self.conn, run)?,
+            page: VecDeque::new(),
+        })
+    }
+
+    /// Returns the events of the steps after `after`, in order.
+    ///
+    /// # Errors
+    /// If there is no such run, or the file is damaged.
+    pub fn events(
+        &self,
+        run: &RunId,
+        after: StepNo,
+    ) -> Result<impl Iterator<Item = Result<StoredEvent, StoreError>>, RunError> {
+        let steps = self.steps(run, after)?;
+        Ok(steps.flat_map(|step| {
+            let (events, error) = match step {
+                Ok(step) => (Some(step.into_events()), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            events.into_iter().flatten().map(Ok).chain(error)
+        }))
+    }
+}
+
+/// Steps in order, fetched a few at a time. Ends after the first error.
+#[derive(Debug)]
+pub struct Steps<'s> {
+    conn: &'s Connection,
+    run: i64,
+    at: StepNo,
+    last: StepNo,
+    page: VecDeque<Step>,
+}
+
+impl Steps<'_> {
+    fn next_step(&mut self) -> Result<Step, StoreError> {
+        if self.page.is_empty() {
+            self.page = read_steps(self.conn, self.run, self.at, PAGE)?;
+        }
+        let wanted = self.at.next();
+        match self.page.pop_front() {
+            Some(step) if step.number == wanted => Ok(step),
+            _ => Err(StoreError::damaged(format!("step {wanted} is missing"))),
+        }
+    }
+}
+
+impl Iterator for Steps<'_> {
+    type Item = Result<Step, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.last {
+            return None;
+        }
+        let step = self.next_step();
+        self.at = if step.is_ok() {
+            self.at.next()
+        } else {
+            self.last
+        };
+        Some(step)
+    }
+}
+
+pub(crate) fn insert_step(conn: &Connection, run: i64, step: &Step) -> Result<(), AppendError> {
+    let sql = format!("INSERT INTO steps ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    conn.prepare_cached(&sql)?
+        .execute(params_from_iter(with_sum(columns(run, step)?)))?;
+    Ok(())
+}
+
+fn columns(run: i64, step: &Step) -> Result<Vec<Value>, AppendError> {
+    Ok(vec![
+        run.into(),
+        whole(step.number.0),
+        step.now_ms.into(),
+        step.answers.map_or(Value::Null, |seq| whole(seq.0)),
+        serde_json::to_string(&step.input)?.into(),
+        serde_json::to_string(&step.events)?.into(),
+        serde_json::to_string(&step.commands)?.into(),
+    ])
+}
+
+pub(crate) fn read_step(
+    conn: &Connection,
+    run: i64,
+    step: StepNo,
+) -> Result<Option<Step>, StoreError> {
+    let before = StepNo(step.0.saturating_sub(1));
+    let found = read_steps(conn, run, before, 1)?.pop_front();
+    Ok(found.filter(|found| found.number == step))
+}
+
+fn read_steps(
+    conn: &Connection,
+    run: i64,
+    after: StepNo,
+    count: u64,
+) -> Result<VecDeque<Step>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM steps WHERE run = ?1 AND step > ?2 ORDER BY step LIMIT ?3");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query((run, after.0, count))?;
+    let mut steps = VecDeque::new();
+    while let Some(row) = rows.next()? {
+        steps.push_back(from_row(row, run)?);
+    }
+    Ok(steps)
+}
+
+fn from_row(row: &Row<'_>, run: i64) -> Result<Step, StoreError> {
+    check_sum(row, "steps", SUMMED)?;
+    if row.get::<_, i64>(0)? != run {
+        return Err(StoreError::damaged("a step is listed under another run"));
+    }
+    Ok(Step {
+        number: StepNo(row.get(1)?),
+        now_ms: row.get(2)?,
+        answers: row.get::<_, Option<u64>>(3)?.map(CommandSeq),
+        input: json(row, 4)?,
+        events: json(row, 5)?,
+        commands: json(row, 6)?,
+    })
 }

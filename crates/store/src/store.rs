@@ -1,6 +1,15 @@
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+//! The open file, to write or only to read.
 
-use crate::Fault;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{io, thread};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::{StoreError, schema};
 
 /// The open file. One process writes at a time; others may read meanwhile.
 #[derive(Debug)]
@@ -10,25 +19,26 @@ pub struct Store {
 }
 
 impl Store {
-    /// Whether the file had been left open when we opened it: its last user died, or is still
-    /// at work. Whoever holds the lock of the working tree knows which, and may want `check`.
+    /// Returns whether the file had been left open when we opened it: its last user died, or
+    /// is still running. The holder of the working tree's lock knows which, and may want to
+    /// [`check`](Self::check).
     #[must_use]
     pub fn was_left_open(&self) -> bool {
         self.left_open
     }
 
-    /// Closes the file, folding the write-ahead log into it. Dropping the store does the same
-    /// but cannot say what went wrong.
+    /// Closes the file, merging the write-ahead log into it. Dropping the store does the same
+    /// but cannot report errors.
     ///
     /// # Errors
-    /// If that fails; nothing that was stored is lost by it.
-    pub fn close(self) -> Result<(), Fault> {
+    /// If that fails; nothing that was stored is lost.
+    pub fn close(self) -> Result<(), StoreError> {
         self.conn.close().map_err(|(_, error)| error.into())
     }
 
-    /// What is read until this is dropped is read at one moment, however many questions it
-    /// takes and whoever writes meanwhile. `None` within such a moment.
-    pub(crate) fn moment(&self) -> Result<Option<Transaction<'_>>, Fault> {
+    /// Begins a transaction, so that several reads see the same state while another process
+    /// writes. `None` within a transaction.
+    pub(crate) fn read_transaction(&self) -> Result<Option<Transaction<'_>>, StoreError> {
         if !self.conn.is_autocommit() {
             return Ok(None);
         }
@@ -36,7 +46,227 @@ impl Store {
         Ok(Some(Transaction::new_unchecked(&self.conn, reading)?))
     }
 
-    pub(crate) fn write(&mut self) -> Result<Transaction<'_>, Fault> {
+    pub(crate) fn write(&mut self) -> Result<Transaction<'_>, StoreError> {
         Ok(self.conn.transaction()?)
+    }
+}
+
+/// Transactions take about a millisecond; a process that holds the file longer will not let go
+/// soon.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
+const BUSY_RETRIES: u32 = 50;
+
+/// Whether a transaction ends with a sync of the disk.
+pub(crate) const SYNCHRONOUS: &str = "synchronous";
+pub(crate) const FULL: &str = "FULL";
+
+/// Why the file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder does not exist.
+    #[error("there is no folder for {}", path.display())]
+    NoFolder {
+        /// The file that was to be opened.
+        path: PathBuf,
+    },
+    /// Permissions forbid to read.
+    #[error("the journal cannot be read")]
+    NotReadable(#[source] io::Error),
+    /// A newer regreen wrote it.
+    #[error(
+        "the journal has version {found}, written by regreen {regreen}; this regreen knows \
+         version {known} and older"
+    )]
+    Newer {
+        /// The version of the file.
+        found: u32,
+        /// The newest version that this regreen knows.
+        known: u32,
+        /// The regreen that wrote it.
+        regreen: String,
+    },
+    /// The file cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl OpenError {
+    /// Tells the user what to do about it.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::NoFolder { .. } => "make the folder first",
+            Self::NotReadable(_) => "give your user read permission on the folder and its files",
+            Self::Newer { .. } => "use that version of regreen, or a newer one",
+            Self::Store(error) => error.advice(),
+        }
+    }
+}
+
+impl Store {
+    /// Opens the file, creating or migrating it where needed.
+    ///
+    /// # Errors
+    /// If it cannot be read and written, or is not a journal that this version knows.
+    pub fn open(path: &Path, now_ms: i64) -> Result<Self, OpenError> {
+        let left_open = leftover_log(path);
+        let mut conn = connect(path)?;
+        prepare(&mut conn)?;
+        schema::bring_up_to_date(&mut conn, now_ms)?;
+        Ok(Self { conn, left_open })
+    }
+}
+
+/// SQLite removes its write-ahead log when the last user closes the file.
+fn leftover_log(path: &Path) -> bool {
+    let log = beside(path, "-wal");
+    log.metadata().is_ok_and(|found| found.len() > 0)
+}
+
+/// `regreen.db-wal` for `regreen.db`.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn connect(path: &Path) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Connection::open_with_flags(path, flags) {
+        // SQLite silently opens a file that it may not write as read-only.
+        Ok(conn) if conn.is_readonly(MAIN_DB).map_err(StoreError::from)? => {
+            Err(StoreError::NotWritable.into())
+        }
+        Ok(conn) => Ok(conn),
+        Err(error) => Err(open_error(path, error)),
+    }
+}
+
+fn open_error(path: &Path, error: rusqlite::Error) -> OpenError {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return OpenError::NoFolder {
+            path: path.to_owned(),
+        };
+    }
+    StoreError::from(error).into()
+}
+
+fn prepare(conn: &mut Connection) -> Result<(), StoreError> {
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    // Reading first and writing later in one transaction could not wait for its turn.
+    conn.set_transaction_behavior(TransactionBehavior::Immediate);
+    enable_write_ahead_log(conn)?;
+    // A step that was reported as stored is on the disk: WAL alone promises that only
+    // with FULL. Where fsync stops at the drive's cache (macOS), ask for more.
+    conn.pragma_update(None, SYNCHRONOUS, FULL)?;
+    conn.pragma_update(None, "fullfsync", true)?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    detect_damaged_pages(conn)
+}
+
+/// Makes SQLite notice a damaged page when it is read.
+pub(crate) fn detect_damaged_pages(conn: &Connection) -> Result<(), StoreError> {
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "trusted_schema", false)?;
+    Ok(())
+}
+
+/// Retries, because SQLite does not wait for other processes here the first time a file is
+/// opened.
+fn enable_write_ahead_log(conn: &Connection) -> Result<(), StoreError> {
+    let mut retries = 0;
+    loop {
+        let set = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match set.map_err(StoreError::from) {
+            Err(StoreError::Busy) if retries < BUSY_RETRIES => {
+                thread::sleep(BUSY_TIMEOUT / BUSY_RETRIES)
+            }
+            done => return done,
+        }
+        retries += 1;
+    }
+}
+
+impl Store {
+    /// Opens the file only to read; `None` if there is none. Nothing is created or changed, so
+    /// that it works where nothing may be written; a process that writes is not disturbed.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a journal that this version knows.
+    pub fn open_read_only(path: &Path, now_ms: i64) -> Result<Option<Self>, OpenError> {
+        match File::open(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(OpenError::NotReadable(error)),
+        }
+        let conn = connect_read_only(path)?;
+        conn.busy_timeout(BUSY_TIMEOUT).map_err(StoreError::from)?;
+        detect_damaged_pages(&conn)?;
+        let conn = migrated_copy_if_older(conn, now_ms)?;
+        Ok(Some(Self {
+            conn,
+            left_open: false,
+        }))
+    }
+}
+
+/// A file without a write-ahead log is closed and complete. SQLite would create a log even to
+/// read it, unless told that the file is immutable. If another process begins to write just
+/// now, its changes go into its log first, and we see the file as it was.
+fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
+    let is_closed = !beside(path, "-wal").exists();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Ok(Connection::open_with_flags(uri(path, is_closed), flags)?)
+}
+
+fn uri(path: &Path, is_closed: bool) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if is_closed {
+        uri.push_str("?immutable=1");
+    }
+    uri
+}
+
+/// Returns the file as this version reads it: an older one as a migrated copy in memory.
+fn migrated_copy_if_older(conn: Connection, now_ms: i64) -> Result<Connection, OpenError> {
+    if schema::is_up_to_date(&conn)? {
+        return Ok(conn);
+    }
+    let mut copy = Connection::open_in_memory().map_err(StoreError::from)?;
+    copy_into(&conn, &mut copy)?;
+    schema::bring_up_to_date(&mut copy, now_ms)?;
+    Ok(copy)
+}
+
+fn copy_into(conn: &Connection, copy: &mut Connection) -> Result<(), StoreError> {
+    match Backup::new(conn, copy)?.step(i32::MAX)? {
+        StepResult::Done => Ok(()),
+        _ => Err(StoreError::Busy),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_characters_in_a_path_are_escaped_in_the_uri() {
+        assert_eq!(
+            uri(Path::new("/a b/c?mode=rwc#%/ä.db"), true),
+            "file:/a%20b/c%3Fmode%3Drwc%23%25/%C3%A4.db?immutable=1"
+        );
     }
 }

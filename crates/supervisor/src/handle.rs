@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::EndReason;
 
-/// Speaks to a run from elsewhere: another thread, a signal handler's thread, or the
-/// observer itself. Cheap to clone.
+/// Controls a running program from elsewhere: another thread, a signal handler's thread, or
+/// the observer itself. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
 }
 
-/// The child's stdin was closed, or never was a pipe.
+/// The program's stdin was closed, or never was a pipe.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the program's stdin is closed")]
 pub struct StdinClosed;
@@ -20,10 +20,10 @@ pub struct StdinClosed;
 #[derive(Debug)]
 struct Shared {
     requests: Mutex<Requests>,
-    alarm: UnixStream,
+    waker: UnixStream,
 }
 
-/// What has been asked of a run and is not done yet.
+/// Requests that are not done yet.
 #[derive(Debug)]
 pub(crate) struct Requests {
     /// For the child's stdin.
@@ -33,15 +33,15 @@ pub(crate) struct Requests {
     pub(crate) end: Option<EndReason>,
 }
 
-/// The run's end of a handle: wakes it when there is something to do.
+/// The receiving end of a handle: becomes readable when there is something to do.
 #[derive(Debug)]
-pub(crate) struct Alarm(pub(crate) UnixStream);
+pub(crate) struct Waker(pub(crate) UnixStream);
 
 impl Handle {
-    pub(crate) fn new(outbox: Vec<u8>, closed: bool) -> io::Result<(Self, Alarm)> {
-        let (alarm, bell) = UnixStream::pair()?;
-        alarm.set_nonblocking(true)?;
-        bell.set_nonblocking(true)?;
+    pub(crate) fn new(outbox: Vec<u8>, closed: bool) -> io::Result<(Self, Waker)> {
+        let (waker, woken) = UnixStream::pair()?;
+        waker.set_nonblocking(true)?;
+        woken.set_nonblocking(true)?;
         let requests = Requests {
             outbox: outbox.into(),
             closed,
@@ -49,16 +49,16 @@ impl Handle {
         };
         let shared = Arc::new(Shared {
             requests: Mutex::new(requests),
-            alarm,
+            waker,
         });
-        Ok((Self { shared }, Alarm(bell)))
+        Ok((Self { shared }, Waker(woken)))
     }
 
     /// Writes a line to the child's stdin as soon as it takes it; never blocks.
     ///
     /// # Errors
     ///
-    /// If stdin is no open pipe.
+    /// If stdin is not an open pipe.
     pub fn write_line(&self, line: &str) -> Result<(), StdinClosed> {
         let mut requests = self.requests();
         if requests.closed {
@@ -67,20 +67,20 @@ impl Handle {
         requests.outbox.extend(line.as_bytes());
         requests.outbox.push_back(b'\n');
         drop(requests);
-        self.ring();
+        self.wake();
         Ok(())
     }
 
-    /// End of file for the child, after what was written.
+    /// Closes the program's stdin after what was written.
     pub fn close_stdin(&self) {
         self.requests().closed = true;
-        self.ring();
+        self.wake();
     }
 
     /// Ends the program and everything it started. The first reason counts.
     pub fn end(&self, reason: EndReason) {
         self.requests().end.get_or_insert(reason);
-        self.ring();
+        self.wake();
     }
 
     pub(crate) fn requests(&self) -> MutexGuard<'_, Requests> {
@@ -88,14 +88,14 @@ impl Handle {
         lock.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ring(&self) {
-        // Full means that it is ringing already.
-        let _ = (&self.shared.alarm).write(&[1]);
+    fn wake(&self) {
+        // A full socket wakes it already.
+        let _ = (&self.shared.waker).write(&[1]);
     }
 }
 
-impl Alarm {
-    pub(crate) fn silence(&mut self) {
+impl Waker {
+    pub(crate) fn clear(&mut self) {
         let mut bytes = [0; 64];
         while let Ok(1..) = self.0.read(&mut bytes) {}
     }

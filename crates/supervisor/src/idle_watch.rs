@@ -2,19 +2,19 @@ use std::time::{Duration, Instant};
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(20);
 const LONGEST_PERIOD: Duration = Duration::from_secs(5);
-/// Less processor time than this part of the time passed is no work: programs that only wait
-/// still wake up for their timers.
+/// Using less than this fraction of a processor does not count as work: programs that only
+/// wait still wake up for their timers.
 const WORK: u32 = 50;
 /// The kernel counts processor time in hundredths of a second.
 const SMALLEST_WORK: Duration = Duration::from_millis(10);
 
-/// Decides whether a silent child is idle. Silence alone is never enough: it must not use
+/// Decides whether a silent program is idle. Silence alone is never enough: it must not use
 /// the processor either.
 #[derive(Debug)]
 pub(crate) struct IdleWatch {
     limit: Duration,
     active_at: Instant,
-    looked_at: Instant,
+    checked_at: Instant,
     /// `None` where the system does not tell.
     cpu: Option<Duration>,
 }
@@ -24,29 +24,29 @@ impl IdleWatch {
         Self {
             limit,
             active_at: now,
-            looked_at: now,
+            checked_at: now,
             cpu,
         }
     }
 
-    /// There was output.
+    /// Records output.
     pub(crate) fn active(&mut self, now: Instant) {
         self.active_at = now;
     }
 
-    /// When to look at the processor time again.
-    pub(crate) fn next_look(&self) -> Instant {
+    /// Returns when to check the processor time again.
+    pub(crate) fn next_check(&self) -> Instant {
         let period = (self.limit / 4).clamp(SHORTEST_PERIOD, LONGEST_PERIOD);
-        self.looked_at + period
+        self.checked_at + period
     }
 
-    /// Whether the limit is reached, given the processor time the child and everything it
-    /// started have used up to now.
+    /// Returns whether the limit is reached, given the processor time that the program and
+    /// everything it started have used so far.
     pub(crate) fn look(&mut self, now: Instant, cpu: Option<Duration>) -> bool {
         if self.has_worked(now, cpu) {
             self.active_at = now;
         }
-        self.looked_at = now;
+        self.checked_at = now;
         self.cpu = cpu;
         now.duration_since(self.active_at) >= self.limit
     }
@@ -55,8 +55,8 @@ impl IdleWatch {
         let (Some(before), Some(after)) = (self.cpu, cpu) else {
             return false;
         };
-        let passed = now.duration_since(self.looked_at);
-        // Less than before means that a process is gone, and that is activity too.
+        let passed = now.duration_since(self.checked_at);
+        // Less than before means that a process has ended, which is activity as well.
         after < before || after - before >= (passed / WORK).max(SMALLEST_WORK)
     }
 }
@@ -74,18 +74,18 @@ mod tests {
     }
 
     #[test]
-    fn silent_without_work_is_idle() {
+    fn a_silent_program_without_work_is_idle() {
         assert!(!look_every_second(Duration::ZERO, 3));
         assert!(look_every_second(Duration::ZERO, 4));
     }
 
     #[test]
-    fn silent_with_work_is_not_idle() {
+    fn a_silent_program_that_works_is_not_idle() {
         assert!(!look_every_second(SECOND / 10, 100));
     }
 
     #[test]
-    fn work_of_before_is_no_work() {
+    fn processor_time_used_earlier_is_not_work() {
         let start = Instant::now();
         let before = Some(100 * SECOND);
         let mut watch = IdleWatch::new(4 * SECOND, start, before);
@@ -94,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn waking_up_for_a_timer_is_no_work() {
+    fn waking_up_for_a_timer_is_not_work() {
         assert!(look_every_second(SECOND / 200, 4));
     }
 
     #[test]
-    fn output_without_work_is_not_idle() {
+    fn a_program_that_prints_is_not_idle() {
         let start = Instant::now();
         let mut watch = IdleWatch::new(4 * SECOND, start, Some(Duration::ZERO));
         watch.active(start + 3 * SECOND);

@@ -1,10 +1,12 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,49 +15,51 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process_group, setsid, wait,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
+    SIGTTOU, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+};
 
-use crate::child_signals::ChildSignals;
-use crate::farewell::{Deed, Farewell};
-use crate::order::Order;
-use crate::status::Status;
+use crate::order::{END, Order, Received, receive_order};
+use crate::process_end::Status;
 use crate::system::{self, Process};
-use crate::wire::{self, END, Received};
+use crate::termination::{Action, Termination};
 use crate::{Exit, StartStep};
 
 /// The first argument that makes regreen a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keep";
 
-/// Keeps programs and everything they start, one after the other. To be called first thing in
-/// `main` when the first argument is [`KEEPER_ARGUMENT`], before anything starts a thread.
+/// Runs programs and ends everything they start, one after the other. `main` has to call this
+/// first when the first argument is [`KEEPER_ARGUMENT`], before anything starts a thread.
 ///
 /// Its stdin is the socket to regreen. The programs' own stdin, stdout and stderr come with
-/// their orders and are given up once they run, so that no byte of output passes through here.
+/// their orders and are closed here once they run, so that no output passes through here.
 #[must_use]
 pub fn keeper_main() -> ExitCode {
     match keep() {
         Ok(()) => ExitCode::SUCCESS,
-        // Started by hand, or regreen died while it gave an order: there is no one to tell.
+        // Started by hand, or regreen died while it sent an order: nobody is listening.
         Err(_) => ExitCode::from(2),
     }
 }
 
 fn keep() -> io::Result<()> {
     let mut regreen = UnixStream::from(fcntl_dupfd_cloexec(stdin(), 3)?);
-    let mut next = wire::receive_order(&regreen)?;
+    let mut next = receive_order(&regreen)?;
     // Fails only if this is a session's leader already, which is as good.
     let _ = setsid();
     system::adopt_orphans()?;
     let mut children = ChildSignals::new()?;
-    give_up_stdio()?;
+    detach_stdio()?;
     while let Some(received) = next.take() {
         if keep_one(&mut regreen, &mut children, received)? {
-            next = wire::receive_order(&regreen)?;
+            next = receive_order(&regreen)?;
         }
     }
     Ok(())
 }
 
-/// Keeps one program to its end; whether another can follow: nothing of it is left, and
+/// Runs one program to its end. Returns whether another can follow: nothing of it is left, and
 /// regreen is still there.
 fn keep_one(
     regreen: &mut UnixStream,
@@ -78,7 +82,7 @@ fn keep_one(
         children,
         program,
         exit: None,
-        farewell: Farewell::new(grace),
+        termination: Termination::new(grace),
         signalled: HashSet::new(),
     }
     .run()
@@ -129,8 +133,8 @@ fn not_started(step: StartStep, error: &io::Error) -> Exit {
     }
 }
 
-/// Nothing here reads or writes any of them, and no program is to find the socket there.
-fn give_up_stdio() -> io::Result<()> {
+/// Nothing here reads or writes any of them, and no program may find the socket there.
+fn detach_stdio() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
@@ -144,36 +148,36 @@ struct Keeper<'k> {
     children: &'k mut ChildSignals,
     program: Pid,
     exit: Option<Exit>,
-    farewell: Farewell,
+    termination: Termination,
     signalled: HashSet<Process>,
 }
 
 impl Keeper<'_> {
-    /// Whether nothing is left and regreen is still there.
+    /// Returns whether nothing is left and regreen is still there.
     fn run(mut self) -> io::Result<bool> {
         loop {
             if !self.reap()? {
                 self.leave(0);
                 return Ok(self.regreen.is_some());
             }
-            let deed = self.farewell.next(Instant::now());
-            self.perform(deed);
-            if deed == Deed::GiveUp {
+            let action = self.termination.next(Instant::now());
+            self.perform(action);
+            if action == Action::GiveUp {
                 self.leave(self.descendants().len());
                 return Ok(false);
             }
-            self.wait_for_news(Farewell::pause_after(deed))?;
+            self.wait_for_news(Termination::pause_after(action))?;
         }
     }
 
-    /// Takes the exits of all children that have ended; whether any are left.
+    /// Waits for all children that have ended. Returns whether any are left.
     fn reap(&mut self) -> io::Result<bool> {
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid == self.program => self.program_ended(status),
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return Ok(true),
-                Err(Errno::CHILD) => return Ok(system::is_anyone_left(self.program)),
+                Err(Errno::CHILD) => return Ok(system::any_left(self.program)),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -186,22 +190,22 @@ impl Keeper<'_> {
             (None, None) => return,
         };
         self.exit = Some(exit);
-        self.farewell.program_ended(Instant::now());
+        self.termination.program_ended(Instant::now());
         self.tell(Status::Ended(exit));
     }
 
-    fn perform(&mut self, deed: Deed) {
-        match deed {
-            Deed::Ask => self.signal_all(Signal::TERM),
-            Deed::Kill => self.signal_all(Signal::KILL),
-            Deed::Wait(_) | Deed::GiveUp => {}
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Ask => self.signal_all(Signal::TERM),
+            Action::Kill => self.signal_all(Signal::KILL),
+            Action::Wait(_) | Action::GiveUp => {}
         }
     }
 
     fn signal_all(&mut self, signal: Signal) {
         let descendants = self.descendants();
         if descendants.is_empty() && self.exit.is_none() {
-            // There is no /proc to be seen: at least the program and its group.
+            // Without /proc, at least the program and its group.
             let _ = kill_process_group(self.program, signal);
         }
         for process in descendants {
@@ -216,7 +220,7 @@ impl Keeper<'_> {
     }
 
     fn wait_for_news(&mut self, pause: Option<Duration>) -> io::Result<()> {
-        let pause = match (pause, system::LOOK_AGAIN) {
+        let pause = match (pause, system::POLL_INTERVAL) {
             (Some(pause), Some(cap)) => Some(pause.min(cap)),
             (pause, cap) => pause.or(cap),
         };
@@ -231,10 +235,10 @@ impl Keeper<'_> {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let regreen_speaks =
+        let has_message =
             regreen.is_some() && fds.first().is_some_and(|fd| !fd.revents().is_empty());
         self.children.clear();
-        if regreen_speaks {
+        if has_message {
             self.listen();
         }
         Ok(())
@@ -245,16 +249,16 @@ impl Keeper<'_> {
             return;
         };
         let mut word = [0];
-        let deed = match regreen.read(&mut word) {
-            Ok(1..) if word == [END] => self.farewell.told_to_end(Instant::now()),
+        let action = match regreen.read(&mut word) {
+            Ok(1..) if word == [END] => self.termination.end_requested(Instant::now()),
             Ok(1..) => return,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return,
             Ok(0) | Err(_) => {
                 self.regreen = None;
-                self.farewell.abandoned(Instant::now())
+                self.termination.abandoned(Instant::now())
             }
         };
-        self.perform(deed);
+        self.perform(action);
     }
 
     fn leave(&mut self, unended: usize) {
@@ -273,5 +277,41 @@ impl Keeper<'_> {
             // If it is gone, the next poll says so.
             let _ = regreen.write_all(&status.encode());
         }
+    }
+}
+
+/// Signals that end or stop a process by default.
+const IGNORED_SIGNALS: [i32; 15] = [
+    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU,
+    SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+];
+
+/// Reports when a child has ended, and ignores other signals: a program that signals its
+/// parent must not end its keeper.
+///
+/// These are handlers, not a mask: exec resets handlers, but a child inherits a mask, and could
+/// send signals between its start and our blocking them.
+#[derive(Debug)]
+pub(crate) struct ChildSignals(UnixStream);
+
+impl ChildSignals {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (ours, handlers) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        signal_hook::low_level::pipe::register(SIGCHLD, handlers)?;
+        let ignored = Arc::new(AtomicBool::new(false));
+        for signal in IGNORED_SIGNALS {
+            signal_hook::flag::register(signal, Arc::clone(&ignored))?;
+        }
+        Ok(Self(ours))
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        let mut bytes = [0; 64];
+        while let Ok(1..) = self.0.read(&mut bytes) {}
     }
 }

@@ -1,14 +1,20 @@
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::ends::Ends;
-use crate::keeper_link::KeeperLink;
-use crate::order::Order;
-use crate::{Running, SpawnError, Spec};
+use rustix::process::Pid;
 
-/// Starts programs, each under a keeper of its own. A keeper that has nothing left to keep
-/// waits for the next program: starting one anew costs more than all it does. Cheap to clone.
+use crate::order::{END, Order, send_order};
+use crate::pipes::{ChildPipes, Pipes};
+use crate::{KEEPER_ARGUMENT, ProcessSpec, Running, SpawnError, system};
+
+/// Starts programs, each under a keeper of its own. An idle keeper waits for the next program,
+/// because starting one costs more than all it does. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Keepers {
     shared: Arc<Shared>,
@@ -21,7 +27,8 @@ struct Shared {
 }
 
 impl Keepers {
-    /// `program` is a binary that calls [`keeper_main`](crate::keeper_main): regreen's own.
+    /// Starts keepers from `program`, a binary that calls [`keeper_main`](crate::keeper_main):
+    /// regreen's own.
     #[must_use]
     pub fn new(program: PathBuf) -> Self {
         let idle = Mutex::new(Vec::new());
@@ -37,11 +44,11 @@ impl Keepers {
     ///
     /// # Errors
     ///
-    /// If there is no keeper to be had: no descriptors, no processes, no such binary.
-    pub fn spawn(&self, spec: Spec) -> Result<Running, SpawnError> {
+    /// If no keeper can be started: no descriptors, no processes, no such binary.
+    pub fn spawn(&self, spec: ProcessSpec) -> Result<Running, SpawnError> {
         let order = Order::of(&spec);
-        let (ours, childs) = Ends::make(spec.stdin, spec.masks.as_ref())?;
-        let link = self.engage(|link| link.give(&order, &childs))?;
+        let (ours, child) = Pipes::make(spec.stdin, spec.masks.as_ref())?;
+        let link = self.assign(|link| link.give(&order, &child))?;
         Ok(Running::new(
             self.clone(),
             link,
@@ -51,8 +58,8 @@ impl Keepers {
         ))
     }
 
-    /// A keeper that took the order: one that waits, unless it died waiting, or a new one.
-    fn engage(
+    /// Returns a keeper that took the order: an idle one, unless it died, or a new one.
+    fn assign(
         &self,
         give: impl Fn(&KeeperLink) -> io::Result<()>,
     ) -> Result<KeeperLink, SpawnError> {
@@ -69,13 +76,86 @@ impl Keepers {
         Ok(link)
     }
 
-    /// It has nothing left to keep.
-    pub(crate) fn take_back(&self, link: KeeperLink) {
+    /// Keeps an idle keeper for the next program.
+    pub(crate) fn return_idle(&self, link: KeeperLink) {
         self.idle().push(link);
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<KeeperLink>> {
         let lock = self.shared.idle.lock();
         lock.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A keeper, and the socket to it.
+#[derive(Debug)]
+pub(crate) struct KeeperLink {
+    keeper: Child,
+    socket: UnixStream,
+    ended: bool,
+}
+
+impl KeeperLink {
+    pub(crate) fn start(program: &Path) -> io::Result<Self> {
+        let (socket, keepers) = UnixStream::pair()?;
+        let keeper = Command::new(program)
+            .arg(KEEPER_ARGUMENT)
+            .stdin(OwnedFd::from(keepers))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Self {
+            keeper,
+            socket,
+            ended: false,
+        })
+    }
+
+    pub(crate) fn give(&self, order: &Order, child: &ChildPipes) -> io::Result<()> {
+        send_order(&self.socket, order, &child.descriptors())
+    }
+
+    /// Asks it to end everything. A dead keeper is noticed elsewhere.
+    pub(crate) fn ask_to_end(&mut self) {
+        let _ = self.socket.write_all(&[END]);
+    }
+
+    /// Reads what it reports; nothing when it is gone.
+    pub(crate) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.socket.read(bytes)
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// Kills a keeper that does not answer.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.keeper.kill();
+    }
+
+    /// Returns the processor time that it and everything below it have used.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        let pid = i32::try_from(self.keeper.id()).ok();
+        system::cpu_time(Pid::from_raw(pid?)?)
+    }
+
+    /// Waits for a keeper that has closed its end, or has seen ours closed.
+    pub(crate) fn wait(&mut self) {
+        if !self.ended {
+            let _ = self.keeper.wait();
+            self.ended = true;
+        }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+impl Drop for KeeperLink {
+    fn drop(&mut self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
+        self.wait();
     }
 }

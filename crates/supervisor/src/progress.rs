@@ -1,17 +1,17 @@
 use std::time::{Duration, Instant};
 
 use crate::idle_watch::IdleWatch;
-use crate::status::Status;
-use crate::{EndReason, Ended, Exit, Observer, TimeLimits};
+use crate::process_end::Status;
+use crate::{EndReason, Exit, Observer, ProcessEnd, TimeLimits};
 
-/// A keeper that has not ended everything so long after the grace is stuck itself.
-const KEEPER_PATIENCE: Duration = Duration::from_secs(15);
-/// How long output is still read when everything is gone: someone else holds the pipe then.
+/// A keeper that has not ended everything this long after the grace is stuck itself.
+const KEEPER_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long output is still read when everything has ended: another process holds the pipe.
 const DRAIN: Duration = Duration::from_millis(100);
-/// The same if that someone goes on writing.
+/// The same if that process continues to write.
 const DRAIN_AT_MOST: Duration = Duration::from_secs(2);
 
-/// What is known of a run, and what that means for its limits.
+/// The state of a running program, and what it means for its limits.
 #[derive(Debug)]
 pub(crate) struct Progress {
     limits: TimeLimits,
@@ -19,13 +19,13 @@ pub(crate) struct Progress {
     started_at: Instant,
     exit: Option<(Exit, Instant)>,
     end: Option<(EndReason, Instant)>,
-    /// How many were ended and how many not, and since when nobody is left to wait for.
+    /// How many leftovers were ended, how many were not, and when the last one was gone.
     gone: Option<(u32, u32, Instant)>,
     last_output: Instant,
 }
 
 impl Progress {
-    /// With the processor time that the keeper had used before, if that is known.
+    /// Takes the processor time that the keeper had used before, if that is known.
     pub(crate) fn new(limits: TimeLimits, now: Instant, cpu: Option<Duration>) -> Self {
         Self {
             limits,
@@ -45,7 +45,7 @@ impl Progress {
         self.last_output = now;
     }
 
-    pub(crate) fn heard(&mut self, status: Status, now: Instant) {
+    pub(crate) fn update(&mut self, status: Status, now: Instant) {
         match status {
             Status::Started => self.started_at = now,
             Status::Ended(exit) => self.exit = self.exit.or(Some((exit, now))),
@@ -57,14 +57,14 @@ impl Progress {
         self.gone.is_some()
     }
 
-    /// Whether there is nothing to wait for, given that all output has come to its end.
+    /// Returns whether there is nothing left to wait for.
     pub(crate) fn is_over(&self, output_ended: bool, now: Instant) -> bool {
         self.drained_at()
             .is_some_and(|drained| output_ended || now >= drained)
     }
 
-    /// Whether everything is to be ended now; not a second time, and not when the program has
-    /// ended by itself, for the keeper does it then anyway.
+    /// Returns whether everything has to be ended now: not a second time, and not when the
+    /// program has ended by itself, because the keeper does it then anyway.
     pub(crate) fn begin_end(&mut self, reason: EndReason, now: Instant) -> bool {
         let begins = self.is_running();
         if begins {
@@ -81,37 +81,37 @@ impl Progress {
         !self.is_all_gone() && self.overdue_at().is_some_and(|at| now >= at)
     }
 
-    pub(crate) fn is_time_to_look(&self, now: Instant) -> bool {
-        self.next_look().is_some_and(|at| now >= at)
+    pub(crate) fn is_idle_check_due(&self, now: Instant) -> bool {
+        self.next_check().is_some_and(|at| now >= at)
     }
 
-    pub(crate) fn looks_idle(&mut self, now: Instant, cpu: Option<Duration>) -> bool {
+    pub(crate) fn is_idle(&mut self, now: Instant, cpu: Option<Duration>) -> bool {
         self.idle.as_mut().is_some_and(|idle| idle.look(now, cpu))
     }
 
-    /// The last sign of life there can be: files that change.
-    pub(crate) fn excused(&mut self, now: Instant, observer: &mut dyn Observer) -> bool {
-        let excused = observer.files_changed();
-        if excused && let Some(idle) = &mut self.idle {
+    /// Returns whether changing files prove that the program is not idle.
+    pub(crate) fn has_file_activity(&mut self, now: Instant, observer: &mut dyn Observer) -> bool {
+        let changed = observer.files_changed();
+        if changed && let Some(idle) = &mut self.idle {
             idle.active(now);
         }
-        excused
+        changed
     }
 
-    /// How long nothing is to be done unless someone speaks.
+    /// Returns how long there is nothing to do unless something arrives.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let hard = self.is_running().then(|| self.hard_deadline());
         let overdue = self.overdue_at().filter(|_| !self.is_all_gone());
-        let next = [hard, self.next_look(), overdue, self.drained_at()];
+        let next = [hard, self.next_check(), overdue, self.drained_at()];
         let next = next.into_iter().flatten().min()?;
-        // Rounded up, so that the time has come when the pause is over.
+        // Rounded up, so that it is due when the pause is over.
         Some(next.saturating_duration_since(now) + Duration::from_millis(1))
     }
 
-    pub(crate) fn ended(self, stdout_bytes: u64, stderr_bytes: u64) -> Ended {
+    pub(crate) fn ended(self, stdout_bytes: u64, stderr_bytes: u64) -> ProcessEnd {
         let (exit, at) = self.exit.unwrap_or((Exit::Unknown, Instant::now()));
         let (leftovers_ended, unended, _) = self.gone.unwrap_or((0, 0, at));
-        Ended {
+        ProcessEnd {
             exit,
             reason: self.end.map_or(EndReason::Normal, |(reason, _)| reason),
             duration: at.saturating_duration_since(self.started_at),
@@ -139,16 +139,16 @@ impl Progress {
     fn overdue_at(&self) -> Option<Instant> {
         let asked = self.end.map(|(_, at)| at);
         let since = asked.or(self.exit.map(|(_, at)| at))?;
-        Some(later(later(since, self.limits.grace), KEEPER_PATIENCE))
+        Some(later(later(since, self.limits.grace), KEEPER_TIMEOUT))
     }
 
-    fn next_look(&self) -> Option<Instant> {
+    fn next_check(&self) -> Option<Instant> {
         let idle = self.idle.as_ref().filter(|_| self.is_running())?;
-        Some(idle.next_look())
+        Some(idle.next_check())
     }
 }
 
-/// A limit may be so large that it means none.
+/// Adds without overflow: a limit may be so large that it means none.
 fn later(from: Instant, by: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
     from.checked_add(by).unwrap_or(from + FAR)
@@ -183,7 +183,7 @@ mod tests {
     fn a_program_that_has_ended_cannot_be_cancelled() {
         let now = Instant::now();
         let mut progress = progress(now);
-        progress.heard(Status::Ended(Exit::Exited(0)), now);
+        progress.update(Status::Ended(Exit::Exited(0)), now);
         assert!(!progress.begin_end(EndReason::Cancelled, now));
         assert_eq!(progress.ended(0, 0).reason, EndReason::Normal);
     }
@@ -192,17 +192,17 @@ mod tests {
     fn the_time_limit_counts_from_the_start_of_the_program() {
         let now = Instant::now();
         let mut progress = progress(now);
-        progress.heard(Status::Started, now + SECOND);
+        progress.update(Status::Started, now + SECOND);
         assert!(!progress.is_past_hard_limit(now + 10 * SECOND));
         assert!(progress.is_past_hard_limit(now + 11 * SECOND));
     }
 
     #[test]
-    fn output_is_read_a_little_longer_than_anything_lives() {
+    fn output_is_read_a_little_longer_than_any_process_lives() {
         let now = Instant::now();
         let mut progress = progress(now);
         assert!(!progress.is_over(true, now));
-        progress.heard(Status::nothing_left(), now);
+        progress.update(Status::nothing_left(), now);
         assert!(progress.is_over(true, now));
         assert!(!progress.is_over(false, now));
         assert!(progress.is_over(false, now + DRAIN));
@@ -219,11 +219,11 @@ mod tests {
         assert!(!progress.is_keeper_overdue(now + 1000 * SECOND));
         progress.begin_end(EndReason::Cancelled, now);
         assert!(!progress.is_keeper_overdue(now + SECOND));
-        assert!(progress.is_keeper_overdue(now + SECOND + KEEPER_PATIENCE));
+        assert!(progress.is_keeper_overdue(now + SECOND + KEEPER_TIMEOUT));
     }
 
     #[test]
-    fn an_endless_limit_is_none() {
+    fn an_infinite_limit_never_ends_a_program() {
         let limits = TimeLimits {
             hard: Duration::MAX,
             idle: None,

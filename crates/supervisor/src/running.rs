@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use crate::ends::Ends;
-use crate::keeper_link::KeeperLink;
+use crate::keepers::KeeperLink;
+use crate::pipes::{OutputPipe, Pipes};
+use crate::process_end::{STATUS_LEN, Status};
 use crate::progress::Progress;
-use crate::source::Source;
-use crate::status::{STATUS_LEN, Status};
-use crate::{EndReason, Ended, Handle, Keepers, Marker, Observer, TimeLimits, end_strays};
+use crate::{EndReason, Handle, Keepers, Marker, Observer, ProcessEnd, TimeLimits, end_strays};
 
-/// One read takes at most so much; it is all the memory that output needs, whatever its size.
+/// The most that one read takes; it is all the memory that output needs, whatever its size.
 const BUFFER: usize = 64 * 1024;
 
 /// A program that runs under a keeper.
@@ -20,18 +19,18 @@ const BUFFER: usize = 64 * 1024;
 pub struct Running {
     keepers: Keepers,
     keeper: KeeperLink,
-    ends: Ends,
+    pipes: Pipes,
     limits: TimeLimits,
     marker: Marker,
     started: Instant,
-    /// Part of a status that has not arrived whole.
+    /// The beginning of a status whose rest has not arrived.
     status: Vec<u8>,
 }
 
-/// Who has something for us.
+/// What is ready to be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Party {
-    Source(usize),
+enum Ready {
+    Output(usize),
     Stdin,
     Keeper,
     Handle,
@@ -41,14 +40,14 @@ impl Running {
     pub(crate) fn new(
         keepers: Keepers,
         keeper: KeeperLink,
-        ends: Ends,
+        pipes: Pipes,
         limits: TimeLimits,
         marker: Marker,
     ) -> Self {
         Self {
             keepers,
             keeper,
-            ends,
+            pipes,
             limits,
             marker,
             started: Instant::now(),
@@ -56,48 +55,48 @@ impl Running {
         }
     }
 
-    /// To speak to the run while it is waited for.
+    /// Returns a handle that controls the program while `wait` runs.
     #[must_use]
     pub fn handle(&self) -> Handle {
-        self.ends.handle.clone()
+        self.pipes.handle.clone()
     }
 
-    /// Runs it to its end on this thread: passes output on, feeds stdin, keeps the limits.
-    /// When it returns, nothing the program started is left.
+    /// Runs the program to its end on this thread: delivers output, feeds stdin, enforces the
+    /// limits. When it returns, nothing the program started is left.
     ///
     /// # Errors
     ///
-    /// If the system refuses to poll. Everything is ended then, too.
-    pub fn wait(mut self, observer: &mut dyn Observer) -> io::Result<Ended> {
-        // What the keeper has kept before does not count.
+    /// If the system refuses to poll. Everything is ended then as well.
+    pub fn wait(mut self, observer: &mut dyn Observer) -> io::Result<ProcessEnd> {
+        // What the keeper used for earlier programs does not count.
         let cpu = self.limits.idle.and_then(|_| self.keeper.cpu_time());
         let mut progress = Progress::new(self.limits, self.started, cpu);
         let mut buffer = vec![0; BUFFER];
         while !self.is_over(&progress) {
             let pause = progress.pause(Instant::now());
-            for party in self.wait_for_news(pause, &progress)? {
-                self.attend_to(party, &mut buffer, &mut progress, observer);
+            for ready in self.wait_for_ready(pause, &progress)? {
+                self.handle_ready(ready, &mut buffer, &mut progress, observer);
             }
-            self.keep_limits(&mut progress, observer);
+            self.enforce_limits(&mut progress, observer);
         }
         Ok(self.finish(progress, observer))
     }
 
     fn is_over(&self, progress: &Progress) -> bool {
-        let quiet = !self.ends.sources.iter().any(Source::is_open);
+        let quiet = !self.pipes.outputs.iter().any(OutputPipe::is_open);
         progress.is_over(quiet, Instant::now())
     }
 
-    fn wait_for_news(
+    fn wait_for_ready(
         &self,
         pause: Option<Duration>,
         progress: &Progress,
-    ) -> io::Result<Vec<Party>> {
-        let parties = self.parties(progress);
-        let mut fds: Vec<PollFd<'_>> = parties
+    ) -> io::Result<Vec<Ready>> {
+        let polled = self.polled(progress);
+        let mut fds: Vec<PollFd<'_>> = polled
             .iter()
-            .map(|(party, fd)| {
-                let wanted = if *party == Party::Stdin {
+            .map(|(ready, fd)| {
+                let wanted = if *ready == Ready::Stdin {
                     PollFlags::OUT
                 } else {
                     PollFlags::IN
@@ -111,52 +110,52 @@ impl Running {
             Err(Errno::INTR) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         }
-        let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let news = parties.iter().zip(&fds).filter(|(_, fd)| ready(fd));
-        Ok(news.map(|((party, _), _)| *party).collect())
+        let ready = polled.iter().zip(&fds);
+        let ready = ready.filter(|(_, fd)| !fd.revents().is_empty());
+        Ok(ready.map(|((ready, _), _)| *ready).collect())
     }
 
-    fn parties(&self, progress: &Progress) -> Vec<(Party, BorrowedFd<'_>)> {
-        let source = |index: usize| {
-            let descriptor = self.ends.sources[index].descriptor()?;
-            Some((Party::Source(index), descriptor))
+    fn polled(&self, progress: &Progress) -> Vec<(Ready, BorrowedFd<'_>)> {
+        let output = |index: usize| {
+            let descriptor = self.pipes.outputs[index].descriptor()?;
+            Some((Ready::Output(index), descriptor))
         };
-        let writes = self.ends.stdin.as_ref().filter(|_| self.has_to_write());
-        let stdin = writes.map(|stdin| (Party::Stdin, stdin.as_fd()));
-        // When all are gone it has said its last word about them.
-        let speaks = !progress.is_all_gone();
-        let keeper = speaks.then(|| (Party::Keeper, self.keeper.descriptor()));
-        let handle = Some((Party::Handle, self.ends.alarm.0.as_fd()));
-        [source(0), source(1), stdin, keeper, handle]
+        let writes = self.pipes.stdin.as_ref().filter(|_| self.has_to_write());
+        let stdin = writes.map(|stdin| (Ready::Stdin, stdin.as_fd()));
+        // When all are gone, the keeper has nothing more to report.
+        let may_report = !progress.is_all_gone();
+        let keeper = may_report.then(|| (Ready::Keeper, self.keeper.descriptor()));
+        let handle = Some((Ready::Handle, self.pipes.waker.0.as_fd()));
+        [output(0), output(1), stdin, keeper, handle]
             .into_iter()
             .flatten()
             .collect()
     }
 
-    /// Also if it only has to close it.
+    /// Returns true as well if stdin only has to be closed.
     fn has_to_write(&self) -> bool {
-        let requests = self.ends.handle.requests();
+        let requests = self.pipes.handle.requests();
         requests.closed || !requests.outbox.is_empty()
     }
 
-    fn attend_to(
+    fn handle_ready(
         &mut self,
-        party: Party,
+        ready: Ready,
         buffer: &mut [u8],
         progress: &mut Progress,
         observer: &mut dyn Observer,
     ) {
-        match party {
-            Party::Source(index) => {
-                if self.ends.sources[index].pump(buffer, observer) {
+        match ready {
+            Ready::Output(index) => {
+                if self.pipes.outputs[index].pump(buffer, observer) {
                     progress.output(Instant::now());
                 }
             }
-            Party::Stdin => self.write_stdin(),
-            Party::Keeper => self.hear_keeper(progress),
-            Party::Handle => {
-                self.ends.alarm.silence();
-                let asked = self.ends.handle.requests().end;
+            Ready::Stdin => self.write_stdin(),
+            Ready::Keeper => self.read_keeper(progress),
+            Ready::Handle => {
+                self.pipes.waker.clear();
+                let asked = self.pipes.handle.requests().end;
                 if let Some(reason) = asked {
                     self.end(reason, progress);
                 }
@@ -165,10 +164,10 @@ impl Running {
     }
 
     fn write_stdin(&mut self) {
-        let Some(pipe) = &mut self.ends.stdin else {
+        let Some(pipe) = &mut self.pipes.stdin else {
             return;
         };
-        let mut requests = self.ends.handle.requests();
+        let mut requests = self.pipes.handle.requests();
         let written = match requests.outbox.as_slices().0 {
             [] => Ok(0),
             bytes => pipe.write(bytes),
@@ -186,11 +185,11 @@ impl Running {
         }
         if requests.closed && requests.outbox.is_empty() {
             drop(requests);
-            self.ends.stdin = None;
+            self.pipes.stdin = None;
         }
     }
 
-    fn hear_keeper(&mut self, progress: &mut Progress) {
+    fn read_keeper(&mut self, progress: &mut Progress) {
         let mut bytes = [0; 8 * STATUS_LEN];
         match self.keeper.read(&mut bytes) {
             Ok(len @ 1..) => self.status.extend_from_slice(&bytes[..len]),
@@ -198,12 +197,12 @@ impl Running {
             Ok(0) | Err(_) => self.keeper_gone(progress),
         }
         while let Some((status, rest)) = self.status.split_first_chunk::<STATUS_LEN>() {
-            progress.heard(Status::decode(*status), Instant::now());
+            progress.update(Status::decode(*status), Instant::now());
             self.status = rest.to_vec();
         }
     }
 
-    /// It was killed. What it leaves behind is found by its marker.
+    /// The keeper was killed. What it left behind is found by the marker.
     fn keeper_gone(&mut self, progress: &mut Progress) {
         self.keeper.wait();
         let strays = end_strays(self.marker.as_str(), self.limits.grace);
@@ -211,20 +210,20 @@ impl Running {
             leftovers: strays.ended,
             unended: strays.left,
         };
-        progress.heard(gone, Instant::now());
+        progress.update(gone, Instant::now());
     }
 
-    fn keep_limits(&mut self, progress: &mut Progress, observer: &mut dyn Observer) {
+    fn enforce_limits(&mut self, progress: &mut Progress, observer: &mut dyn Observer) {
         let now = Instant::now();
         if progress.is_keeper_overdue(now) {
-            // Its end is noticed like any other.
+            // Its death is noticed like any other.
             self.keeper.kill();
         }
         if progress.is_past_hard_limit(now) {
             self.end(EndReason::HardLimit, progress);
-        } else if progress.is_time_to_look(now) {
+        } else if progress.is_idle_check_due(now) {
             let cpu = self.keeper.cpu_time();
-            if progress.looks_idle(now, cpu) && !progress.excused(now, observer) {
+            if progress.is_idle(now, cpu) && !progress.has_file_activity(now, observer) {
                 self.end(EndReason::IdleLimit, progress);
             }
         }
@@ -236,15 +235,15 @@ impl Running {
         }
     }
 
-    fn finish(mut self, progress: Progress, observer: &mut dyn Observer) -> Ended {
-        for source in &mut self.ends.sources {
-            source.close(observer);
+    fn finish(mut self, progress: Progress, observer: &mut dyn Observer) -> ProcessEnd {
+        for output in &mut self.pipes.outputs {
+            output.close(observer);
         }
-        self.ends.handle.requests().closed = true;
-        let [stdout, stderr] = &self.ends.sources;
+        self.pipes.handle.requests().closed = true;
+        let [stdout, stderr] = &self.pipes.outputs;
         let ended = progress.ended(stdout.bytes(), stderr.bytes());
         if ended.unended == 0 && !self.keeper.has_ended() {
-            self.keepers.take_back(self.keeper);
+            self.keepers.return_idle(self.keeper);
         }
         ended
     }

@@ -1,26 +1,29 @@
 use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use regreen_redaction::Masks;
 
-use crate::Marker;
-
-/// What to run, and how long.
+/// What to run, where and how long.
 ///
 /// The child inherits regreen's environment with the changes of `env` and the marker. It never
 /// gets a terminal: it runs in a session of its own and its stdin is what `stdin` says.
 #[derive(Clone, Debug)]
-pub struct Spec {
+pub struct ProcessSpec {
     /// The program, looked up in `PATH` if it has no slash, and its arguments.
     pub argv: Vec<OsString>,
+    /// The working folder.
     pub cwd: PathBuf,
     /// In order: `Some` sets a variable, `None` removes it.
     pub env: Vec<(OsString, Option<OsString>)>,
+    /// Where its stdin comes from.
     pub stdin: Stdin,
+    /// When it is ended from outside.
     pub limits: TimeLimits,
+    /// Identifies it and everything it starts.
     pub marker: Marker,
-    /// With masks, no one sees the output without them.
+    /// Applied to the output before anyone sees it.
     pub masks: Option<Masks>,
 }
 
@@ -39,9 +42,51 @@ pub enum Stdin {
 /// When a run is ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimits {
+    /// How long it may run.
     pub hard: Duration,
     /// No output, no use of processor time and no file activity for so long.
     pub idle: Option<Duration>,
     /// Between being asked to end and being killed.
     pub grace: Duration,
+}
+
+/// An environment variable of every process under a keeper, by which it can be found even if
+/// the keeper was killed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Marker(String);
+
+impl Marker {
+    /// The variable's name.
+    pub const VARIABLE: &str = "REGREEN_KEEPER";
+
+    /// Returns a marker that no other run has: `prefix`, which identifies the owner
+    /// (`<run>:<attempt>`), and a random suffix.
+    #[must_use]
+    pub fn new(prefix: &str) -> Self {
+        let random = RandomState::new().build_hasher().finish();
+        // A NUL cannot be in an environment.
+        Self(format!("{}:{random:016x}", prefix.replace('\0', "")))
+    }
+
+    /// Returns the variable's value.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn variable(&self) -> (OsString, OsString) {
+        (Self::VARIABLE.into(), self.as_str().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_markers_of_one_attempt_differ_only_in_their_suffix() {
+        let (a, b) = (Marker::new("run:1"), Marker::new("run:1"));
+        assert_ne!(a, b);
+        assert!(a.as_str().starts_with("run:1:") && b.as_str().starts_with("run:1:"));
+    }
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, KEEPER_ARGUMENT, Keepers, Marker, Spec, Stdin, TimeLimits, keeper_main,
+    Chunk, KEEPER_ARGUMENT, Keepers, Marker, ProcessSpec, Stdin, TimeLimits, keeper_main,
 };
 use rustix::process::{Signal, getpid, getppid, getsid, kill_process, setsid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -180,10 +180,10 @@ fn linger(nest: &Path, kind: &str) {
     thread::sleep(LINGER);
 }
 
-fn spec(words: &[&str], marker: &str) -> Spec {
+fn spec(words: &[&str], marker: &str) -> ProcessSpec {
     let exe = env::current_exe().unwrap();
     let words = words.iter().map(Into::into);
-    Spec {
+    ProcessSpec {
         argv: [exe.into_os_string()].into_iter().chain(words).collect(),
         cwd: env::current_dir().unwrap(),
         env: Vec::new(),

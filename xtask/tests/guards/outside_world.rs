@@ -15,7 +15,7 @@ const STARTERS: [(&str, &str); 5] = [
     ),
     ("crates/supervisor/src/keeper.rs", "agents, Verify, hooks"),
     (
-        "crates/supervisor/src/keeper_link.rs",
+        "crates/supervisor/src/keepers.rs",
         "regreen itself, as keeper",
     ),
     ("crates/workspace/src/git/plain_runner.rs", "git"),

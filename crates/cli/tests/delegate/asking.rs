@@ -5,38 +5,38 @@ use std::process::Stdio;
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn without_a_prompt_there_is_nothing_to_do() {
-    let scene = Scene::new("*) echo ok ;;");
+    let workspace = Workspace::new().child_agent("*) echo ok ;;");
     for arguments in [&[][..], &["--prompt", "x", "--prompt-file", "y"]] {
-        assert_eq!(scene.delegate(arguments).code, Some(2));
+        assert_eq!(workspace.delegate(arguments).code, Some(2));
     }
-    scene.delegate(&["--prompt", " "]).shows(str![[r#"
+    workspace.delegate(&["--prompt", " "]).shows(str![[r#"
 --- standard error
   × the prompt says nothing
   help: say what is to be done: --prompt 'Add a test for src/auth.py'
---- exit code Some(2)
+--- exit code 2
 
 "#]]);
-    scene
+    workspace
         .delegate(&["--prompt-file", "gone.md"])
         .shows(str![[r#"
 --- standard error
   × gone.md does not exist
   help: check the path, or give the text itself: --prompt TEXT
---- exit code Some(2)
+--- exit code 2
 
 "#]]);
-    assert!(!scene.test.path(".regreen").exists());
+    assert!(!workspace.path(".regreen").exists());
 }
 
 #[test]
 fn a_prompt_may_come_from_standard_input_and_begin_with_a_dash() {
-    let scene = Scene::new("*) echo ok ;;");
-    let mut child = scene
-        .command(&["--prompt-file", "-"])
+    let workspace = Workspace::new().child_agent("*) echo ok ;;");
+    let mut child = workspace
+        .delegate_command(&["--prompt-file", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -45,36 +45,38 @@ fn a_prompt_may_come_from_standard_input_and_begin_with_a_dash() {
     input.write_all(b"- do this\n- do that").unwrap();
     drop(input);
     assert!(child.wait_with_output().unwrap().status.success());
-    assert_eq!(scene.note("1.prompt"), "- do this\n- do that\n");
-    assert_eq!(scene.delegate(&["--prompt", "- do it"]).code, Some(0));
-    assert_eq!(scene.note("1.prompt"), "- do it\n");
+    assert_eq!(workspace.note("1.prompt"), "- do this\n- do that\n");
+    assert_eq!(workspace.delegate(&["--prompt", "- do it"]).code, Some(0));
+    assert_eq!(workspace.note("1.prompt"), "- do it\n");
 }
 
 #[test]
 fn the_shell_agent_cannot_be_told_anything() {
-    let scene = Scene::new("");
-    let told = scene.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
+    let workspace = Workspace::new().child_agent("");
+    let told = workspace.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
     told.shows(str![[r#"
 --- standard error
   × there is no agent to delegate to
   help: the shell agent runs the commands of tasks and cannot be told anything: install claude,
         codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
---- exit code Some(78)
+--- exit code 78
 
 "#]]);
 }
 
 #[test]
 fn a_repository_chooses_no_program_to_delegate_to() {
-    let scene = Scene::new("").file("regreen.toml", "agent = 'command:./evil.sh'\n");
-    let told = scene.regreen(&["delegate", "--prompt", "x"]);
+    let workspace = Workspace::new()
+        .child_agent("")
+        .file("regreen.toml", "agent = 'command:./evil.sh'\n");
+    let told = workspace.regreen(&["delegate", "--prompt", "x"]);
     assert_eq!(told.code, Some(2), "{}", told.stderr);
 }
 
 #[test]
 fn scripts_get_one_object() {
-    let scene = Scene::new("*) touch out; echo 'All done.' ;;");
-    let told = scene.delegate(&["--prompt", "Do it.", "--json", "--verify", "true"]);
+    let workspace = Workspace::new().child_agent("*) touch out; echo 'All done.' ;;");
+    let told = workspace.delegate(&["--prompt", "Do it.", "--json", "--verify", "true"]);
     told.shows(str![[r#"
 {
   "session_id": "[CHILD]",
@@ -98,7 +100,7 @@ fn scripts_get_one_object() {
   "attempts": [
     {
       "number": 1,
-      "time": "[WHEN]",
+      "time": "[MOMENT]",
       "prompt_kind": "first",
       "timeout_ms": 300000,
       "duration_ms": [TIME],
@@ -115,11 +117,12 @@ fn scripts_get_one_object() {
     }
   ]
 }
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    let scene = Scene::new("*) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;");
-    scene
+    let workspace = Workspace::new()
+        .child_agent("*) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;");
+    workspace
         .delegate(&["--prompt", "Do it.", "--json"])
         .shows(str![[r#"
 {
@@ -148,7 +151,7 @@ fn scripts_get_one_object() {
   "attempts": [
     {
       "number": 1,
-      "time": "[WHEN]",
+      "time": "[MOMENT]",
       "prompt_kind": "first",
       "timeout_ms": 300000,
       "duration_ms": [TIME],
@@ -163,17 +166,18 @@ fn scripts_get_one_object() {
     }
   ]
 }
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
 
 #[test]
 fn every_attempt_has_a_log_that_is_never_touched_again() {
-    let scene = Scene::new("*) echo \"attempt $REGREEN_ATTEMPT of $REGREEN_TASK_ID\"; exit 1 ;;");
-    scene.delegate(&["--prompt", "Do it.", "--retries", "2"]);
-    scene.delegate(&["--prompt", "Do it."]);
-    let folder = scene.test.path(".regreen/delegations");
+    let workspace = Workspace::new()
+        .child_agent("*) echo \"attempt $REGREEN_ATTEMPT of $REGREEN_TASK_ID\"; exit 1 ;;");
+    workspace.delegate(&["--prompt", "Do it.", "--retries", "2"]);
+    workspace.delegate(&["--prompt", "Do it."]);
+    let folder = workspace.path(".regreen/delegations");
     let mut logs = Vec::new();
     for child in std::fs::read_dir(folder).unwrap() {
         let child = child.unwrap().path();
@@ -192,14 +196,15 @@ fn every_attempt_has_a_log_that_is_never_touched_again() {
 fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
     // An agent of a run delegates: the run holds the working tree.
     let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
-    let scene =
-        Scene::new("*) touch out; echo TASK_COMPLETE ;;").file("specs/demo/tasks.md", tasks);
-    let regreen = env!("CARGO_BIN_EXE_regreen");
-    let inner = scene.agent_flag();
+    let workspace = Workspace::new()
+        .child_agent("*) touch out; echo TASK_COMPLETE ;;")
+        .file("specs/demo/tasks.md", tasks);
+    let regreen = regreen_test_support::regreen().display().to_string();
+    let inner = workspace.agent_flag();
     let agent = format!("command:{regreen} delegate --prompt x --agent '{inner}'");
-    let told = scene.regreen(&["run", "--agent", &agent, "--max-task-iterations", "1"]);
+    let told = workspace.regreen(&["run", "--agent", &agent, "--max-task-iterations", "1"]);
     assert!(
-        scene.test.path("out").exists(),
+        workspace.path("out").exists(),
         "{}{}",
         told.stdout,
         told.stderr
@@ -209,18 +214,21 @@ fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
 
 #[test]
 fn the_help_offers_nobody_who_cannot_be_told_anything() {
-    let told = Scene::new("").regreen(&["delegate", "--help"]);
+    let told = Workspace::new()
+        .child_agent("")
+        .regreen(&["delegate", "--help"]);
     assert!(told.stdout.contains("command:PROGRAM"), "{}", told.stdout);
     assert!(!told.stdout.contains("shell,"), "{}", told.stdout);
 }
 
 #[test]
 fn nothing_is_repaired_where_nothing_may_be() {
-    let scene = Scene::new("1) sh -c ./run.sh || exit 126 ;; *) echo ok ;;")
+    let workspace = Workspace::new()
+        .child_agent("1) sh -c ./run.sh || exit 126 ;; *) echo ok ;;")
         .file("run.sh", "#!/bin/sh\necho hello\n");
     let flags = ["--prompt", "Run it.", "--retries", "2", "--repairs"];
     for (repairs, is_repaired) in [("off", false), ("safe", true)] {
-        let told = scene.delegate(&[&flags[..], &[repairs]].concat());
+        let told = workspace.delegate(&[&flags[..], &[repairs]].concat());
         let repairs = told.stderr.contains("repair: ");
         assert_eq!(repairs, is_repaired, "{}{}", told.stdout, told.stderr);
     }

@@ -1,6 +1,6 @@
 //! A child that has sessions, tools and a service of its own.
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
 const TOOL: &str = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#;
@@ -15,13 +15,16 @@ fn says(lines: &[&str]) -> String {
 
 #[test]
 fn the_session_is_gone_on_with_after_a_timeout_and_the_tools_are_counted() {
-    let scene = Scene::claude(&format!(
-        "case $REGREEN_ATTEMPT in\n1) {}sleep 60 ;;\n*) {} ;;\nesac",
-        says(&[INIT, TOOL]),
-        says(&[INIT, DONE])
-    ));
+    let workspace = Workspace::new().program(
+        "claude",
+        &format!(
+            "case $REGREEN_ATTEMPT in\n1) {}sleep 60 ;;\n*) {} ;;\nesac",
+            says(&[INIT, TOOL]),
+            says(&[INIT, DONE])
+        ),
+    );
     let flags = ["--prompt", "Do it.", "--timeout", "3s", "--retries", "2"];
-    let told = scene.delegate(&flags);
+    let told = workspace.delegate(&flags);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(
         told.stdout.starts_with("All done.\n\nExecution summary:\n"),
@@ -33,21 +36,21 @@ fn the_session_is_gone_on_with_after_a_timeout_and_the_tools_are_counted() {
         "{}",
         told.stdout
     );
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     let resumed: Vec<bool> = calls
         .lines()
         .map(|call| call.contains("--resume s-1"))
         .collect();
     assert_eq!(resumed, [false, true], "{calls}");
     // Whoever goes on knows the task.
-    let second = scene.note("2.prompt");
+    let second = workspace.note("2.prompt");
     assert!(second.starts_with("## What happened before\n"), "{second}");
 }
 
 #[test]
 fn an_end_that_nobody_announced_is_no_success() {
-    let scene = Scene::claude(&format!("{}exit 0", says(&[INIT, TOOL])));
-    let told = scene.delegate(&["--prompt", "Do it."]);
+    let workspace = Workspace::new().program("claude", &format!("{}exit 0", says(&[INIT, TOOL])));
+    let told = workspace.delegate(&["--prompt", "Do it."]);
     assert_eq!(told.code, Some(1), "{}", told.stdout);
     assert_eq!(told.tag("status"), Some("failed"));
 }
@@ -55,8 +58,9 @@ fn an_end_that_nobody_announced_is_no_success() {
 #[test]
 fn a_service_that_is_away_for_too_long_is_for_later() {
     let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4102444800}}"#;
-    let scene = Scene::claude(&format!("{}sleep 300", says(&[INIT, limit])));
-    let told = scene.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
+    let workspace =
+        Workspace::new().program("claude", &format!("{}sleep 300", says(&[INIT, limit])));
+    let told = workspace.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
     assert_eq!(told.code, Some(75), "{}{}", told.stdout, told.stderr);
     assert!(told.stderr.contains("Try again later: "), "{}", told.stderr);
 }
@@ -64,21 +68,25 @@ fn a_service_that_is_away_for_too_long_is_for_later() {
 #[test]
 fn a_refused_login_ends_it_at_once() {
     let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}"#;
-    let scene = Scene::claude(&format!("{}sleep 300", says(&[INIT, retry])));
-    let told = scene.delegate(&["--prompt", "Do it.", "--retries", "3"]);
+    let workspace =
+        Workspace::new().program("claude", &format!("{}sleep 300", says(&[INIT, retry])));
+    let told = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
     assert_eq!(told.code, Some(78), "{}{}", told.stdout, told.stderr);
-    assert!(!scene.has_note("2.prompt"));
+    assert!(!workspace.has_note("2.prompt"));
 }
 
 #[test]
 fn a_service_that_comes_back_is_waited_for_and_costs_no_attempt() {
     let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":'$(($(date +%s) + 2))'}}"#;
-    let scene = Scene::claude(&format!(
-        "case $REGREEN_ATTEMPT in\n1) {}sleep 300 ;;\n*) {} ;;\nesac",
-        says(&[INIT, limit]),
-        says(&[INIT, DONE])
-    ));
-    let told = scene.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
+    let workspace = Workspace::new().program(
+        "claude",
+        &format!(
+            "case $REGREEN_ATTEMPT in\n1) {}sleep 300 ;;\n*) {} ;;\nesac",
+            says(&[INIT, limit]),
+            says(&[INIT, DONE])
+        ),
+    );
+    let told = workspace.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(told.stderr.contains("waiting "), "{}", told.stderr);
     let waited = "Recovered: rate_limited: waited for the agent's service; tried again";

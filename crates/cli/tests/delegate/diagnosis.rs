@@ -2,14 +2,14 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn what_a_command_prints_elsewhere_explains_a_failure_without_words() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "*) echo start; echo \"ModuleNotFoundError: No module named 'yaml'\" >&2; exit 1 ;;",
     );
-    let told = scene.delegate(&["--prompt", "Do it."]);
+    let told = workspace.delegate(&["--prompt", "Do it."]);
     assert_eq!(told.code, Some(1), "{}", told.stdout);
     let blocked = "Blocked on: ModuleNotFoundError: No module named 'yaml'\n";
     assert!(told.stdout.contains(blocked), "{}", told.stdout);
@@ -17,9 +17,9 @@ fn what_a_command_prints_elsewhere_explains_a_failure_without_words() {
 
 #[test]
 fn a_red_check_is_named() {
-    let scene = Scene::new("*) echo 'All done.' ;;");
+    let workspace = Workspace::new().child_agent("*) echo 'All done.' ;;");
     let flags = ["--prompt", "Do it.", "--verify", "false"];
-    scene.delegate(&flags).shows(str![[r#"
+    workspace.delegate(&flags).shows(str![[r#"
 Child agent failed: Verify failed: false ended with exit code 1
 
 Category: tool_error
@@ -42,16 +42,16 @@ Suggested recovery actions:
   <failure_category>tool_error</failure_category>
   <retryable>true</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
 
 #[test]
 fn a_check_that_does_not_end_is_no_timeout_of_the_agent() {
-    let scene = Scene::new("*) echo 'All done.' ;;");
+    let workspace = Workspace::new().child_agent("*) echo 'All done.' ;;");
     let flags = ["--prompt", "Do it.", "--verify", "sleep 60"];
-    let told = scene.delegate(&[&flags[..], &["--verify-timeout", "0.2s"]].concat());
+    let told = workspace.delegate(&[&flags[..], &["--verify-timeout", "0.2s"]].concat());
     told.shows(str![[r#"
 Child agent failed: Verify failed: sleep 60 was ended after 200ms
 
@@ -76,24 +76,25 @@ Suggested recovery actions:
   <failure_category>tool_error</failure_category>
   <retryable>false</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
 
 #[test]
 fn files_are_what_is_there_and_not_what_the_agent_says() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "*) touch real.py; echo 'I created src/a.py. The design in docs/layout.md does not exist, so I could not finish.'; exit 1 ;;",
     );
-    let told = scene.delegate(&["--prompt", "Do it."]);
+    let told = workspace.delegate(&["--prompt", "Do it."]);
     assert!(
         told.stdout.contains("\nFiles modified: real.py\n"),
         "{}",
         told.stdout
     );
-    let scene = Scene::new("*) echo 'I created src/a.py but could not finish.'; exit 1 ;;");
-    let told = scene.delegate(&["--prompt", "Do it."]);
+    let workspace = Workspace::new()
+        .child_agent("*) echo 'I created src/a.py but could not finish.'; exit 1 ;;");
+    let told = workspace.delegate(&["--prompt", "Do it."]);
     assert!(
         told.stdout.contains("\nFiles modified: none\n"),
         "{}",
@@ -103,39 +104,41 @@ fn files_are_what_is_there_and_not_what_the_agent_says() {
 
 #[test]
 fn a_command_whose_service_is_busy_is_waited_for_and_that_costs_no_attempt() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "1) echo 'API Error: 429 rate_limit_error: try again in 1 seconds' >&2; exit 1 ;;
          *) echo 'It is done.' ;;",
     );
-    let told = scene.delegate(&["--prompt", "Do it."]);
+    let told = workspace.delegate(&["--prompt", "Do it."]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(told.stderr.contains("waiting "), "{}", told.stderr);
 }
 
 #[test]
 fn a_command_whose_login_is_refused_ends_it_at_once() {
-    let scene = Scene::new("*) echo 'Invalid API key · Please run /login'; exit 1 ;;");
-    let told = scene.delegate(&["--prompt", "Do it.", "--retries", "3"]);
+    let workspace =
+        Workspace::new().child_agent("*) echo 'Invalid API key · Please run /login'; exit 1 ;;");
+    let told = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
     assert_eq!(told.code, Some(78), "{}", told.stdout);
     assert_eq!(told.tag("retryable"), Some("false"));
-    assert!(!scene.has_note("2.prompt"));
+    assert!(!workspace.has_note("2.prompt"));
 }
 
 #[test]
 fn what_lacks_context_is_a_persons_also_after_the_only_attempt() {
-    let scene = Scene::new("*) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;");
-    let told = scene.delegate(&["--prompt", "Extend the auth file."]);
+    let workspace = Workspace::new()
+        .child_agent("*) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;");
+    let told = workspace.delegate(&["--prompt", "Extend the auth file."]);
     assert_eq!(told.code, Some(3), "{}", told.stdout);
     let words = "Cannot both preserve all code and delete it: contradictory requirements";
-    let scene = Scene::new(&format!("*) echo '{words}' ;;"));
-    let told = scene.delegate(&["--prompt", "Do both."]);
+    let workspace = Workspace::new().child_agent(&format!("*) echo '{words}' ;;"));
+    let told = workspace.delegate(&["--prompt", "Do both."]);
     assert_eq!(told.code, Some(3), "{}", told.stdout);
 }
 
 #[test]
 fn who_says_the_prompt_again_has_not_failed_by_it() {
-    let scene = Scene::new("*) printf '%s\\n' \"$prompt\" ;;");
+    let workspace = Workspace::new().child_agent("*) printf '%s\\n' \"$prompt\" ;;");
     let prompt = "If you cannot complete the task because a file is missing, say:\nI could not complete the task: the file config.yaml is missing.";
-    let told = scene.delegate(&["--prompt", prompt]);
+    let told = workspace.delegate(&["--prompt", prompt]);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
 }

@@ -2,68 +2,69 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn where_nothing_has_failed_nothing_is_listed_and_nothing_is_made() {
-    let scene = Scene::new("");
-    scene.regreen(&["failures"]).shows(str![[r#"
+    let workspace = Workspace::new().child_agent("");
+    workspace.regreen(&["failures"]).shows(str![[r#"
 nothing has failed
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    scene.regreen(&["failures", "--json"]).shows(str![[r#"
+    workspace.regreen(&["failures", "--json"]).shows(str![[r#"
 []
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    assert!(!scene.test.path(".regreen").exists());
+    assert!(!workspace.path(".regreen").exists());
 }
 
 #[test]
 fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
     let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out || { echo 'out: No such file or directory'; exit 1; }`\n";
-    let scene = Scene::new(
-        "1) echo working; sleep 60 ;; 2) touch out; echo TASK_COMPLETE ;; *) echo nothing ;;",
-    )
-    .file("specs/demo/tasks.md", tasks);
+    let workspace = Workspace::new()
+        .child_agent(
+            "1) echo working; sleep 60 ;; 2) touch out; echo TASK_COMPLETE ;; *) echo nothing ;;",
+        )
+        .file("specs/demo/tasks.md", tasks);
     let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "2"];
-    scene.delegate(&flags);
-    std::fs::remove_file(scene.test.path("out")).unwrap();
-    let agent = scene.agent_flag();
+    workspace.delegate(&flags);
+    std::fs::remove_file(workspace.path("out")).unwrap();
+    let agent = workspace.agent_flag();
     let run = ["run", "--agent", &agent, "--timeout", "2s"];
-    scene.regreen(&run);
-    scene.regreen(&["failures"]).shows(str![[r#"
-[WHEN]  delegation [CHILD] attempt 1  timeout_with_progress
+    workspace.regreen(&run);
+    workspace.regreen(&["failures"]).shows(str![[r#"
+[MOMENT]  delegation [CHILD] attempt 1  timeout_with_progress
   Child timed out after 1s
   tried: tried again with what is known, within 2s: it helped
-[WHEN]  run [RUN] task 1.1 attempt 1  timeout_with_progress
+[MOMENT]  run [RUN] task 1.1 attempt 1  timeout_with_progress
   The agent was ended: it had not finished after 2s
   tried: attempt 2, told how it failed: it helped
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    let one = scene.regreen(&[
+    let one = workspace.regreen(&[
         "failures",
         "--kind",
         "timeout_with_progress",
         "--limit",
         "1",
     ]);
-    assert_eq!(one.stdout.matches("[WHEN]").count(), 1, "{}", one.stdout);
-    let none = scene.regreen(&["failures", "--kind", "missing_node_module"]);
+    assert_eq!(one.stdout.matches("[MOMENT]").count(), 1, "{}", one.stdout);
+    let none = workspace.regreen(&["failures", "--kind", "missing_node_module"]);
     assert_eq!(none.stdout, "nothing has failed\n");
 }
 
 #[test]
 fn what_was_done_about_a_delegation_is_in_the_log() {
-    let scene = Scene::new("1) echo working; sleep 60 ;; *) echo 'Done.' ;;");
+    let workspace = Workspace::new().child_agent("1) echo working; sleep 60 ;; *) echo 'Done.' ;;");
     let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "2"];
-    scene.delegate(&flags);
-    scene.regreen(&["failures", "--json"]).shows(str![[r#"
+    workspace.delegate(&flags);
+    workspace.regreen(&["failures", "--json"]).shows(str![[r#"
 [
   {
-    "time": "[WHEN]",
+    "time": "[MOMENT]",
     "where": "delegation",
     "delegation": "[CHILD]",
     "attempt": 1,
@@ -79,20 +80,20 @@ fn what_was_done_about_a_delegation_is_in_the_log() {
     "helped": true
   }
 ]
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
 }
 
 #[test]
 fn what_cannot_be_asked_for_is_told_with_what_can() {
-    let scene = Scene::new("");
+    let workspace = Workspace::new().child_agent("");
     for (flag, value) in [
         ("--since", "yesterday"),
         ("--kind", "bad_mood"),
         ("--limit", "0"),
     ] {
-        let told = scene.regreen(&["failures", flag, value]);
+        let told = workspace.regreen(&["failures", flag, value]);
         assert_eq!(told.code, Some(2));
         assert!(told.stderr.contains(value), "{}", told.stderr);
     }

@@ -2,7 +2,7 @@
 
 use regreen_diagnosis::Report;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn a_prompt_that_says_everything_is_done_and_verified() {
@@ -17,15 +17,16 @@ Files to modify:
 - tests/test_auth.py (add test cases)
 - requirements.txt (add bcrypt)
 ";
-    let scene = Scene::new(
-        "*) mkdir -p src tests
+    let workspace = Workspace::new()
+        .child_agent(
+            "*) mkdir -p src tests
             echo 'def hash_password(p): ...' >src/auth.py
             echo 'def test_hash(): ...' >tests/test_auth.py
             echo bcrypt >>requirements.txt
             echo 'Added hash_password and its tests; all tests pass.' ;;",
-    )
-    .file("requirements.txt", "flask\n")
-    .file("prompt.md", prompt);
+        )
+        .file("requirements.txt", "flask\n")
+        .file("prompt.md", prompt);
     let check = "grep -q hash_password src/auth.py && grep -q bcrypt requirements.txt";
     let flags = [
         "--prompt-file",
@@ -35,19 +36,20 @@ Files to modify:
         "--verify",
         check,
     ];
-    let told = scene.delegate(&flags);
+    let told = workspace.delegate(&flags);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
     assert_eq!(told.tag("status"), Some("completed"));
     let files = "Files modified: requirements.txt, src/auth.py, tests/test_auth.py\n";
     assert!(told.stdout.contains(files), "{}", told.stdout);
-    assert_eq!(scene.note("1.prompt").trim_end(), prompt.trim_end());
+    assert_eq!(workspace.note("1.prompt").trim_end(), prompt.trim_end());
 }
 
 #[test]
 fn a_failure_is_handled_by_what_the_report_says() {
     // What a careful caller does by hand: it reads the report and decides.
-    let scene = Scene::new("*) echo working; test -f fast || sleep 60; echo done ;;");
-    let told = scene.delegate(&["--prompt", "Complex task", "--timeout", "1s"]);
+    let workspace =
+        Workspace::new().child_agent("*) echo working; test -f fast || sleep 60; echo done ;;");
+    let told = workspace.delegate(&["--prompt", "Complex task", "--timeout", "1s"]);
     assert_eq!(told.tag("status"), Some("failed"));
     assert_eq!(told.tag("failure_category"), Some("timeout"));
     assert_eq!(told.tag("retryable"), Some("true"));
@@ -61,36 +63,36 @@ fn a_failure_is_handled_by_what_the_report_says() {
             .any(|action| action == "Break task into smaller subtasks"),
         "{actions:?}"
     );
-    let scene = scene.file("fast", "");
-    let told = scene.delegate(&["--prompt", "Complex task", "--timeout", "60s"]);
+    let workspace = workspace.file("fast", "");
+    let told = workspace.delegate(&["--prompt", "Complex task", "--timeout", "60s"]);
     assert_eq!(told.tag("status"), Some("completed"), "{}", told.stdout);
 }
 
 #[test]
 fn the_environment_is_fixed_and_the_same_is_delegated_again() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "*) test -f installed || { echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1; }
             echo 'All tests pass.' ;;",
     );
-    let told = scene.delegate(&["--prompt", "Complex task"]);
+    let told = workspace.delegate(&["--prompt", "Complex task"]);
     assert_eq!(told.tag("failure_category"), Some("tool_error"));
     let report = Report::parse(&told.stdout).unwrap();
     assert_eq!(
         report.blocker(),
         Some("ModuleNotFoundError: No module named 'pytest'")
     );
-    let scene = scene.file("installed", "");
-    let told = scene.delegate(&["--prompt", "Complex task"]);
+    let workspace = workspace.file("installed", "");
+    let told = workspace.delegate(&["--prompt", "Complex task"]);
     assert_eq!(told.tag("status"), Some("completed"), "{}", told.stdout);
 }
 
 #[test]
 fn failures_are_logged_for_analysis() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "*) touch half; echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;",
     );
-    scene.delegate(&["--prompt", "Run the tests", "--timeout", "60s"]);
-    let listed = scene.regreen(&["failures", "--since", "24h", "--json"]);
+    workspace.delegate(&["--prompt", "Run the tests", "--timeout", "60s"]);
+    let listed = workspace.regreen(&["failures", "--since", "24h", "--json"]);
     let rows: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
     let row = &rows[0];
     assert_eq!(row["prompt"], "Run the tests");
@@ -101,5 +103,5 @@ fn failures_are_logged_for_analysis() {
         "ModuleNotFoundError: No module named 'pytest'"
     );
     assert_eq!(row["files_modified"][0], "half");
-    assert_eq!(row["time"], "[WHEN]");
+    assert_eq!(row["time"], "[MOMENT]");
 }

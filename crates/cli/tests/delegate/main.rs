@@ -1,12 +1,6 @@
 //! `regreen delegate` and `regreen failures` as a person or a script uses them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "scenes look at everything at once")]
-mod support;
-
-mod scene;
-
 mod asking;
 mod claude;
 mod diagnosis;

@@ -2,18 +2,19 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn a_child_that_succeeds_gives_its_answer_and_a_summary() {
-    let scene = Scene::new("*) echo hello >greeting.txt; echo 'Wrote greeting.txt.' ;;");
+    let workspace =
+        Workspace::new().child_agent("*) echo hello >greeting.txt; echo 'Wrote greeting.txt.' ;;");
     let flags = [
         "--prompt",
         "Write a greeting.",
         "--verify",
         "test -f greeting.txt",
     ];
-    scene.delegate(&flags).shows(str![[r#"
+    workspace.delegate(&flags).shows(str![[r#"
 Wrote greeting.txt.
 
 Execution summary:
@@ -27,20 +28,20 @@ Execution summary:
   <session_id>[CHILD]</session_id>
   <status>completed</status>
 </task_metadata>
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    assert_eq!(scene.note("1.prompt"), "Write a greeting.\n");
+    assert_eq!(workspace.note("1.prompt"), "Write a greeting.\n");
 }
 
 #[test]
 fn what_makes_progress_gets_twice_the_time_and_twice_that() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "1|2) echo working; touch part$REGREEN_ATTEMPT; sleep 60 ;;
          *) echo 'All three parts are done.' ;;",
     );
     let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "3"];
-    let told = scene.delegate(&[&flags[..], &["--json"]].concat());
+    let told = workspace.delegate(&[&flags[..], &["--json"]].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     let timeouts = told.stdout.matches("\"timeout_ms\": ").count();
     assert_eq!(timeouts, 3);
@@ -48,7 +49,7 @@ fn what_makes_progress_gets_twice_the_time_and_twice_that() {
         let field = format!("\"timeout_ms\": {timeout},");
         assert!(told.stdout.contains(&field), "{field} {}", told.stdout);
     }
-    let second = scene.note("2.prompt");
+    let second = workspace.note("2.prompt");
     assert!(
         second.starts_with("Do it.\n\n## What happened before\n"),
         "{second}"
@@ -59,9 +60,9 @@ fn what_makes_progress_gets_twice_the_time_and_twice_that() {
 
 #[test]
 fn a_timeout_is_reported_with_what_was_done() {
-    let scene = Scene::new("*) echo working; touch a b; sleep 60 ;;");
+    let workspace = Workspace::new().child_agent("*) echo working; touch a b; sleep 60 ;;");
     let flags = ["--prompt", "Do it.", "--timeout", "1s"];
-    scene.delegate(&flags).shows(str![[r#"
+    workspace.delegate(&flags).shows(str![[r#"
 Child agent failed: Child timed out after 1s
 
 Category: timeout
@@ -85,14 +86,14 @@ Suggested recovery actions:
   <failure_category>timeout</failure_category>
   <retryable>true</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
 
 #[test]
 fn what_gets_nowhere_is_divided_and_its_parts_are_done_in_order() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "1) sleep 60 ;;
          2) printf '1. Write one.txt\\n2. Write two.txt\\n' ;;
          3) echo 1 >one.txt; echo 'One is there.' ;;
@@ -105,7 +106,7 @@ fn what_gets_nowhere_is_divided_and_its_parts_are_done_in_order() {
         "--verify",
         "test -f one.txt -a -f two.txt",
     ];
-    scene.delegate(&[flags, more].concat()).shows(str![[r#"
+    workspace.delegate(&[flags, more].concat()).shows(str![[r#"
 ## Subtask 1/2: Write one.txt
 
 One is there.
@@ -130,12 +131,12 @@ Execution summary:
 asking the agent to divide the work
 Executing subtask 1/2
 Executing subtask 2/2
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    let asked = scene.note("2.prompt");
+    let asked = workspace.note("2.prompt");
     assert!(asked.contains("## This has to be divided"), "{asked}");
-    let part = scene.note("4.prompt");
+    let part = workspace.note("4.prompt");
     for text in [
         "you do part 2 of 2",
         "```text\nWrite two.txt\n```",
@@ -148,14 +149,14 @@ Executing subtask 2/2
 
 #[test]
 fn a_part_that_fails_is_reported_with_the_parts_that_are_done() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "1) sleep 60 ;;
          2) printf '1. Write one.txt\\n2. Break\\n3. Never\\n' ;;
          3) echo 1 >one.txt; echo 'One is there.' ;;
          *) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;",
     );
     let flags = ["--prompt", "Do it.", "--timeout", "6s", "--retries", "2"];
-    let told = scene.delegate(&flags);
+    let told = workspace.delegate(&flags);
     assert_eq!(told.code, Some(1), "{}", told.stdout);
     assert_eq!(told.tag("failure_category"), Some("partial"));
     assert!(
@@ -175,9 +176,9 @@ fn a_part_that_fails_is_reported_with_the_parts_that_are_done() {
 
 #[test]
 fn what_cannot_be_divided_is_a_persons() {
-    let scene = Scene::new("1) sleep 60 ;; *) echo 'It is one thing.' ;;");
+    let workspace = Workspace::new().child_agent("1) sleep 60 ;; *) echo 'It is one thing.' ;;");
     let flags = ["--prompt", "Do it.", "--timeout", "2s", "--retries", "3"];
-    let told = scene.delegate(&flags);
+    let told = workspace.delegate(&flags);
     assert_eq!(told.code, Some(3), "{}", told.stdout);
     assert_eq!(told.tag("failure_category"), Some("timeout"));
     assert_eq!(told.tag("retryable"), Some("false"));
@@ -190,18 +191,19 @@ fn what_cannot_be_divided_is_a_persons() {
 
 #[test]
 fn what_was_missing_is_looked_up_once() {
-    let scene = Scene::new(
-        "1) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;
+    let workspace = Workspace::new()
+        .child_agent(
+            "1) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;
          *) echo 'Added it to src/auth.py.' ;;",
-    )
-    .file("src/auth.py", "def login(): pass\n")
-    .file("tests/test_auth.py", "import auth\n")
-    .file("pyproject.toml", "[project]\n");
+        )
+        .file("src/auth.py", "def login(): pass\n")
+        .file("tests/test_auth.py", "import auth\n")
+        .file("pyproject.toml", "[project]\n");
     let flags = ["--prompt", "Extend the auth file.", "--retries", "2"];
-    let told = scene.delegate(&flags);
+    let told = workspace.delegate(&flags);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
-    let enriched = scene.note("2.prompt").replace(
-        &*std::fs::canonicalize(scene.test.path("."))
+    let enriched = workspace.note("2.prompt").replace(
+        &*std::fs::canonicalize(workspace.path("."))
             .unwrap()
             .to_string_lossy(),
         "[FOLDER]",
@@ -246,9 +248,10 @@ Use what fits. If what you need is still not there, say in one line exactly what
 
 #[test]
 fn what_is_still_missing_is_a_persons() {
-    let scene = Scene::new("*) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;");
+    let workspace = Workspace::new()
+        .child_agent("*) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;");
     let flags = ["--prompt", "Extend the auth file.", "--retries", "5"];
-    scene.delegate(&flags).shows(str![[r#"
+    workspace.delegate(&flags).shows(str![[r#"
 Child agent failed: Cannot find 'the auth file' mentioned in prompt
 
 Category: missing_context
@@ -275,33 +278,33 @@ Suggested recovery actions:
 --- standard error
 attempt 2 of 5, with what was missing looked up, within 300s
 A person must decide: it lacks something that only a person knows
---- exit code Some(3)
+--- exit code 3
 
 "#]]);
-    assert!(!scene.has_note("3.prompt"));
+    assert!(!workspace.has_note("3.prompt"));
 }
 
 #[test]
 fn a_contradiction_is_a_persons_at_once() {
     let words =
         "Cannot both preserve all code and delete entire module: contradictory requirements";
-    let scene = Scene::new(&format!("*) echo '{words}' ;;"));
-    let told = scene.delegate(&["--prompt", "Do both.", "--retries", "3"]);
+    let workspace = Workspace::new().child_agent(&format!("*) echo '{words}' ;;"));
+    let told = workspace.delegate(&["--prompt", "Do both.", "--retries", "3"]);
     assert_eq!(told.code, Some(3), "{}", told.stdout);
     assert_eq!(told.tag("failure_category"), Some("invalid_task"));
-    assert!(!scene.has_note("2.prompt"));
+    assert!(!workspace.has_note("2.prompt"));
 }
 
 #[test]
 fn part_of_the_work_is_gone_on_with() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         r#"1) touch auth.py; printf '✓ Implemented authentication logic\n✓ Created test file\n\nBut the tests fail: ImportError: cannot import name bcrypt. I could not complete the task.\n' ;;
            *) echo 'All tests pass now.' ;;"#,
     );
-    let told = scene.delegate(&["--prompt", "Add auth.", "--retries", "2"]);
+    let told = workspace.delegate(&["--prompt", "Add auth.", "--retries", "2"]);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
     snapbox::assert_data_eq!(
-        scene.note("2.prompt"),
+        workspace.note("2.prompt"),
         str![[r#"
 Add auth.
 
@@ -356,8 +359,8 @@ Look at the present state of the files first: some of the work may be there alre
 #[test]
 fn a_tool_error_is_reported_with_what_would_repair_it() {
     let words = "ModuleNotFoundError: No module named 'pytest'";
-    let scene = Scene::new(&format!("*) echo \"{words}\" >&2; exit 1 ;;"));
-    let told = scene.delegate(&["--prompt", "Run the tests."]);
+    let workspace = Workspace::new().child_agent(&format!("*) echo \"{words}\" >&2; exit 1 ;;"));
+    let told = workspace.delegate(&["--prompt", "Run the tests."]);
     told.shows(str![[r#"
 Child agent failed: ModuleNotFoundError: No module named 'pytest'
 
@@ -383,7 +386,7 @@ Suggested recovery actions:
   <failure_category>tool_error</failure_category>
   <retryable>true</retryable>
 </task_metadata>
---- exit code Some(1)
+--- exit code 1
 
 "#]]);
 }
@@ -391,23 +394,24 @@ Suggested recovery actions:
 #[test]
 fn after_a_tool_error_the_child_is_told_what_was_wrong() {
     let words = "ModuleNotFoundError: No module named 'pytest'";
-    let scene = Scene::new(&format!(
+    let workspace = Workspace::new().child_agent(&format!(
         "1) echo \"{words}\"; exit 1 ;; *) echo 'Ran all 12 tests: they pass.' ;;"
     ));
-    let told = scene.delegate(&["--prompt", "Run the tests.", "--retries", "2"]);
+    let told = workspace.delegate(&["--prompt", "Run the tests.", "--retries", "2"]);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
-    let second = scene.note("2.prompt");
+    let second = workspace.note("2.prompt");
     assert!(second.contains(words), "{second}");
     assert!(second.contains("- Run: pip install pytest\n"), "{second}");
 }
 
 #[test]
 fn what_may_be_repaired_is_repaired_and_then_it_is_tried_again() {
-    let scene =
-        Scene::new("*) echo 'All done.' ;;").file("check.sh", "#!/bin/sh\ntest -f README\n");
-    let scene = scene.file("README", "");
+    let workspace = Workspace::new()
+        .child_agent("*) echo 'All done.' ;;")
+        .file("check.sh", "#!/bin/sh\ntest -f README\n");
+    let workspace = workspace.file("README", "");
     let flags = ["--prompt", "Do it.", "--verify", "./check.sh"];
-    let told = scene.delegate(&[&flags[..], &["--retries", "2"]].concat());
+    let told = workspace.delegate(&[&flags[..], &["--retries", "2"]].concat());
     told.shows(str![[r#"
 All done.
 
@@ -426,29 +430,32 @@ Execution summary:
 --- standard error
 repair: make check.sh executable
 attempt 2 of 2, with what is known, within 300s
---- exit code Some(0)
+--- exit code 0
 
 "#]]);
-    let second = scene.note("2.prompt");
+    let second = workspace.note("2.prompt");
     assert!(
         second.contains("What was done about it since:\n"),
         "{second}"
     );
     // Nobody repairs anything for an attempt that there is none of.
-    let scene = Scene::new("*) echo 'All done.' ;;").file("check.sh", "#!/bin/sh\nexit 0\n");
-    let told = scene.delegate(&flags);
+    let workspace = Workspace::new()
+        .child_agent("*) echo 'All done.' ;;")
+        .file("check.sh", "#!/bin/sh\nexit 0\n");
+    let told = workspace.delegate(&flags);
     assert_eq!(told.code, Some(1), "{}", told.stdout);
     assert_eq!(told.tag("failure_category"), Some("tool_error"));
 }
 
 #[test]
 fn a_red_check_is_a_failure_and_is_told() {
-    let scene = Scene::new("1) echo 'All done.' ;; *) touch out; echo 'Now it is there.' ;;");
+    let workspace = Workspace::new()
+        .child_agent("1) echo 'All done.' ;; *) touch out; echo 'Now it is there.' ;;");
     let check = "test -f out || { echo 'out: No such file or directory'; exit 1; }";
     let flags = ["--prompt", "Make out.", "--verify", check];
-    let told = scene.delegate(&[&flags[..], &["--retries", "2"]].concat());
+    let told = workspace.delegate(&[&flags[..], &["--retries", "2"]].concat());
     assert_eq!(told.code, Some(0), "{}", told.stdout);
-    let second = scene.note("2.prompt");
+    let second = workspace.note("2.prompt");
     assert!(second.contains("Verify failed: "), "{second}");
     assert!(
         second.contains("out: No such file or directory"),
@@ -458,9 +465,9 @@ fn a_red_check_is_a_failure_and_is_told() {
 
 #[test]
 fn a_check_that_is_green_the_second_time_is_flaky() {
-    let scene = Scene::new("*) echo 'All done.' ;;");
+    let workspace = Workspace::new().child_agent("*) echo 'All done.' ;;");
     let check = "test -f seen || { touch seen; exit 1; }";
-    let told = scene.delegate(&["--prompt", "Do it.", "--verify", check]);
+    let told = workspace.delegate(&["--prompt", "Do it.", "--verify", check]);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
     let line = "Verified: test -f seen || { touch seen; exit 1; } (green when it ran once more)\n";
     assert!(told.stdout.contains(line), "{}", told.stdout);
@@ -468,19 +475,19 @@ fn a_check_that_is_green_the_second_time_is_flaky() {
 
 #[test]
 fn passing_trouble_is_tried_again_after_a_while() {
-    let scene = Scene::new(
+    let workspace = Workspace::new().child_agent(
         "1) echo 'curl: (7) Failed to connect to localhost port 8080: Connection refused'; exit 7 ;;
          *) echo 'The service answers.' ;;",
     );
-    let told = scene.delegate(&["--prompt", "Call it.", "--retries", "2"]);
+    let told = workspace.delegate(&["--prompt", "Call it.", "--retries", "2"]);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
     assert!(told.stderr.contains("waiting 2 s: "), "{}", told.stderr);
 }
 
 #[test]
 fn an_agent_that_is_not_there_is_a_matter_of_the_set_up() {
-    let scene = Scene::new("");
-    let answer = scene.test.run(&[
+    let workspace = Workspace::new().child_agent("");
+    let answer = workspace.regreen(&[
         "delegate",
         "--prompt",
         "x",
@@ -500,11 +507,11 @@ fn an_agent_that_is_not_there_is_a_matter_of_the_set_up() {
 
 #[test]
 fn one_attempt_is_all_there_is_unless_more_are_allowed() {
-    let scene = Scene::new("*) exit 1 ;;");
-    let told = scene.delegate(&["--prompt", "Do it."]);
+    let workspace = Workspace::new().child_agent("*) exit 1 ;;");
+    let told = workspace.delegate(&["--prompt", "Do it."]);
     assert_eq!(told.code, Some(1), "{}", told.stdout);
-    assert!(!scene.has_note("2.prompt"));
-    let told = scene.delegate(&["--prompt", "Do it.", "--retries", "3"]);
+    assert!(!workspace.has_note("2.prompt"));
+    let told = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
     assert_eq!(told.code, Some(1), "{}", told.stdout);
-    assert!(scene.has_note("3.prompt") && !scene.has_note("4.prompt"));
+    assert!(workspace.has_note("3.prompt") && !workspace.has_note("4.prompt"));
 }

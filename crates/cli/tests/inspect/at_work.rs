@@ -4,30 +4,30 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{Scene, Started, TASKS, kill, wait_until};
+use regreen_test_support::{BackgroundRun, TASKS, Workspace, send_signal, wait_until};
 
 const TWO: &str = "- [ ] 1.1 Goes on\n  - **Verify**: `true`\n- [ ] 1.2 Later\n";
 
-fn scene() -> Scene {
-    Scene::in_git(TWO)
+fn workspace() -> Workspace {
+    Workspace::in_git(TWO)
         .file("specs/other/tasks.md", "- [ ] 7 Else\n")
         .file("specs/.current-spec", "demo\n")
         .committed("other")
         .agent("*) echo 'working on it'; touch made $notes/working; sleep 120 ;;")
 }
 
-fn end(run: Started<'_>) {
+fn end(run: BackgroundRun<'_>) {
     run.signal("KILL");
-    run.ended();
+    run.wait();
 }
 
 #[test]
 fn everything_can_be_looked_at() {
-    let scene = scene();
-    let run = scene.start(&["demo"], "working");
-    wait_until(|| !scene.look(&["log", "1.1"]).stdout.is_empty());
-    let before = own_files(&scene);
-    scene.look(&["status"]).shows(str![[r#"
+    let workspace = workspace();
+    let run = workspace.start(&["demo"], "working");
+    wait_until(|| !workspace.regreen(&["log", "1.1"]).stdout.is_empty());
+    let before = own_files(&workspace);
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 2 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: at work, process [PID], spec demo
 attempts 0 of 100, waited 0s of 6h 00m
@@ -37,7 +37,7 @@ attempts 0 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene.look(&["status", "other"]).shows(str![[r#"
+    workspace.regreen(&["status", "other"]).shows(str![[r#"
 spec other (specs/other/tasks.md): 0 of 1 originals done
 no run yet: `regreen run` starts one
 another spec is being run here: process [PID], spec demo
@@ -46,12 +46,12 @@ another spec is being run here: process [PID], spec demo
 --- exit code 0
 
 "#]]);
-    scene.look(&["log", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 working on it
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Goes on (open)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -60,30 +60,30 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["diff", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
   × attempt 1 of task 1.1 has not ended: what it changed is not known yet
   help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
 --- exit code 2
 
 "#]]);
-    scene.look(&["diff", "1.1", "1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × attempt 1 of task 1.1 has not ended: what it changed is not known yet
   help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
 --- exit code 2
 
 "#]]);
-    let json = scene.look(&["status", "--json"]);
+    let json = workspace.regreen(&["status", "--json"]);
     for part in [
         "\"at_work\": {\n      \"process\": [PID],\n      \"spec\": \"demo\"\n    }",
         "\"current\": {\n        \"what\": \"attempt\",\n        \"attempt\": 1,\n        \"since\": \"[MOMENT]\"\n      }",
     ] {
         assert!(json.stdout.contains(part), "{}", json.stdout);
     }
-    assert_eq!(own_files(&scene), before);
+    assert_eq!(own_files(&workspace), before);
     end(run);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 2 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: was cut off; `regreen run` goes on with it
 attempts 0 of 100, waited 0s of 6h 00m
@@ -96,12 +96,12 @@ attempts 0 of 100, waited 0s of 6h 00m
 }
 
 /// Everything in regreen's folder but what SQLite shares between readers.
-fn own_files(scene: &Scene) -> Vec<(String, Vec<u8>)> {
-    let names = crate::scene::files_below(&scene.path(".regreen"));
+fn own_files(workspace: &Workspace) -> Vec<(String, Vec<u8>)> {
+    let names = regreen_test_support::files_below(&workspace.path(".regreen"));
     let names = names.into_iter().filter(|name| !name.ends_with("-shm"));
     names
         .map(|name| {
-            let bytes = fs::read(scene.path(".regreen").join(&name)).unwrap();
+            let bytes = fs::read(workspace.path(".regreen").join(&name)).unwrap();
             (name, bytes)
         })
         .collect()
@@ -109,9 +109,9 @@ fn own_files(scene: &Scene) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn nothing_can_be_decided_and_who_is_at_work_is_told() {
-    let scene = scene();
-    let run = scene.start(&["demo"], "working");
-    scene.look(&["skip", "1.2"]).shows(str![[r#"
+    let workspace = workspace();
+    let run = workspace.start(&["demo"], "working");
+    workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 --- standard error
   × another run is at work here: process [PID], spec demo
   help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
@@ -120,7 +120,7 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
 
 "#]]);
     for command in ["done", "retry"] {
-        let told = scene.look(&[command, "1.2"]);
+        let told = workspace.regreen(&[command, "1.2"]);
         assert_eq!(told.code, Some(2), "{command}");
         assert!(
             told.stderr.contains("process [PID], spec demo"),
@@ -129,27 +129,27 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
         );
     }
     // Whichever spec it is: the tree is one.
-    let told = scene.look(&["skip", "7", "--spec", "other"]);
+    let told = workspace.regreen(&["skip", "7", "--spec", "other"]);
     assert_eq!(told.code, Some(2));
-    assert_eq!(scene.text(TASKS), TWO);
+    assert_eq!(workspace.text(TASKS), TWO);
     end(run);
     // A dead holder holds nothing.
-    wait_until(|| scene.look(&["skip", "1.2"]).code == Some(0));
+    wait_until(|| workspace.regreen(&["skip", "1.2"]).code == Some(0));
 }
 
 #[test]
 fn what_a_killed_run_left_is_not_taken_back_by_guess() {
-    let scene = scene();
-    let run = scene.start(&["demo"], "working");
+    let workspace = workspace();
+    let run = workspace.start(&["demo"], "working");
     let pid = run.pid();
     end(run);
-    wait_until(|| !kill("0", pid));
-    scene.look(&["undo", "1.1"]).shows(str![[r#"
+    wait_until(|| !send_signal("0", pid));
+    workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × attempt 1 of task 1.1 has not ended: what it changed is not known yet
   help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
 --- exit code 2
 
 "#]]);
-    assert!(scene.has("made"));
+    assert!(workspace.has("made"));
 }

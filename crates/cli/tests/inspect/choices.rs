@@ -2,23 +2,23 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{STATE, Scene, TASKS};
+use regreen_test_support::{STATE, TASKS, Workspace};
 
 const THREE: &str = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `cat good`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n";
 
-fn scene() -> Scene {
-    Scene::new(THREE).agent("*) date +%N >$REGREEN_TASK_ID.txt; echo TASK_COMPLETE ;;")
+fn workspace() -> Workspace {
+    Workspace::with_tasks(THREE).agent("*) date +%N >$REGREEN_TASK_ID.txt; echo TASK_COMPLETE ;;")
 }
 
 #[test]
 fn what_is_skipped_is_left_out_until_that_is_taken_back() {
-    let scene = scene();
-    scene.look(&["skip", "1.2"]).shows(str![[r#"
+    let workspace = workspace();
+    workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 1.2 will be skipped; `regreen retry 1.2` takes that back
 --- exit code 0
 
 "#]]);
-    scene.run(&[]).and(&scene, &[TASKS]).shows(str![[r#"
+    workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 1.2 Second: to be skipped, as a person said
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -48,13 +48,13 @@ Not everything was run: 1 task is still open.
   - **Verify**: `true`
 
 "#]]);
-    scene.look(&["retry", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
 1.2 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
-    let scene = scene.file("good", "");
-    scene.run(&[]).and(&scene, &[TASKS]).shows(str![[r#"
+    let workspace = workspace.file("good", "");
+    workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Second: attempt 1 of 5
@@ -81,10 +81,10 @@ Warnings:        1
 
 #[test]
 fn whoever_says_that_a_task_is_done_is_believed() {
-    let scene = scene();
-    scene
-        .look(&["done", "1.2"])
-        .and(&scene, &[TASKS])
+    let workspace = workspace();
+    workspace
+        .regreen(&["done", "1.2"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1.2 is ticked, on your word
 --- exit code 0
@@ -97,7 +97,7 @@ fn whoever_says_that_a_task_is_done_is_believed() {
   - **Verify**: `true`
 
 "#]]);
-    scene.run(&[]).and(&scene, &[TASKS]).shows(str![[r#"
+    workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -123,7 +123,7 @@ Warnings:        1
   - **Verify**: `true`
 
 "#]]);
-    scene.look(&["why", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.2"]).shows(str![[r#"
 1.2 Second (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -131,7 +131,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["skip", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 1.2 is done already: there is nothing to skip
 --- exit code 0
 
@@ -140,8 +140,8 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 #[test]
 fn a_task_at_its_limit_has_all_its_attempts_again() {
-    let scene = scene().has_run(&["--max-task-iterations=2"], 1);
-    scene.look(&["status"]).shows(str![[r#"
+    let workspace = workspace().has_run(&["--max-task-iterations=2"], 1);
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 3 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
 ERROR: Max retries reached for task 1.2 after 2 attempts
@@ -154,12 +154,12 @@ attempts 3 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene.look(&["retry", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
 1.2 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 3 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
 ERROR: Max retries reached for task 1.2 after 2 attempts
@@ -172,7 +172,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene.run(&["--max-task-iterations=2"]).shows(str![[r#"
+    workspace.run(&["--max-task-iterations=2"]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Second: attempt 1 of 2
@@ -200,27 +200,27 @@ ERROR: Max retries reached for task 1.2 after 2 attempts
 
 #[test]
 fn a_run_that_goes_on_counts_from_the_start_after_a_retry() {
-    let scene = Scene::new(THREE).agent(
+    let workspace = Workspace::with_tasks(THREE).agent(
         "1.2:2) touch $notes/working; sleep 60 ;;
          1.2:[34]) echo TASK_COMPLETE ;;
          1.2:5) touch good; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
     let flags = ["--max-task-iterations=3"];
-    let run = scene.start(&flags, "working");
-    scene.look(&["stop"]).shows(str![[r#"
+    let run = workspace.start(&flags, "working");
+    workspace.regreen(&["stop"]).shows(str![[r#"
 spec demo has stopped; `regreen run` goes on with it
 --- exit code 0
 
 "#]]);
-    run.ended();
-    scene.look(&["retry", "1.2"]).shows(str![[r#"
+    run.wait();
+    workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
 1.2 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
     // Attempts 3, 4 and 5, where only two had been left.
-    scene.run(&flags).shows(str![[r#"
+    workspace.run(&flags).shows(str![[r#"
 run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
 1.2 Second: to be tried again, as a person said
 1.2 Second: attempt 1 of 3
@@ -251,16 +251,16 @@ Warnings:        1
 
 #[test]
 fn a_group_stands_for_the_tasks_in_it() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1 Group\n  - [ ] 1.1 Inside\n  - [x] 1.2 Done\n  - [ ]* 1.3 Optional\n- [ ] 2 Other\n",
     )
     .agent("*) date +%N >out; echo TASK_COMPLETE ;;");
-    scene.look(&["skip", "1"]).shows(str![[r#"
+    workspace.regreen(&["skip", "1"]).shows(str![[r#"
 1 with 1.1 will be skipped; `regreen retry 1` takes that back
 --- exit code 0
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 4 originals done
 no run yet: `regreen run` starts one
 
@@ -272,10 +272,10 @@ no run yet: `regreen run` starts one
 --- exit code 0
 
 "#]]);
-    let scene = scene.has_run(&[], 1);
-    scene
-        .look(&["retry", "1"])
-        .and(&scene, &[TASKS])
+    let workspace = workspace.has_run(&[], 1);
+    workspace
+        .regreen(&["retry", "1"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1 with 1.1 are open; `regreen run` tries each of them as if for the first time
 --- exit code 0
@@ -287,9 +287,9 @@ no run yet: `regreen run` starts one
 - [x] 2 Other
 
 "#]]);
-    scene
-        .look(&["done", "1"])
-        .and(&scene, &[TASKS])
+    workspace
+        .regreen(&["done", "1"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1 with 1.1, 1.2 are ticked, on your word
 --- exit code 0
@@ -301,9 +301,9 @@ no run yet: `regreen run` starts one
 - [x] 2 Other
 
 "#]]);
-    scene
-        .look(&["retry", "1.1"])
-        .and(&scene, &[TASKS])
+    workspace
+        .regreen(&["retry", "1.1"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1.1 is open; `regreen run` tries it as if for the first time
 --- exit code 0
@@ -319,24 +319,25 @@ no run yet: `regreen run` starts one
 
 #[test]
 fn a_skipped_fix_leaves_its_task_to_be_run() {
-    let scene =
-        Scene::new("- [ ] 1.1 Task\n  - **Verify**: `true`\n- [ ] 1.1.1 [FIX 1.1] Repair\n")
-            .agent("1.1:1) echo TASK_COMPLETE ;; *) touch $notes/wrong ;;");
-    scene.look(&["skip", "1.1.1"]).shows(str![[r#"
+    let workspace = Workspace::with_tasks(
+        "- [ ] 1.1 Task\n  - **Verify**: `true`\n- [ ] 1.1.1 [FIX 1.1] Repair\n",
+    )
+    .agent("1.1:1) echo TASK_COMPLETE ;; *) touch $notes/wrong ;;");
+    workspace.regreen(&["skip", "1.1.1"]).shows(str![[r#"
 1.1.1 will be skipped; `regreen retry 1.1.1` takes that back
 --- exit code 0
 
 "#]]);
-    let scene = scene.has_run(&[], 0);
-    assert!(!scene.has_note("wrong"));
+    let workspace = workspace.has_run(&[], 0);
+    assert!(!workspace.has_note("wrong"));
 }
 
 #[test]
 fn of_two_tasks_with_one_id_the_line_tells() {
-    let scene = Scene::new("- [ ] 1.1 One\n- [ ] 1.1 Other\n");
-    scene
-        .look(&["done", "1.1", "--line", "2"])
-        .and(&scene, &[TASKS])
+    let workspace = Workspace::with_tasks("- [ ] 1.1 One\n- [ ] 1.1 Other\n");
+    workspace
+        .regreen(&["done", "1.1", "--line", "2"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1.1 is ticked, on your word
 --- exit code 0
@@ -349,29 +350,29 @@ fn of_two_tasks_with_one_id_the_line_tells() {
 
 #[test]
 fn whoever_mistypes_an_id_changes_nothing() {
-    let scene = Scene::new(THREE);
+    let workspace = Workspace::with_tasks(THREE);
     for command in ["skip", "done", "retry"] {
-        let told = scene.look(&[command, "1.4"]);
+        let told = workspace.regreen(&[command, "1.4"]);
         assert_eq!(told.code, Some(2));
         assert_eq!(
             told.stderr,
             "  × specs/demo/tasks.md has no task 1.4\n  help: its tasks: 1.1, 1.2, 1.3\n"
         );
     }
-    assert!(!scene.has(".regreen"));
-    assert_eq!(fs::read_to_string(scene.path(TASKS)).unwrap(), THREE);
+    assert!(!workspace.has(".regreen"));
+    assert_eq!(fs::read_to_string(workspace.path(TASKS)).unwrap(), THREE);
 }
 
 #[test]
 fn a_task_at_its_limit_of_fixes_gets_as_many_again() {
-    let scene = Scene::new("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent(
             "1.1:*) date +%N >made; echo TASK_COMPLETE ;;
              1.1.3:*) touch good; echo TASK_COMPLETE ;;
              *) date +%N >made; echo TASK_COMPLETE ;;",
         )
         .has_run(&["--recovery-mode", "--max-fix-tasks=2"], 1);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
 ERROR: Max fix attempts (2) reached for task 1.1
@@ -384,9 +385,9 @@ attempts 5 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene
-        .look(&["retry", "1.1"])
-        .and(&scene, &[STATE])
+    workspace
+        .regreen(&["retry", "1.1"])
+        .and(&workspace, &[STATE])
         .shows(str![[r#"
 1.1 is open; `regreen run` tries it as if for the first time
 --- exit code 0
@@ -420,7 +421,7 @@ attempts 5 of 100, waited 0s of 6h 00m
 }
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
 ERROR: Max fix attempts (2) reached for task 1.1
@@ -434,8 +435,8 @@ attempts 5 of 100, waited 0s of 6h 00m
 
 "#]]);
     // The limit is still 2, the recovery on: the state file says so.
-    let scene = scene.has_run(&[], 0);
-    scene.look(&["status"]).shows(str![[r#"
+    let workspace = workspace.has_run(&[], 0);
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 1 originals done, 3 of 3 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 2 of 100, waited 0s of 6h 00m

@@ -2,11 +2,11 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn a_task_is_shown_as_a_whole_and_attempt_by_attempt() {
-    let scene = Scene::in_git(
+    let workspace = Workspace::in_git(
         "- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n  - **Commit**: `feat: make it`\n- [ ] 1.2 Later\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -15,7 +15,7 @@ fn a_task_is_shown_as_a_whole_and_attempt_by_attempt() {
          *) echo TASK_COMPLETE ;;",
     )
     .has_run(&[], 0);
-    scene.look(&["diff", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 diff --git a/good b/good
 new file mode 100644
 index 0000000..587be6b
@@ -34,7 +34,7 @@ index 0000000..814f4a4
 --- exit code 0
 
 "#]]);
-    scene.look(&["diff", "1.1", "1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 diff --git a/made b/made
 new file mode 100644
 index 0000000..5626abf
@@ -52,7 +52,7 @@ index 0000000..3c68cc6
 --- exit code 0
 
 "#]]);
-    scene.look(&["diff", "1.1", "2"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1", "2"]).shows(str![[r#"
 diff --git a/good b/good
 new file mode 100644
 index 0000000..587be6b
@@ -70,13 +70,13 @@ index 5626abf..814f4a4 100644
 --- exit code 0
 
 "#]]);
-    scene.look(&["diff", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.2"]).shows(str![[r#"
 --- standard error
 note: task 1.2 changed no file
 --- exit code 0
 
 "#]]);
-    scene.look(&["diff", "1.2", "1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.2", "1"]).shows(str![[r#"
 --- standard error
 note: attempt 1 of task 1.2 changed no file
 --- exit code 0
@@ -86,13 +86,13 @@ note: attempt 1 of task 1.2 changed no file
 
 #[test]
 fn fixes_belong_to_the_task_that_they_repair() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent(
             "1.1:*) echo try >made; echo TASK_COMPLETE ;;
              1.1.1:*) echo x >good; echo TASK_COMPLETE ;;",
         )
         .has_run(&["--recovery-mode"], 0);
-    scene.look(&["diff", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 diff --git a/good b/good
 new file mode 100644
 index 0000000..587be6b
@@ -110,7 +110,7 @@ index 0000000..29deb4d
 --- exit code 0
 
 "#]]);
-    scene.look(&["diff", "1.1.1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1.1"]).shows(str![[r#"
 diff --git a/good b/good
 new file mode 100644
 index 0000000..587be6b
@@ -125,22 +125,22 @@ index 0000000..587be6b
 
 #[test]
 fn all_runs_count_since_the_task_was_last_done() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent("*) date +%N >>times; echo TASK_COMPLETE; date +%N >made ;;")
         .file("good", "")
         .has_run(&[], 0);
-    fs::remove_file(scene.path("good")).unwrap();
-    scene.look(&["retry", "1.1"]).shows(str![[r#"
+    fs::remove_file(workspace.path("good")).unwrap();
+    workspace.regreen(&["retry", "1.1"]).shows(str![[r#"
 1.1 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
-    let scene = scene
+    let workspace = workspace
         .has_run(&["--max-task-iterations=1"], 1)
         .file("good", "")
         .file("made", "a person was here\n")
         .has_run(&[], 0);
-    let told = scene.look(&["diff", "1.1"]);
+    let told = workspace.regreen(&["diff", "1.1"]);
     assert!(told.stdout.contains("+++ b/times"), "{}", told.stdout);
     // One line of before, two that were added.
     assert!(told.stdout.contains("@@ -1 +1,3 @@"), "{}", told.stdout);
@@ -148,39 +148,39 @@ fn all_runs_count_since_the_task_was_last_done() {
         told.stderr,
         "note: made was changed by somebody else between two attempts, and that is shown as well\n"
     );
-    let runs = scene.runs();
-    let second = scene.look(&["diff", "1.1", "--run", &runs[1]]);
+    let runs = workspace.runs();
+    let second = workspace.regreen(&["diff", "1.1", "--run", &runs[1]]);
     assert!(second.stdout.contains("@@ -1 +1,2 @@"), "{}", second.stdout);
     assert_eq!(second.stderr, "");
 }
 
 #[test]
 fn a_diff_is_a_patch() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
         .file("old", "one\ntwo\n")
         .committed("old")
         .agent("*) echo three >>old; printf 'no\\nline end' >new; echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
-    let output = scene.command(&["diff", "1.1"]).output().unwrap();
-    fs::write(scene.path("patch"), output.stdout).unwrap();
-    scene.git(&["apply", "--reverse", "patch"]);
-    assert_eq!(scene.text("old"), "one\ntwo\n");
-    assert!(!scene.has("new"));
+    let output = workspace.command(&["diff", "1.1"]).output().unwrap();
+    fs::write(workspace.path("patch"), output.stdout).unwrap();
+    workspace.git(&["apply", "--reverse", "patch"]);
+    assert_eq!(workspace.text("old"), "one\ntwo\n");
+    assert!(!workspace.has("new"));
 }
 
 #[test]
 fn without_git_there_is_nothing_to_show() {
-    let scene = Scene::new("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
         .agent("*) echo x >made; echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
-    scene.look(&["diff", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
   × this workspace is not in git, so there are no snapshots of it
   help: snapshots are taken around every attempt in a git repository: git init, then run it again
 --- exit code 2
 
 "#]]);
-    scene.look(&["diff", "1.1", "1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × this workspace is not in git, so there are no snapshots of it
   help: snapshots are taken around every attempt in a git repository: git init, then run it again
@@ -188,7 +188,7 @@ fn without_git_there_is_nothing_to_show() {
 
 "#]]);
     // How many files there were is known all the same.
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -205,21 +205,21 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 #[test]
 fn snapshots_that_were_given_up_are_missed() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
         .agent("*) echo x >made; echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
-    let kept = scene.git(&["for-each-ref", "--format=%(refname)", "refs/regreen"]);
+    let kept = workspace.git(&["for-each-ref", "--format=%(refname)", "refs/regreen"]);
     for name in kept.lines() {
-        scene.git(&["update-ref", "-d", name]);
+        workspace.git(&["update-ref", "-d", name]);
     }
-    scene.look(&["diff", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
   × there is no snapshot of what task 1.1 changed
   help: it was run without git, or somebody removed what is kept under refs/regreen
 --- exit code 2
 
 "#]]);
-    scene.look(&["undo", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × there is no snapshot of what task 1.1 changed
   help: it was run without git, or somebody removed what is kept under refs/regreen

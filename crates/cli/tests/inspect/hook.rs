@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use snapbox::str;
 
-use crate::support::{Answer, Test};
+use regreen_test_support::{Output, Workspace};
 
 const TASKS: &str = "- [x] 1.1 One\n- [ ] 1.2 Two\n  - **Verify**: `true`\n- [ ] 1.3 Three\n";
 const STATE: &str =
@@ -14,20 +14,20 @@ const STATE: &str =
 const SETTINGS: &str = ".claude/ralph-specum.local.md";
 const STATE_FILE: &str = "specs/login/.ralph-state.json";
 
-fn spec() -> Test {
-    Test::new()
+fn spec() -> Workspace {
+    Workspace::new()
         .file("specs/.current-spec", "login\n")
         .file("specs/login/tasks.md", TASKS)
         .file(STATE_FILE, STATE)
 }
 
 /// What a session in the folder is told, with this beside its folder.
-fn ask(test: &Test, more: &str) -> Answer {
+fn ask(test: &Workspace, more: &str) -> Output {
     let cwd = test.path(".");
     tell(test, &[], &format!(r#"{{"cwd":{cwd:?}{more}}}"#))
 }
 
-fn tell(test: &Test, variables: &[(&str, &str)], input: &str) -> Answer {
+fn tell(test: &Workspace, variables: &[(&str, &str)], input: &str) -> Output {
     let mut child = test
         .command(&["hook", "stop"])
         .envs(variables.iter().copied())
@@ -42,11 +42,11 @@ fn tell(test: &Test, variables: &[(&str, &str)], input: &str) -> Answer {
         .unwrap()
         .write_all(input.as_bytes())
         .unwrap();
-    test.answer(&child.wait_with_output().unwrap())
+    test.output(&child.wait_with_output().unwrap())
 }
 
 #[track_caller]
-fn may_stop(answer: Answer) {
+fn may_stop(answer: Output) {
     answer.exits(0).prints("").complains("");
 }
 
@@ -64,11 +64,11 @@ fn a_session_goes_on_while_the_current_spec_has_open_tasks() {
 
 #[test]
 fn a_session_with_nothing_to_go_on_with_stops_in_silence() {
-    may_stop(ask(&Test::new(), ""));
+    may_stop(ask(&Workspace::new(), ""));
     may_stop(ask(&spec().file("specs/.current-spec", ""), ""));
     may_stop(ask(&spec().file("specs/.current-spec", "gone"), ""));
     may_stop(ask(&spec().file("specs/.current-spec", "../elsewhere"), ""));
-    let without_state = Test::new()
+    let without_state = Workspace::new()
         .file("specs/.current-spec", "login")
         .file("specs/login/tasks.md", TASKS);
     may_stop(ask(&without_state, ""));
@@ -104,7 +104,8 @@ fn input_that_is_none_lets_a_session_stop() {
 fn an_agent_that_has_said_it_is_done_may_stop() {
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"ok\nALL_TASKS_COMPLETE"}]}}"#;
     let told = r#"{"type":"user","message":{"content":"end with ALL_TASKS_COMPLETE"}}"#;
-    let path = |test: &Test| format!(r#","transcript_path":{:?}"#, test.path("transcript.jsonl"));
+    let path =
+        |test: &Workspace| format!(r#","transcript_path":{:?}"#, test.path("transcript.jsonl"));
     let test = spec().file("transcript.jsonl", format!("{told}\n{said}\n"));
     may_stop(ask(&test, &path(&test)));
     let test = spec().file("transcript.jsonl", format!("{told}\n"));

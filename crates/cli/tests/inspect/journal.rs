@@ -2,32 +2,32 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 const TWO: &str = "- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n- [ ] 1.2 Say it\n";
 
 /// A run in which a fix heals the first task.
-fn healed() -> (Scene, String) {
-    let scene = Scene::in_git(TWO).agent(
+fn healed() -> (Workspace, String) {
+    let workspace = Workspace::in_git(TWO).agent(
         "1.1.1:*) echo x >good; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE; echo y >>work ;;",
     );
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    (scene, told.stdout)
+    (workspace, told.stdout)
 }
 
-fn export(scene: &Scene, flags: &[&str]) {
-    let told = scene.regreen(&[&["journal"], flags].concat());
+fn export(workspace: &Workspace, flags: &[&str]) {
+    let told = workspace.regreen(&[&["journal"], flags].concat());
     assert_eq!(told.code, Some(0), "{}", told.stderr);
-    fs::write(scene.path("journal.jsonl"), told.stdout).unwrap();
+    fs::write(workspace.path("journal.jsonl"), told.stdout).unwrap();
 }
 
 #[test]
 fn a_run_that_is_exported_and_replayed_prints_the_lines_that_it_printed() {
-    let (scene, printed) = healed();
-    export(&scene, &[]);
-    let replayed = scene.regreen(&["replay", "journal.jsonl"]);
+    let (workspace, printed) = healed();
+    export(&workspace, &[]);
+    let replayed = workspace.regreen(&["replay", "journal.jsonl"]);
     assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
     // The summary needs the task file as it was; all that is before it is there.
     let lines = printed.split("\n\n").next().unwrap_or_default();
@@ -37,10 +37,10 @@ fn a_run_that_is_exported_and_replayed_prints_the_lines_that_it_printed() {
 
 #[test]
 fn a_run_can_be_named_and_replayed_as_json() {
-    let (scene, _) = healed();
-    let run = scene.runs().remove(0);
-    export(&scene, &[&run]);
-    let replayed = scene.regreen(&["replay", "journal.jsonl", "--json"]);
+    let (workspace, _) = healed();
+    let run = workspace.runs().remove(0);
+    export(&workspace, &[&run]);
+    let replayed = workspace.regreen(&["replay", "journal.jsonl", "--json"]);
     let events: Vec<serde_json::Value> = replayed
         .stdout
         .lines()
@@ -52,38 +52,40 @@ fn a_run_can_be_named_and_replayed_as_json() {
 
 #[test]
 fn what_is_no_journal_is_named_by_file_and_line() {
-    let (scene, _) = healed();
-    export(&scene, &[]);
-    let journal = fs::read_to_string(scene.path("journal.jsonl")).unwrap();
+    let (workspace, _) = healed();
+    export(&workspace, &[]);
+    let journal = fs::read_to_string(workspace.path("journal.jsonl")).unwrap();
     let first = journal.lines().next().unwrap();
     fs::write(
-        scene.path("bad.jsonl"),
+        workspace.path("bad.jsonl"),
         format!("{first}\n\n{{\"now\":1}}\n"),
     )
     .unwrap();
-    fs::write(scene.path("empty.jsonl"), "\n").unwrap();
-    scene.look(&["replay", "bad.jsonl"]).shows(str![[r#"
+    fs::write(workspace.path("empty.jsonl"), "\n").unwrap();
+    workspace.regreen(&["replay", "bad.jsonl"]).shows(str![[r#"
 --- standard error
   × line 3 of bad.jsonl is no step of a run: missing field `input`
   help: a journal is what `regreen journal > FILE` writes, by the same version of regreen
 --- exit code 2
 
 "#]]);
-    scene.look(&["replay", "empty.jsonl"]).shows(str![[r#"
+    workspace
+        .regreen(&["replay", "empty.jsonl"])
+        .shows(str![[r#"
 --- standard error
   × line 1 of empty.jsonl is no step of a run: there is nothing in it
   help: a journal is what `regreen journal > FILE` writes, by the same version of regreen
 --- exit code 2
 
 "#]]);
-    scene.look(&["replay", "none.jsonl"]).shows(str![[r#"
+    workspace.regreen(&["replay", "none.jsonl"]).shows(str![[r#"
 --- standard error
   × none.jsonl does not exist
   help: check the path; `regreen init NAME` makes a new spec
 --- exit code 2
 
 "#]]);
-    let told = scene.look(&["journal", "20000101-000000"]);
+    let told = workspace.regreen(&["journal", "20000101-000000"]);
     assert_eq!(told.code, Some(2));
     let known = "these were there: [RUN]";
     assert!(told.stderr.contains(known), "{}", told.stderr);

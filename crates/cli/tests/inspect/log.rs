@@ -3,12 +3,12 @@ use std::process::{Command, Stdio};
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 const ONE: &str = "- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n- [ ] 1.2 Later\n";
 
-fn tried_twice() -> Scene {
-    Scene::new(ONE)
+fn tried_twice() -> Workspace {
+    Workspace::with_tasks(ONE)
         .agent(
             "1.1:1) echo first words; echo TASK_COMPLETE ;;
              1.1:2) echo second words; exit 1 ;;",
@@ -18,19 +18,21 @@ fn tried_twice() -> Scene {
 
 #[test]
 fn what_an_attempt_printed_is_printed() {
-    let scene = tried_twice();
-    scene.look(&["log", "1.1", "1"]).shows(str![[r#"
+    let workspace = tried_twice();
+    workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 first words
 TASK_COMPLETE
 --- exit code 0
 
 "#]]);
-    scene.look(&["log", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 second words
 --- exit code 0
 
 "#]]);
-    scene.look(&["log", "1.1", "1", "--verify"]).shows(str![[r#"
+    workspace
+        .regreen(&["log", "1.1", "1", "--verify"])
+        .shows(str![[r#"
 $ cat good
 cat: good: No such file or directory
 [exit code 1]
@@ -40,7 +42,9 @@ cat: good: No such file or directory
 --- exit code 0
 
 "#]]);
-    scene.look(&["log", "1.1", "--verify"]).shows(str![[r#"
+    workspace
+        .regreen(&["log", "1.1", "--verify"])
+        .shows(str![[r#"
 $ cat good
 cat: good: No such file or directory
 [exit code 1]
@@ -54,30 +58,30 @@ cat: good: No such file or directory
 
 #[test]
 fn what_is_not_there_is_told_with_what_is() {
-    let scene = tried_twice();
-    scene.look(&["log", "1.1", "3"]).shows(str![[r#"
+    let workspace = tried_twice();
+    workspace.regreen(&["log", "1.1", "3"]).shows(str![[r#"
 --- standard error
   × task 1.1 has had no attempt 3
   help: the run has these: 1, 2
 --- exit code 2
 
 "#]]);
-    scene.look(&["log", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.2"]).shows(str![[r#"
 --- standard error
   × task 1.2 has had no attempt
   help: `regreen status` shows what has been tried
 --- exit code 2
 
 "#]]);
-    scene.look(&["log", "1.3"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.3"]).shows(str![[r#"
 --- standard error
   × specs/demo/tasks.md has no task 1.3
   help: its tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
-    scene
-        .look(&["log", "1.1", "--run", "20200101-000000"])
+    workspace
+        .regreen(&["log", "1.1", "--run", "20200101-000000"])
         .shows(str![[r#"
 --- standard error
   × task 1.1 was not tried in that run
@@ -85,9 +89,9 @@ fn what_is_not_there_is_told_with_what_is() {
 --- exit code 2
 
 "#]]);
-    let runs = scene.path(".regreen/runs");
+    let runs = workspace.path(".regreen/runs");
     fs::remove_dir_all(&runs).unwrap();
-    scene.look(&["log", "1.1", "1"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × the log of attempt 1 is not there: [FOLDER]/.regreen/runs/[RUN]/1.1/1.log
   help: somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells
@@ -96,7 +100,7 @@ fn what_is_not_there_is_told_with_what_is() {
 
 "#]]);
     // History is not lost with the logs.
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (open)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -129,23 +133,23 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 #[test]
 fn without_a_run_there_is_no_log() {
-    let scene = Scene::new(ONE);
-    scene.look(&["log", "1.1"]).shows(str![[r#"
+    let workspace = Workspace::with_tasks(ONE);
+    workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 --- standard error
   × spec demo has not been run yet
   help: `regreen run` starts one
 --- exit code 2
 
 "#]]);
-    let scene = scene.file("specs/other/tasks.md", ONE);
-    scene.look(&["log", "1.1"]).shows(str![[r#"
+    let workspace = workspace.file("specs/other/tasks.md", ONE);
+    workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 --- standard error
   × there are several specs, and none is chosen
   help: name one of these with --spec: demo, other
 --- exit code 2
 
 "#]]);
-    assert!(!scene.has(".regreen"));
+    assert!(!workspace.has(".regreen"));
 }
 
 /// A title, colours, a cleared screen, a line that overwrites another.
@@ -154,17 +158,17 @@ const TRICKS: &str =
 
 #[test]
 fn nothing_that_was_printed_commands_a_terminal() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
         .agent(&format!(
             "*) printf '{TRICKS}' | tee made; echo TASK_COMPLETE ;;"
         ))
         .has_run(&[], 0);
-    let shown = scene.on_terminal(&["log", "1.1"]);
+    let shown = workspace.output_on_terminal(&["log", "1.1"]);
     assert_eq!(shown, "red end\r\nbad\r\ngood\r\nTASK_COMPLETE\r\n");
-    let diff = scene.on_terminal(&["diff", "1.1"]);
+    let diff = workspace.output_on_terminal(&["diff", "1.1"]);
     assert!(diff.ends_with("+red end\r\n+bad\r\ngood\r\n"), "{diff:?}");
     // For a program it is what it is.
-    let output = scene.command(&["log", "1.1"]).output().unwrap();
+    let output = workspace.command(&["log", "1.1"]).output().unwrap();
     assert!(output.stdout.starts_with(b"\x1b]0;title\x07\x1b[31mred"));
 }
 
@@ -174,36 +178,36 @@ fn secrets_in_a_diff_are_masked_on_a_terminal() {
         "sk-ant-{}-{}",
         "api03", "Qw71kZ0pLm93nBv5cXw9Yt2RsAeD4fGh6JkUi8OoPzQx1mNb"
     );
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
         .agent(&format!("*) echo {key} >made; echo TASK_COMPLETE ;;"))
         .has_run(&[], 0);
-    let diff = scene.on_terminal(&["diff", "1.1"]);
+    let diff = workspace.output_on_terminal(&["diff", "1.1"]);
     assert!(
         diff.contains("+++ b/made") && !diff.contains(&key),
         "{diff}"
     );
-    let why = scene.look(&["why", "1.1", "--diff"]);
+    let why = workspace.regreen(&["why", "1.1", "--diff"]);
     assert!(why.stdout.contains("+++ b/made") && !why.stdout.contains(&key));
     // What goes into a file can be applied.
-    let patch = scene.look(&["diff", "1.1"]);
+    let patch = workspace.regreen(&["diff", "1.1"]);
     assert!(patch.stdout.contains(&key));
 }
 
 #[test]
 fn a_log_longer_than_memory_is_printed() {
-    let scene = tried_twice();
-    let [run] = scene.runs().try_into().unwrap();
-    let log = scene.path(&format!(".regreen/runs/{run}/1.1/1.log"));
+    let workspace = tried_twice();
+    let [run] = workspace.runs().try_into().unwrap();
+    let log = workspace.path(&format!(".regreen/runs/{run}/1.1/1.log"));
     // Takes no room on the disk.
     const LENGTH: u64 = 1 << 30;
     let file = File::options().write(true).open(log).unwrap();
     file.set_len(LENGTH).unwrap();
-    let regreen = scene.command(&["log", "1.1", "1"]);
+    let regreen = workspace.command(&["log", "1.1", "1"]);
     let program = regreen.get_program().to_str().unwrap();
     let limited = format!("ulimit -v 600000; exec {program} log 1.1 1");
     let mut child = Command::new("sh")
         .args(["-c", &limited])
-        .current_dir(scene.path("."))
+        .current_dir(workspace.path("."))
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -211,5 +215,5 @@ fn a_log_longer_than_memory_is_printed() {
     assert_eq!(printed.unwrap(), LENGTH);
     assert!(child.wait().unwrap().success());
     // Only its end is looked at.
-    scene.look(&["why", "1.1"]);
+    workspace.regreen(&["why", "1.1"]);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use snapbox::str;
 
-use crate::scene::{Scene, files_below};
+use regreen_test_support::{Workspace, files_below};
 
 const ONE: &str = "- [ ] 1.1 Make it\n  - **Verify**: `true`\n";
 
@@ -20,19 +20,19 @@ const LOOKS: [&[&str]; 7] = [
     &["stop"],
 ];
 
-fn done() -> Scene {
-    Scene::in_git(ONE)
+fn done() -> Workspace {
+    Workspace::in_git(ONE)
         .agent("*) echo x >made; echo TASK_COMPLETE ;;")
         .has_run(&[], 0)
 }
 
 /// Every file with its content and the time it was changed.
-fn everything(scene: &Scene) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
-    let names = files_below(&scene.path("."));
+fn everything(workspace: &Workspace) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
+    let names = files_below(&workspace.path("."));
     names
         .into_iter()
         .map(|name| {
-            let path = scene.path(&name);
+            let path = workspace.path(&name);
             let time = fs::metadata(&path).unwrap().modified().unwrap();
             (name, fs::read(path).unwrap(), time)
         })
@@ -41,22 +41,22 @@ fn everything(scene: &Scene) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
 
 #[test]
 fn looking_leaves_every_file_as_it_is() {
-    let scene = done();
-    let before = everything(&scene);
+    let workspace = done();
+    let before = everything(&workspace);
     for look in LOOKS {
-        assert_eq!(scene.look(look).code, Some(0), "{look:?}");
+        assert_eq!(workspace.regreen(look).code, Some(0), "{look:?}");
     }
-    assert!(everything(&scene) == before);
+    assert!(everything(&workspace) == before);
 }
 
 #[test]
 fn where_there_was_no_run_looking_makes_nothing() {
-    let scene = Scene::in_git(ONE);
-    let before = everything(&scene);
+    let workspace = Workspace::in_git(ONE);
+    let before = everything(&workspace);
     for look in LOOKS {
-        scene.look(look);
+        workspace.regreen(look);
     }
-    assert!(everything(&scene) == before);
+    assert!(everything(&workspace) == before);
 }
 
 fn set_modes(path: &Path, folders: u32, files: u32) {
@@ -72,12 +72,12 @@ fn set_modes(path: &Path, folders: u32, files: u32) {
 
 #[test]
 fn what_may_only_be_read_can_be_looked_at() {
-    let scene = done();
-    let own = scene.path(".regreen");
+    let workspace = done();
+    let own = workspace.path(".regreen");
     set_modes(&own, 0o500, 0o400);
-    let status = scene.as_ordinary_user(&["status"]);
-    let log = scene.as_ordinary_user(&["log", "1.1"]);
-    let skip = scene.as_ordinary_user(&["skip", "1.1"]);
+    let status = workspace.as_ordinary_user(&["status"]);
+    let log = workspace.as_ordinary_user(&["log", "1.1"]);
+    let skip = workspace.as_ordinary_user(&["skip", "1.1"]);
     set_modes(&own, 0o700, 0o600);
     let (Some(status), Some(log)) = (status, log) else {
         return;
@@ -101,10 +101,10 @@ TASK_COMPLETE
 
 #[test]
 fn what_may_not_be_read_is_told() {
-    let scene = done();
-    set_modes(&scene.path(".regreen"), 0o000, 0o000);
-    let status = scene.as_ordinary_user(&["status"]);
-    set_modes(&scene.path(".regreen"), 0o700, 0o600);
+    let workspace = done();
+    set_modes(&workspace.path(".regreen"), 0o000, 0o000);
+    let status = workspace.as_ordinary_user(&["status"]);
+    set_modes(&workspace.path(".regreen"), 0o700, 0o600);
     let Some(status) = status else { return };
     status.shows(str![[r#"
 --- standard error

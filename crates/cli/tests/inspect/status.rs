@@ -2,7 +2,7 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS};
+use regreen_test_support::{TASKS, Workspace};
 
 const TREE: &str = "\
 # Plan
@@ -21,8 +21,8 @@ const TREE: &str = "\
 
 #[test]
 fn before_any_run_the_plan_is_shown_as_a_tree_and_nothing_is_made() {
-    let scene = Scene::new(TREE);
-    scene.look(&["status"]).shows(str![[r#"
+    let workspace = Workspace::with_tasks(TREE);
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 5 originals done, 0 of 1 fixes
 no run yet: `regreen run` starts one
 
@@ -36,19 +36,19 @@ no run yet: `regreen run` starts one
 --- exit code 0
 
 "#]]);
-    assert!(!scene.has(".regreen"));
+    assert!(!workspace.has(".regreen"));
 }
 
 #[test]
 fn what_all_runs_did_is_counted() {
-    let scene = Scene::in_git(TREE)
+    let workspace = Workspace::in_git(TREE)
         .agent(
             "1.2:*) echo no >tried; echo TASK_COMPLETE ;;
              2.1:*) echo x >inside; echo TASK_COMPLETE ;;
              *) echo $REGREEN_TASK_ID >other; echo TASK_COMPLETE ;;",
         )
         .has_run(&["--max-task-iterations=2"], 1);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 5 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
 ERROR: Max retries reached for task 1.2 after 2 attempts
@@ -65,13 +65,13 @@ attempts 3 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene.look(&["skip", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 1.2 will be skipped; `regreen retry 1.2` takes that back
 --- exit code 0
 
 "#]]);
     // At once, and not when the next run has heard of it.
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 5 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
 ERROR: Max retries reached for task 1.2 after 2 attempts
@@ -88,13 +88,13 @@ attempts 3 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    let scene = scene.has_run(&["--max-task-iterations=2"], 1);
-    scene.look(&["retry", "1.2"]).shows(str![[r#"
+    let workspace = workspace.has_run(&["--max-task-iterations=2"], 1);
+    workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
 1.2 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 4 of 5 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, with tasks skipped
 attempts 2 of 100, waited 0s of 6h 00m
@@ -110,8 +110,8 @@ attempts 2 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    let scene = scene.file("good", "").has_run(&[], 0);
-    scene.look(&["status"]).shows(str![[r#"
+    let workspace = workspace.file("good", "").has_run(&[], 0);
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 5 of 5 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 1 of 100, waited 0s of 6h 00m
@@ -131,10 +131,10 @@ attempts 1 of 100, waited 0s of 6h 00m
 #[test]
 fn for_scripts_there_is_json() {
     let tasks = "- [ ] 1.1 Odd \u{1b}[31m\u{202e}title\n  - **Verify**: `cat good`\n- [ ] 1.1.1 [FIX 1.1] Repair it\n- [ ] 1.1 Again\n";
-    let scene = Scene::in_git(tasks)
+    let workspace = Workspace::in_git(tasks)
         .agent("1.1.1:*) echo x >made; echo TASK_COMPLETE ;; *) echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=1"], 1);
-    scene.look(&["status", "--json"]).shows(str![[r#"
+    workspace.regreen(&["status", "--json"]).shows(str![[r#"
 {
   "v": 1,
   "spec": "demo",
@@ -249,11 +249,15 @@ fn for_scripts_there_is_json() {
 
 #[test]
 fn a_list_without_ids_keeps_its_history_when_rows_move() {
-    let scene = Scene::new("- [ ] First\n- [ ] Second\n")
+    let workspace = Workspace::with_tasks("- [ ] First\n- [ ] Second\n")
         .agent("*) touch $REGREEN_ATTEMPT; echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
-    fs::write(scene.path(TASKS), "- [ ] New\n- [x] Second\n- [x] First\n").unwrap();
-    scene.look(&["status"]).shows(str![[r#"
+    fs::write(
+        workspace.path(TASKS),
+        "- [ ] New\n- [x] Second\n- [x] First\n",
+    )
+    .unwrap();
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 2 of 3 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 3 of 100, waited 0s of 6h 00m
@@ -264,7 +268,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "3"]).shows(str![[r#"
+    workspace.regreen(&["why", "3"]).shows(str![[r#"
 3 First (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -277,7 +281,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1"]).shows(str![[r#"
 1 New (open)
 
 nothing has been done about it yet
@@ -288,11 +292,14 @@ nothing has been done about it yet
 
 #[test]
 fn any_single_task_file_has_a_status() {
-    let scene = Scene::new("").file("docs/todo.md", "- [ ] Buy milk\n- [ ] Drink it\n");
+    let workspace =
+        Workspace::with_tasks("").file("docs/todo.md", "- [ ] Buy milk\n- [ ] Drink it\n");
     let agent = "command:echo TASK_COMPLETE";
-    let told = scene.regreen(&["run", "docs/todo.md", "--agent", agent]);
+    let told = workspace.regreen(&["run", "docs/todo.md", "--agent", agent]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    scene.look(&["status", "docs/todo.md"]).shows(str![[r#"
+    workspace
+        .regreen(&["status", "docs/todo.md"])
+        .shows(str![[r#"
 spec todo (docs/todo.md): 2 of 2 originals done
 run [RUN], agent command:echo TASK_COMPLETE: ended, all green
 attempts 4 of 100, waited 0s of 6h 00m
@@ -302,8 +309,8 @@ attempts 4 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene
-        .look(&["why", "2", "--spec", "docs/todo.md"])
+    workspace
+        .regreen(&["why", "2", "--spec", "docs/todo.md"])
         .shows(str![[r#"
 2 Drink it (done)
 
@@ -322,8 +329,8 @@ run [RUN], agent command:echo TASK_COMPLETE
 --- exit code 0
 
 "#]]);
-    scene
-        .look(&["log", "1", "1", "--spec", "docs/todo.md"])
+    workspace
+        .regreen(&["log", "1", "1", "--spec", "docs/todo.md"])
         .shows(str![[r#"
 TASK_COMPLETE
 --- exit code 0

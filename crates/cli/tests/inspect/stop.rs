@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use snapbox::str;
 
-use crate::scene::{Scene, kill, wait_until};
+use regreen_test_support::{Workspace, send_signal, wait_until};
 
 /// An agent that does not want to end, with children that want to stay.
 const STUBBORN: &str = "1.1:1) trap '' TERM
@@ -19,27 +19,27 @@ const GRACE: Duration = Duration::from_secs(1);
 
 #[test]
 fn a_run_stops_with_all_its_children_and_can_go_on() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )
     .agent(STUBBORN);
-    let run = scene.start(&[], "working");
+    let run = workspace.start(&[], "working");
     let began = Instant::now();
-    scene.look(&["stop"]).shows(str![[r#"
+    workspace.regreen(&["stop"]).shows(str![[r#"
 spec demo has stopped; `regreen run` goes on with it
 --- exit code 0
 
 "#]]);
     let took = began.elapsed();
-    assert_eq!(run.ended().code, Some(143));
-    for pid in scene.note("pids").lines() {
+    assert_eq!(run.wait().code, Some(143));
+    for pid in workspace.note("pids").lines() {
         let pid = pid.parse().unwrap();
-        wait_until(|| !kill("0", pid) || is_zombie(pid));
+        wait_until(|| !send_signal("0", pid) || is_zombie(pid));
     }
     // On a machine that does nothing else; a busy one gets more.
     let allowed = GRACE + Duration::from_secs(2) * busy();
     assert!(took < allowed, "{took:?}");
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 2 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: was stopped; `regreen run` goes on with it
 attempts 0 of 100, waited 0s of 6h 00m
@@ -49,7 +49,7 @@ attempts 0 of 100, waited 0s of 6h 00m
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 First (open)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -62,7 +62,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.run(&[]).shows(str![[r#"
+    workspace.run(&[]).shows(str![[r#"
 run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
 1.1 First: attempt 1 of 5, the last one was cut off
 1.1: verifying: true
@@ -96,15 +96,15 @@ fn is_zombie(pid: u32) -> bool {
 
 #[test]
 fn where_nobody_is_at_work_there_is_nobody_to_stop() {
-    let scene = Scene::new("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
-    scene.look(&["stop"]).shows(str![[r#"
+    let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
+    workspace.regreen(&["stop"]).shows(str![[r#"
 no run is at work here
 --- exit code 0
 
 "#]]);
-    assert!(!scene.has(".regreen"));
-    let scene = scene.has_run(&[], 0);
-    scene.look(&["stop"]).shows(str![[r#"
+    assert!(!workspace.has(".regreen"));
+    let workspace = workspace.has_run(&[], 0);
+    workspace.regreen(&["stop"]).shows(str![[r#"
 no run is at work here
 --- exit code 0
 
@@ -113,17 +113,17 @@ no run is at work here
 
 #[test]
 fn a_process_that_has_not_the_tree_is_left_alone() {
-    let scene = Scene::new("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
-    let scene = scene.has_run(&[], 0);
+    let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
+    let workspace = workspace.has_run(&[], 0);
     // What is written there means nothing while nobody holds it.
     let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
-    fs::write(scene.path(".regreen/lock"), lock).unwrap();
-    scene.look(&["stop"]).shows(str![[r#"
+    fs::write(workspace.path(".regreen/lock"), lock).unwrap();
+    workspace.regreen(&["stop"]).shows(str![[r#"
 no run is at work here
 --- exit code 0
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 1 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 2 of 100, waited 0s of 6h 00m

@@ -5,10 +5,10 @@ use std::fs;
 use rusqlite::Connection;
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
-fn done() -> Scene {
-    Scene::new("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
+fn done() -> Workspace {
+    Workspace::with_tasks("- [ ] 1.1 Make it\n  - **Verify**: `true`\n")
         .agent("*) echo TASK_COMPLETE ;;")
         .has_run(&[], 0)
 }
@@ -17,13 +17,13 @@ const DATABASE: &str = ".regreen/regreen.db";
 
 #[test]
 fn a_damaged_journal_is_told_with_the_way_out() {
-    let scene = done();
-    let bytes = fs::read(scene.path(DATABASE)).unwrap();
-    fs::write(scene.path(DATABASE), &bytes[..bytes.len() / 2]).unwrap();
-    let told = scene.look(&["status"]);
+    let workspace = done();
+    let bytes = fs::read(workspace.path(DATABASE)).unwrap();
+    fs::write(workspace.path(DATABASE), &bytes[..bytes.len() / 2]).unwrap();
+    let told = workspace.regreen(&["status"]);
     assert_eq!(told.code, Some(78), "{}", told.stderr);
-    fs::write(scene.path(DATABASE), "no database ".repeat(500)).unwrap();
-    scene.look(&["status"]).shows(str![[r#"
+    fs::write(workspace.path(DATABASE), "no database ".repeat(500)).unwrap();
+    workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
   help: set it aside and run this again: the task file and the state file are enough to go on
@@ -37,18 +37,18 @@ fn a_damaged_journal_is_told_with_the_way_out() {
         ["diff", "1.1"],
         ["skip", "1.1"],
     ] {
-        assert_eq!(scene.look(&look).code, Some(78), "{look:?}");
+        assert_eq!(workspace.regreen(&look).code, Some(78), "{look:?}");
     }
 }
 
 #[test]
 fn damage_inside_is_found_when_it_is_read() {
-    let scene = done();
-    let raw = Connection::open(scene.path(DATABASE)).unwrap();
+    let workspace = done();
+    let raw = Connection::open(workspace.path(DATABASE)).unwrap();
     raw.execute_batch("UPDATE attempts SET agent = 'another'")
         .unwrap();
     raw.close().unwrap();
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × the journal is damaged: a row of attempts does not match its checksum
   help: set the file aside and start again: the task file and the state file are enough to go on
@@ -59,13 +59,13 @@ fn damage_inside_is_found_when_it_is_read() {
 
 #[test]
 fn a_journal_that_somebody_keeps_to_himself_is_told() {
-    let scene = done();
-    let raw = Connection::open(scene.path(DATABASE)).unwrap();
+    let workspace = done();
+    let raw = Connection::open(workspace.path(DATABASE)).unwrap();
     raw.execute_batch(
         "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE tally SET runs = runs",
     )
     .unwrap();
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: another process is writing to the journal
   help: wait until the other process has ended, then try again
@@ -76,14 +76,14 @@ fn a_journal_that_somebody_keeps_to_himself_is_told() {
 
 #[test]
 fn a_journal_of_a_later_version_is_left_alone() {
-    let scene = done();
-    let raw = Connection::open(scene.path(DATABASE)).unwrap();
+    let workspace = done();
+    let raw = Connection::open(workspace.path(DATABASE)).unwrap();
     raw.execute_batch(
         "INSERT INTO schema_history VALUES (99, '9.4.1', 0); PRAGMA user_version = 99",
     )
     .unwrap();
     raw.close().unwrap();
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen
   │ 9.4.1; this regreen knows version 4 and older

@@ -2,12 +2,12 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, Scene, TASKS};
+use regreen_test_support::{PROGRESS, TASKS, Workspace};
 
 const COMMITTED: &str = "- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n  - **Commit**: `feat: make it`\n- [ ] 1.2 Later\n  - **Verify**: `true`\n";
 
-fn made() -> Scene {
-    Scene::in_git(COMMITTED)
+fn made() -> Workspace {
+    Workspace::in_git(COMMITTED)
         .file("old", "one\n")
         .committed("old")
         .agent(
@@ -20,12 +20,12 @@ fn made() -> Scene {
 
 #[test]
 fn a_task_is_taken_back_in_the_work_tree_and_commits_stay() {
-    let scene = made();
-    let commits = scene.git(&["rev-list", "--all", "--", "old"]);
-    let progress = scene.text(PROGRESS);
-    scene
-        .look(&["undo", "1.1"])
-        .and(&scene, &[TASKS, "old", "good", "later"])
+    let workspace = made();
+    let commits = workspace.git(&["rev-list", "--all", "--", "old"]);
+    let progress = workspace.text(PROGRESS);
+    workspace
+        .regreen(&["undo", "1.1"])
+        .and(&workspace, &[TASKS, "old", "good", "later"])
         .shows(str![[r#"
 3 files are as they were before task 1.1; its box is empty again
   deep/er/file
@@ -46,16 +46,16 @@ one
 later
 
 "#]]);
-    assert!(!scene.has("deep"));
-    assert_eq!(scene.git(&["rev-list", "--all", "--", "old"]), commits);
-    assert_eq!(scene.text(PROGRESS), progress);
+    assert!(!workspace.has("deep"));
+    assert_eq!(workspace.git(&["rev-list", "--all", "--", "old"]), commits);
+    assert_eq!(workspace.text(PROGRESS), progress);
     // Once more does no harm.
-    scene.look(&["undo", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 there is nothing left to take back of task 1.1
 --- exit code 0
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 2 originals done
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 3 of 100, waited 0s of 6h 00m
@@ -69,40 +69,40 @@ attempts 3 of 100, waited 0s of 6h 00m
 
 #[test]
 fn a_task_that_was_taken_back_is_tried_as_if_for_the_first_time() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `false`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `false`\n")
         .agent("*) echo x >>made; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=2"], 1);
-    assert_eq!(scene.regreen(&["undo", "1.1"]).code, Some(0));
-    let why = scene.look(&["why", "1.1"]).stdout;
+    assert_eq!(workspace.regreen(&["undo", "1.1"]).code, Some(0));
+    let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(
         why.ends_with("\na person said: try it again as if for the first time\n"),
         "{why}"
     );
     // Once is enough.
-    scene.regreen(&["undo", "1.1"]);
-    assert_eq!(scene.look(&["why", "1.1"]).stdout, why);
+    workspace.regreen(&["undo", "1.1"]);
+    assert_eq!(workspace.regreen(&["why", "1.1"]).stdout, why);
 }
 
 #[test]
 fn what_was_undone_can_be_done_and_undone_again() {
-    let scene = made();
-    scene.regreen(&["undo", "1.1"]);
-    let scene = scene.has_run(&[], 0);
-    assert_eq!(scene.text("old"), "one\ntwo\n");
-    let told = scene.look(&["undo", "1.1"]);
+    let workspace = made();
+    workspace.regreen(&["undo", "1.1"]);
+    let workspace = workspace.has_run(&[], 0);
+    assert_eq!(workspace.text("old"), "one\ntwo\n");
+    let told = workspace.regreen(&["undo", "1.1"]);
     assert_eq!(told.code, Some(0), "{}", told.stderr);
-    assert_eq!(scene.text("old"), "one\n");
-    assert!(!scene.has("good") && scene.has("later"));
+    assert_eq!(workspace.text("old"), "one\n");
+    assert!(!workspace.has("good") && workspace.has("later"));
 }
 
 #[test]
 fn work_of_others_is_not_lost_by_it() {
-    let scene = made();
-    let scene = scene.file("old", "one\ntwo\nmine\n");
-    let before = scene.git(&["status", "--porcelain"]);
-    scene
-        .look(&["undo", "1.1"])
-        .and(&scene, &[TASKS, "old", "good"])
+    let workspace = made();
+    let workspace = workspace.file("old", "one\ntwo\nmine\n");
+    let before = workspace.git(&["status", "--porcelain"]);
+    workspace
+        .regreen(&["undo", "1.1"])
+        .and(&workspace, &[TASKS, "old", "good"])
         .shows(str![[r#"
 --- standard error
   × undoing task 1.1 would lose work:
@@ -123,34 +123,35 @@ mine
 x
 
 "#]]);
-    assert_eq!(scene.git(&["status", "--porcelain"]), before);
+    assert_eq!(workspace.git(&["status", "--porcelain"]), before);
 }
 
 #[test]
 fn attempts_of_several_runs_are_taken_back_together() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent("*) date +%N >>times; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=2"], 1)
         .file("good", "")
         .has_run(&[], 0);
-    assert_eq!(scene.text("times").lines().count(), 3);
-    scene.look(&["undo", "1.1"]).shows(str![[r#"
+    assert_eq!(workspace.text("times").lines().count(), 3);
+    workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 1 file is as it was before task 1.1; its box is empty again
   times
 --- exit code 0
 
 "#]]);
-    assert!(!scene.has("times"));
+    assert!(!workspace.has("times"));
 }
 
 #[test]
 fn a_group_is_taken_back_with_what_is_in_it_and_a_task_opens_its_group() {
-    let scene = Scene::in_git("- [ ] 1 Group\n  - [ ] 1.1 Inside\n  - [ ] 1.2 Inside, too\n")
-        .agent("*) echo x >$REGREEN_TASK_ID.txt; echo TASK_COMPLETE ;;")
-        .has_run(&[], 0);
-    scene
-        .look(&["undo", "1.2"])
-        .and(&scene, &[TASKS])
+    let workspace =
+        Workspace::in_git("- [ ] 1 Group\n  - [ ] 1.1 Inside\n  - [ ] 1.2 Inside, too\n")
+            .agent("*) echo x >$REGREEN_TASK_ID.txt; echo TASK_COMPLETE ;;")
+            .has_run(&[], 0);
+    workspace
+        .regreen(&["undo", "1.2"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1 file is as it was before task 1.2; its box is empty again
   1.2.txt
@@ -161,10 +162,10 @@ fn a_group_is_taken_back_with_what_is_in_it_and_a_task_opens_its_group() {
   - [ ] 1.2 Inside, too
 
 "#]]);
-    let scene = scene.has_run(&[], 0);
-    scene
-        .look(&["undo", "1"])
-        .and(&scene, &[TASKS])
+    let workspace = workspace.has_run(&[], 0);
+    workspace
+        .regreen(&["undo", "1"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 1 file is as it was before task 1; its box is empty again
   1.2.txt
@@ -179,26 +180,26 @@ fn a_group_is_taken_back_with_what_is_in_it_and_a_task_opens_its_group() {
 
 #[test]
 fn where_there_is_nothing_to_take_back_nothing_is_made() {
-    let scene = Scene::in_git(COMMITTED);
-    scene.look(&["undo", "1.1"]).shows(str![[r#"
+    let workspace = Workspace::in_git(COMMITTED);
+    workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × spec demo has not been run yet
   help: `regreen run` starts one
 --- exit code 2
 
 "#]]);
-    scene.look(&["undo", "7"]).shows(str![[r#"
+    workspace.regreen(&["undo", "7"]).shows(str![[r#"
 --- standard error
   × specs/demo/tasks.md has no task 7
   help: its tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
-    assert!(!scene.has(".regreen"));
-    let scene = Scene::new("- [ ] 1.1 Make it\n")
+    assert!(!workspace.has(".regreen"));
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n")
         .agent("*) echo x >made; echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
-    scene.look(&["undo", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × this workspace is not in git, so there are no snapshots of it
   help: snapshots are taken around every attempt in a git repository: git init, then run it again
@@ -206,7 +207,7 @@ fn where_there_is_nothing_to_take_back_nothing_is_made() {
 
 "#]]);
     assert!(
-        fs::read_to_string(scene.path(TASKS))
+        fs::read_to_string(workspace.path(TASKS))
             .unwrap()
             .contains("[x]")
     );

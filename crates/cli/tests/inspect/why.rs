@@ -1,10 +1,10 @@
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 #[test]
 fn the_story_of_a_task_is_told_in_order() {
-    let scene = Scene::in_git(
+    let workspace = Workspace::in_git(
         "- [ ] 1.1 Make it\n  - **Verify**: `seq 3; cat good`\n  - **Commit**: `feat: make it`\n\
          - [ ] 1.2 Comes later\n  - **Verify**: `true`\n- [ ] 1.3 Comes last\n",
     )
@@ -19,7 +19,7 @@ fn the_story_of_a_task_is_told_in_order() {
          *) echo $REGREEN_TASK_ID >made; echo TASK_COMPLETE ;;",
     )
     .has_run(&[], 0);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -79,7 +79,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.2"]).shows(str![[r#"
 1.2 Comes later (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -89,7 +89,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.3", "--diff"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.3", "--diff"]).shows(str![[r#"
 1.3 Comes last of all (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -115,7 +115,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 #[test]
 fn reminders_second_looks_and_hooks_are_part_of_it() {
-    let scene = Scene::in_git(
+    let workspace = Workspace::in_git(
         "- [ ] 1.1 Make it\n  - **Verify**: `test -f seen || { touch seen; echo not yet; exit 4; }`\n  - **Commit**: `feat: make it`\n",
     )
     .agent(
@@ -127,11 +127,11 @@ fn reminders_second_looks_and_hooks_are_part_of_it() {
         ".git/hooks/pre-commit",
         "#!/bin/sh\ngrep -q b made || { echo 'made has no b'; exit 1; }\n",
     );
-    let hook = scene.path(".git/hooks/pre-commit");
+    let hook = workspace.path(".git/hooks/pre-commit");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(hook, mode).unwrap();
-    let scene = scene.has_run(&[], 0);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    let workspace = workspace.has_run(&[], 0);
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -168,22 +168,22 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 #[test]
 fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent("*) date +%N >made; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=1"], 1);
-    scene.look(&["skip", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["skip", "1.1"]).shows(str![[r#"
 1.1 will be skipped; `regreen retry 1.1` takes that back
 --- exit code 0
 
 "#]]);
-    let scene = scene.has_run(&[], 1);
-    scene.look(&["retry", "1.1"]).shows(str![[r#"
+    let workspace = workspace.has_run(&[], 1);
+    workspace.regreen(&["retry", "1.1"]).shows(str![[r#"
 1.1 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
-    let scene = scene.file("good", "").has_run(&[], 0);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    let workspace = workspace.file("good", "").has_run(&[], 0);
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -215,9 +215,9 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    let first = scene.runs()[0].clone();
+    let first = workspace.runs()[0].clone();
     let way = ["log", "1.1", "1", "--run", &first];
-    scene.look(&way).shows(str![[r#"
+    workspace.regreen(&way).shows(str![[r#"
 TASK_COMPLETE
 --- exit code 0
 
@@ -226,7 +226,7 @@ TASK_COMPLETE
 
 #[test]
 fn a_task_that_an_agent_removed_says_who_did() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Is first\n  - **Verify**: `true`\n- [ ] 1.2 Is removed\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -234,7 +234,7 @@ fn a_task_that_an_agent_removed_says_who_did() {
          1.1:2) sed -i '/1.2/,+1d' $tasks; echo TASK_COMPLETE ;;",
     )
     .has_run(&[], 1);
-    scene.look(&["why", "1.2"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.2"]).shows(str![[r#"
 1.2 Is removed (not in the file any more)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -248,13 +248,13 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 #[test]
 fn fixes_are_told_with_the_task_that_they_repair() {
-    let scene = Scene::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent(
             "1.1:*) echo try >made; echo TASK_COMPLETE ;;
              1.1.1:*) touch good; echo TASK_COMPLETE ;;",
         )
         .has_run(&["--recovery-mode"], 0);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
   fix 1.1.1 Fix: cat: good: No such file or directory (done): `regreen why 1.1.1`
 
@@ -278,7 +278,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1.1"]).shows(str![[r#"
 1.1.1 Fix: cat: good: No such file or directory (done)
   made to fix 1.1 Make it
 
@@ -294,7 +294,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 1 of 1 originals done, 1 of 1 fixes
 run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
 attempts 2 of 100, waited 0s of 6h 00m
@@ -308,22 +308,22 @@ attempts 2 of 100, waited 0s of 6h 00m
 
 #[test]
 fn of_a_task_that_nothing_was_done_about_there_is_nothing_to_tell() {
-    let scene = Scene::new("- [ ] 1.1 Make it\n- [ ] 1.2 Again\n");
-    scene.look(&["why", "1.2"]).shows(str![[r#"
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n- [ ] 1.2 Again\n");
+    workspace.regreen(&["why", "1.2"]).shows(str![[r#"
 1.2 Again (open)
 
 nothing has been done about it yet
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.3"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.3"]).shows(str![[r#"
 --- standard error
   × specs/demo/tasks.md has no task 1.3
   help: its tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
-    scene.look(&["why", "what?"]).shows(str![[r#"
+    workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
   × what? is no task id
   help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
@@ -334,10 +334,10 @@ nothing has been done about it yet
 
 #[test]
 fn of_two_tasks_with_one_id_each_has_its_own_story() {
-    let scene = Scene::new("- [ ] 1.1 Make it\n- [ ] 1.1 Make it again\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n- [ ] 1.1 Make it again\n")
         .agent("*) echo \"$prompt\" | grep -o 'Make it again' | head -n 1 >out; touch $(date +%N); echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
-    scene.look(&["why", "1.1"]).shows(str![[r#"
+    workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 1.1 Make it (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -350,7 +350,9 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.1", "--line", "2"]).shows(str![[r#"
+    workspace
+        .regreen(&["why", "1.1", "--line", "2"])
+        .shows(str![[r#"
 1.1 Make it again (done)
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -363,7 +365,9 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 --- exit code 0
 
 "#]]);
-    scene.look(&["why", "1.1", "--line", "3"]).shows(str![[r#"
+    workspace
+        .regreen(&["why", "1.1", "--line", "3"])
+        .shows(str![[r#"
 --- standard error
   × line 3 of specs/demo/tasks.md is not the row of task 1.1
   help: its rows with that id are on lines: 1, 2

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::scene::{STATE, Scene, kill, wait_until};
+use regreen_test_support::{STATE, Workspace, send_signal, wait_until};
 
 const TASK: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
@@ -13,45 +13,25 @@ const DONE: &str = r#"{"type":"result","subtype":"success","is_error":false,"res
 /// Far below what the scripts would sleep.
 const SOON: Duration = Duration::from_secs(100);
 
-/// A scene whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
-fn scene(script: &str) -> Scene {
-    with_program(Scene::new(TASK), "claude", script)
+/// A workspace whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
+fn workspace(script: &str) -> Workspace {
+    Workspace::with_tasks(TASK).program("claude", script)
 }
 
-/// A scene in which an agent of this name is installed.
-pub(crate) fn with_program(scene: Scene, name: &str, script: &str) -> Scene {
-    let scene = scene.agent("");
-    let bin = scene.outside().join("bin");
-    fs::create_dir(&bin).unwrap();
-    let program = bin.join(name);
-    let head = "#!/bin/sh\nnotes=${0%/*}/..\necho \"$*\" >>\"$notes/calls\"\ncat >/dev/null\n";
-    fs::write(&program, format!("{head}{script}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    scene
-}
-
-fn command(scene: &Scene, arguments: &[&str]) -> Command {
-    let path = std::env::var("PATH").unwrap();
-    let bin = scene.outside().join("bin");
-    let mut command = scene.command(arguments);
-    command.env("PATH", format!("{}:{path}", bin.display()));
-    command
-}
-
-pub(crate) fn run(scene: &Scene, flags: &[&str]) -> (Option<i32>, String) {
-    let output = run_command(scene, flags).output().unwrap();
+pub(crate) fn run(workspace: &Workspace, flags: &[&str]) -> (Option<i32>, String) {
+    let output = run_command(workspace, flags).output().unwrap();
     let printed = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
-/// `regreen run` with what is installed in the scene.
-pub(crate) fn run_command(scene: &Scene, flags: &[&str]) -> Command {
-    command(scene, &[&["run"], flags].concat())
+/// `regreen run` with what is installed in the workspace.
+pub(crate) fn run_command(workspace: &Workspace, flags: &[&str]) -> Command {
+    workspace.command(&[&["run"], flags].concat())
 }
 
 /// A run that is at work.
-fn start(scene: &Scene, flags: &[&str]) -> Child {
-    let mut command = run_command(scene, flags);
+fn start(workspace: &Workspace, flags: &[&str]) -> Child {
+    let mut command = run_command(workspace, flags);
     let command = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -60,9 +40,9 @@ fn start(scene: &Scene, flags: &[&str]) -> Child {
 }
 
 /// Waits until something of this name is in the journal.
-fn wait_for(scene: &Scene, name: &str) {
+fn wait_for(workspace: &Workspace, name: &str) {
     wait_until(|| {
-        let journal = scene.command(&["journal"]).output().unwrap();
+        let journal = workspace.command(&["journal"]).output().unwrap();
         String::from_utf8_lossy(&journal.stdout).contains(name)
     });
 }
@@ -77,15 +57,15 @@ pub(crate) fn says(lines: &[&str]) -> String {
 
 #[test]
 fn auto_is_the_agent_that_is_installed_and_the_run_says_who_works() {
-    let scene = scene(&format!("touch out\n{}", says(&[INIT, DONE])));
-    let (code, printed) = run(&scene, &[]);
+    let workspace = workspace(&format!("touch out\n{}", says(&[INIT, DONE])));
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
     let first = printed.lines().next().unwrap();
     assert!(
         first.ends_with("agent claude (permissions: skip)"),
         "{first}"
     );
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     assert_eq!(
         calls,
         "-p --output-format stream-json --verbose --dangerously-skip-permissions\n"
@@ -94,20 +74,20 @@ fn auto_is_the_agent_that_is_installed_and_the_run_says_who_works() {
 
 #[test]
 fn what_the_user_says_is_passed_on() {
-    let scene = scene(&format!(
+    let workspace = workspace(&format!(
         "echo \"$KEY\" >\"$notes/key\"\ntouch out\n{}",
         says(&[INIT, DONE])
     ));
     let flags = ["--agent-permissions", "own", "--agent-model", "opus"];
     let more = ["--agent-args", "--effort high", "--agent-env", "KEY=value"];
-    let (code, printed) = run(&scene, &[&flags[..], &more[..]].concat());
+    let (code, printed) = run(&workspace, &[&flags[..], &more[..]].concat());
     assert_eq!(code, Some(0), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     assert_eq!(
         calls,
         "-p --output-format stream-json --verbose --model opus --effort high\n"
     );
-    assert_eq!(scene.note("key"), "value\n");
+    assert_eq!(workspace.note("key"), "value\n");
 }
 
 #[test]
@@ -119,8 +99,8 @@ fn a_repository_says_nothing_about_how_the_agent_is_called() {
         "agent_env = ['A=1']",
         "agent = 'acp:./evil'",
     ] {
-        let scene = scene("").file("regreen.toml", line);
-        let (code, printed) = run(&scene, &[]);
+        let workspace = workspace("").file("regreen.toml", line);
+        let (code, printed) = run(&workspace, &[]);
         assert_eq!(code, Some(2), "{line}: {printed}");
         assert!(printed.contains("a repository may not"), "{printed}");
     }
@@ -129,9 +109,9 @@ fn a_repository_says_nothing_about_how_the_agent_is_called() {
 #[test]
 fn a_refused_login_ends_the_run_at_the_first_sign() {
     let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}"#;
-    let scene = scene(&format!("{}sleep 300", says(&[INIT, retry])));
+    let workspace = workspace(&format!("{}sleep 300", says(&[INIT, retry])));
     let begun = Instant::now();
-    let (code, printed) = run(&scene, &[]);
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(78), "{printed}");
     assert!(begun.elapsed() < SOON);
     assert!(printed.contains("authentication_failed"), "{printed}");
@@ -139,9 +119,9 @@ fn a_refused_login_ends_the_run_at_the_first_sign() {
 
 #[test]
 fn who_finished_and_does_not_exit_counts_as_finished() {
-    let scene = scene(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
+    let workspace = workspace(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
     let begun = Instant::now();
-    let (code, printed) = run(&scene, &[]);
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(begun.elapsed() < SOON);
 }
@@ -149,8 +129,8 @@ fn who_finished_and_does_not_exit_counts_as_finished() {
 #[test]
 fn an_exit_without_an_end_is_no_end() {
     let text = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"TASK_COMPLETE"}]}}"#;
-    let scene = scene(&format!("touch out\n{}exit 0", says(&[INIT, text])));
-    let (code, printed) = run(&scene, &["--max-task-iterations", "1"]);
+    let workspace = workspace(&format!("touch out\n{}exit 0", says(&[INIT, text])));
+    let (code, printed) = run(&workspace, &["--max-task-iterations", "1"]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(
         printed.contains("The agent ended before it had finished (exit code 0)"),
@@ -159,27 +139,27 @@ fn an_exit_without_an_end_is_no_end() {
 }
 
 #[track_caller]
-fn has_not_passed(scene: &Scene, flags: &[&str]) {
+fn has_not_passed(workspace: &Workspace, flags: &[&str]) {
     let once = ["--max-task-iterations", "1"];
-    let (code, printed) = run(scene, &[flags, &once].concat());
+    let (code, printed) = run(workspace, &[flags, &once].concat());
     assert_eq!(code, Some(1), "{printed}");
     assert!(
         printed.contains("says of itself that its run did not end well"),
         "{printed}"
     );
-    let plan = scene.text("specs/demo/tasks.md");
+    let plan = workspace.text("specs/demo/tasks.md");
     assert!(plan.contains("- [ ] 1.1"), "{plan}");
 }
 
 #[test]
 fn a_signal_before_an_end_that_is_an_error_is_no_success() {
     let done = DONE.replace("\"is_error\":false", "\"is_error\":true");
-    let scene = scene(&format!("touch out\n{}", says(&[INIT, &done])));
-    has_not_passed(&scene, &[]);
+    let workspace = workspace(&format!("touch out\n{}", says(&[INIT, &done])));
+    has_not_passed(&workspace, &[]);
 }
 
 /// An agent of the protocol that signals, and then stops for this reason.
-fn stops_for(reason: &str) -> Scene {
+fn stops_for(reason: &str) -> Workspace {
     let answer = |id: u32, result: &str| {
         says(&[&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
@@ -193,38 +173,38 @@ fn stops_for(reason: &str) -> Scene {
         says(&[said]),
         answer(3, &format!(r#"{{"stopReason":"{reason}"}}"#)),
     );
-    let scene = Scene::new(TASK).agent("");
-    let program = scene.outside().join("speaker");
+    let workspace = Workspace::with_tasks(TASK).agent("");
+    let program = workspace.outside().join("speaker");
     fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    scene
+    workspace
 }
 
-fn speaker(scene: &Scene) -> String {
-    format!("acp:{}", scene.outside().join("speaker").display())
+fn speaker(workspace: &Workspace) -> String {
+    format!("acp:{}", workspace.outside().join("speaker").display())
 }
 
 #[test]
 fn a_signal_before_a_refusal_is_no_success() {
-    let scene = stops_for("refusal");
-    has_not_passed(&scene, &["--agent", &speaker(&scene)]);
+    let workspace = stops_for("refusal");
+    has_not_passed(&workspace, &["--agent", &speaker(&workspace)]);
 }
 
 #[test]
 fn a_signal_of_who_was_cancelled_is_no_success() {
-    let scene = stops_for("cancelled");
-    has_not_passed(&scene, &["--agent", &speaker(&scene)]);
-    let scene = stops_for("end_turn");
-    let (code, printed) = run(&scene, &["--agent", &speaker(&scene)]);
+    let workspace = stops_for("cancelled");
+    has_not_passed(&workspace, &["--agent", &speaker(&workspace)]);
+    let workspace = stops_for("end_turn");
+    let (code, printed) = run(&workspace, &["--agent", &speaker(&workspace)]);
     assert_eq!(code, Some(0), "{printed}");
 }
 
 #[test]
 fn a_limit_that_falls_into_the_time_to_exit_cuts_nothing_off() {
-    let scene = scene(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
-    let (code, printed) = run(&scene, &["--timeout", "4s"]);
+    let workspace = workspace(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
+    let (code, printed) = run(&workspace, &["--timeout", "4s"]);
     assert_eq!(code, Some(0), "{printed}");
-    assert_eq!(scene.note("calls").lines().count(), 1);
+    assert_eq!(workspace.note("calls").lines().count(), 1);
 }
 
 #[test]
@@ -234,9 +214,9 @@ fn who_spoke_before_its_time_was_over_has_made_progress() {
         (vec![INIT, text], "timeout_with_progress"),
         (vec![INIT], "timeout_no_progress"),
     ] {
-        let scene = scene(&format!("{}sleep 300", says(&said)));
+        let workspace = workspace(&format!("{}sleep 300", says(&said)));
         let flags = ["--timeout", "3s", "--max-task-iterations", "1", "--json"];
-        let (code, printed) = run(&scene, &flags);
+        let (code, printed) = run(&workspace, &flags);
         assert_eq!(code, Some(1), "{printed}");
         assert!(printed.contains(&format!("\"{kind}\"")), "{printed}");
     }
@@ -245,19 +225,19 @@ fn who_spoke_before_its_time_was_over_has_made_progress() {
 #[test]
 fn what_a_rule_forbids_is_a_tool_that_fails_and_ends_nothing() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","decision_reason_type":"rule","message":"Permission to use Bash with command curl has been denied."}"#;
-    let scene = scene(&format!("touch out\n{}", says(&[INIT, denied, DONE])));
+    let workspace = workspace(&format!("touch out\n{}", says(&[INIT, denied, DONE])));
     for flags in [&["--agent-permissions", "own"][..], &[]] {
-        let (code, printed) = run(&scene, flags);
+        let (code, printed) = run(&workspace, flags);
         assert_eq!(code, Some(0), "{printed}");
-        assert_eq!(scene.note("calls").lines().count(), 1);
+        assert_eq!(workspace.note("calls").lines().count(), 1);
     }
 }
 
 #[test]
 fn a_permission_that_nobody_can_give_ends_the_run() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"This command requires approval"}"#;
-    let scene = scene(&format!("{}sleep 300", says(&[INIT, denied])));
-    let (code, printed) = run(&scene, &["--agent-permissions", "own"]);
+    let workspace = workspace(&format!("{}sleep 300", says(&[INIT, denied])));
+    let (code, printed) = run(&workspace, &["--agent-permissions", "own"]);
     assert_eq!(code, Some(78), "{printed}");
     assert!(
         printed.contains("Bash: This command requires approval"),
@@ -273,12 +253,12 @@ fn a_session_is_gone_on_with_after_a_timeout_and_not_after_a_failure() {
         &DONE.replace("TASK_COMPLETE", "Task 1.1: Write it FAILED"),
     ]);
     let works = format!("touch out\n{}", says(&[INIT, DONE]));
-    let scene = scene(&format!(
+    let workspace = workspace(&format!(
         "case $(wc -l <\"$notes/calls\") in\n*1) {hang} ;;\n*2) {fails} ;;\n*) {works} ;;\nesac"
     ));
-    let (code, printed) = run(&scene, &["--timeout", "3s"]);
+    let (code, printed) = run(&workspace, &["--timeout", "3s"]);
     assert_eq!(code, Some(0), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     let resumed: Vec<bool> = calls
         .lines()
         .map(|call| call.contains("--resume s-1"))
@@ -289,18 +269,18 @@ fn a_session_is_gone_on_with_after_a_timeout_and_not_after_a_failure() {
 #[test]
 fn a_limit_that_lasts_too_long_ends_the_run_to_be_tried_later() {
     let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4102444800}}"#;
-    let scene = scene(&format!("{}sleep 300", says(&[INIT, limit])));
-    let (code, printed) = run(&scene, &["--max-wait", "1m"]);
+    let workspace = workspace(&format!("{}sleep 300", says(&[INIT, limit])));
+    let (code, printed) = run(&workspace, &["--max-wait", "1m"]);
     assert_eq!(code, Some(75), "{printed}");
 }
 
 /// What an agent says of its service, and how often it has been called.
-fn limited(resets: &str) -> Scene {
+fn limited(resets: &str) -> Workspace {
     let limit = format!(
         r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"rejected","resetsAt":'"{resets}"'}}}}"#
     );
     let works = format!("touch out\n{}", says(&[INIT, DONE]));
-    scene(&format!(
+    workspace(&format!(
         "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) {works} ;;\nesac",
         says(&[INIT, &limit])
     ))
@@ -308,32 +288,32 @@ fn limited(resets: &str) -> Scene {
 
 #[test]
 fn a_limit_is_waited_for_and_then_its_session_goes_on() {
-    let scene = limited("$(($(date +%s) + 3))");
-    let (code, printed) = run(&scene, &["--keep-state"]);
+    let workspace = limited("$(($(date +%s) + 3))");
+    let (code, printed) = run(&workspace, &["--keep-state"]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("waiting"), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     assert!(
         calls.lines().nth(1).unwrap().contains("--resume s-1"),
         "{calls}"
     );
     // Waiting is charged to nothing.
-    let state = scene.text(STATE);
+    let state = workspace.text(STATE);
     assert!(state.contains("\"globalIteration\": 1"), "{state}");
 }
 
 #[test]
 fn a_wait_that_was_killed_goes_on_to_its_end_and_not_from_its_beginning() {
-    let scene = limited("$(($(date +%s) + 8))");
+    let workspace = limited("$(($(date +%s) + 8))");
     let begun = Instant::now();
-    let mut child = start(&scene, &["--json"]);
-    wait_for(&scene, "wait_started");
+    let mut child = start(&workspace, &["--json"]);
+    wait_for(&workspace, "wait_started");
     child.kill().unwrap();
     child.wait().unwrap();
-    let (code, printed) = run(&scene, &[]);
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(begun.elapsed() >= Duration::from_secs(7), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     assert_eq!(calls.lines().count(), 2, "{calls}");
     assert!(
         calls.lines().nth(1).unwrap().contains("--resume s-1"),
@@ -343,11 +323,11 @@ fn a_wait_that_was_killed_goes_on_to_its_end_and_not_from_its_beginning() {
 
 #[test]
 fn a_wait_can_be_cut_short() {
-    let scene = limited("$(($(date +%s) + 3000))");
-    let child = start(&scene, &[]);
-    wait_for(&scene, "wait_started");
+    let workspace = limited("$(($(date +%s) + 3000))");
+    let child = start(&workspace, &[]);
+    wait_for(&workspace, "wait_started");
     let begun = Instant::now();
-    assert!(kill("INT", child.id()));
+    assert!(send_signal("INT", child.id()));
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(begun.elapsed() < SOON);
@@ -356,17 +336,17 @@ fn a_wait_can_be_cut_short() {
 #[test]
 fn a_session_that_was_killed_is_gone_on_with() {
     let works = format!("touch out\n{}", says(&[INIT, DONE]));
-    let scene = scene(&format!(
+    let workspace = workspace(&format!(
         "case $(wc -l <\"$notes/calls\") in\n*1) {}touch \"$notes/said\"; sleep 300 ;;\n*) {works} ;;\nesac",
         says(&[INIT])
     ));
-    let mut child = start(&scene, &[]);
-    wait_for(&scene, "session_seen");
+    let mut child = start(&workspace, &[]);
+    wait_for(&workspace, "session_seen");
     child.kill().unwrap();
     child.wait().unwrap();
-    let (code, printed) = run(&scene, &[]);
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     assert!(
         calls.lines().nth(1).unwrap().contains("--resume s-1"),
         "{calls}"
@@ -376,9 +356,9 @@ fn a_session_that_was_killed_is_gone_on_with() {
 #[test]
 fn who_only_tries_again_is_ended_and_waited_for() {
     let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":529,"error":"overloaded"}"#;
-    let scene = scene(&format!("{}sleep 300", says(&[INIT, retry, retry, retry])));
+    let workspace = workspace(&format!("{}sleep 300", says(&[INIT, retry, retry, retry])));
     let begun = Instant::now();
-    let (code, printed) = run(&scene, &["--max-wait", "1s"]);
+    let (code, printed) = run(&workspace, &["--max-wait", "1s"]);
     assert_eq!(code, Some(75), "{printed}");
     assert!(begun.elapsed() < SOON);
 }
@@ -389,28 +369,28 @@ fn who_only_makes_its_context_smaller_is_ended_and_starts_afresh() {
     let done =
         r#"{"type":"text","sessionID":"ses_2","part":{"messageID":"m","text":"TASK_COMPLETE"}}"#;
     let stop = r#"{"type":"step_finish","sessionID":"ses_2","part":{"reason":"stop"}}"#;
-    let scene = scene(&format!(
+    let workspace = workspace(&format!(
         "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) touch out\n{} ;;\nesac",
         says(&[overflow, overflow]),
         says(&[done, stop])
     ));
-    let bin = scene.outside().join("bin");
+    let bin = workspace.outside().join("bin");
     fs::rename(bin.join("claude"), bin.join("opencode")).unwrap();
     let begun = Instant::now();
-    let (code, printed) = run(&scene, &["--agent", "opencode", "--json"]);
+    let (code, printed) = run(&workspace, &["--agent", "opencode", "--json"]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(begun.elapsed() < SOON);
     assert!(printed.contains(r#""class":"session""#), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     assert!(!calls.contains("-s ses_1"), "{calls}");
 }
 
 #[test]
 fn who_asks_a_person_is_ended_and_the_question_is_told() {
     let asks = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","id":"t","name":"AskUserQuestion","input":{"questions":[{"question":"Tabs or blanks?"}]}}]}}"#;
-    let scene = scene(&format!("{}sleep 300", says(&[INIT, asks])));
+    let workspace = workspace(&format!("{}sleep 300", says(&[INIT, asks])));
     let begun = Instant::now();
-    let (code, printed) = run(&scene, &["--max-task-iterations", "1"]);
+    let (code, printed) = run(&workspace, &["--max-task-iterations", "1"]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(begun.elapsed() < SOON);
     assert!(
@@ -422,14 +402,14 @@ fn who_asks_a_person_is_ended_and_the_question_is_told() {
 #[test]
 fn the_first_that_is_installed_is_taken_in_order() {
     let script = format!("touch out\n{}", says(&[INIT, DONE]));
-    let scene = scene(&script);
-    let bin = scene.outside().join("bin");
+    let workspace = workspace(&script);
+    let bin = workspace.outside().join("bin");
     for name in ["codex", "gemini", "opencode"] {
         fs::copy(bin.join("claude"), bin.join(name)).unwrap();
     }
     for name in ["claude", "codex", "gemini", "opencode"] {
         // Whatever is installed on this machine.
-        let output = command(&scene, &["agents"]).env("PATH", &bin).output();
+        let output = workspace.command(&["agents"]).env("PATH", &bin).output();
         let printed = String::from_utf8(output.unwrap().stdout).unwrap();
         let last = format!("`regreen run` would give the tasks to {name} (agent = auto)\n");
         assert!(printed.ends_with(&last), "{printed}");
@@ -439,9 +419,10 @@ fn the_first_that_is_installed_is_taken_in_order() {
 
 #[test]
 fn it_is_shown_how_each_agent_would_be_called() {
-    let scene = scene("echo '7.8.9 (Claude Code)'");
+    let workspace = workspace("echo '7.8.9 (Claude Code)'");
     let flags = ["--agent", "acp:my-agent --acp", "--agent-model", "opus"];
-    let output = command(&scene, &[&["agents"], &flags[..]].concat())
+    let output = workspace
+        .command(&[&["agents"], &flags[..]].concat())
         .env("ANTHROPIC_API_KEY", "dummy")
         .output()
         .unwrap();
@@ -455,7 +436,8 @@ fn it_is_shown_how_each_agent_would_be_called() {
     ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
-    let output = command(&scene, &["agents", "--timeout", "3s"])
+    let output = workspace
+        .command(&["agents", "--timeout", "3s"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2), "an agent has no time limit");

@@ -5,32 +5,32 @@ use std::fs;
 use snapbox::IntoData as _;
 use snapbox::str;
 
-use crate::at_terminal::AtTerminal;
-use crate::scene::{STATE, Scene, TASKS};
+use regreen_test_support::TerminalSession;
+use regreen_test_support::{STATE, TASKS, Workspace};
 
 const GUIDE: &str = include_str!("../../../../docs/healing.md");
 const SHELL: [&str; 3] = ["--agent", "shell", "--recovery-mode"];
 const ASKED: &str = "What is to be done? ";
 
 /// The first task fails until there is a file `here`.
-fn failing() -> Scene {
-    Scene::new(
+fn failing() -> Workspace {
+    Workspace::with_tasks(
         "- [ ] 1.1 Look\n  - **Do**: `cat here`\n  - **Verify**: `cat here`\n- [ ] 1.2 Work\n  - **Do**: `touch made`\n",
     )
 }
 
 /// An agent that gets nowhere in its time and does not split, until it is told where to look.
-fn stuck() -> Scene {
-    Scene::new("- [ ] 1.1 Find it\n  - **Verify**: `test -f found`\n").agent(
+fn stuck() -> Workspace {
+    Workspace::with_tasks("- [ ] 1.1 Find it\n  - **Verify**: `test -f found`\n").agent(
         r#"*) case $prompt in *"under the rug"*) touch found; echo TASK_COMPLETE ;;
            *) sleep 120 ;; esac ;;"#,
     )
 }
 
-fn run_stuck<'s>(scene: &'s Scene, more: &[&str]) -> AtTerminal<'s> {
-    let agent = scene.agent_flag();
+fn run_stuck<'s>(workspace: &'s Workspace, more: &[&str]) -> TerminalSession<'s> {
+    let agent = workspace.agent_flag();
     let flags = ["--agent", &agent, "--recovery-mode", "--timeout=3s"];
-    scene.on_terminal(&[&flags, more].concat())
+    workspace.on_terminal(&[&flags, more].concat())
 }
 
 #[track_caller]
@@ -42,8 +42,8 @@ fn shows(ended: &(Option<i32>, String), expected: impl snapbox::IntoData) {
 
 #[test]
 fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     shows(
         &run.when(ASKED, "q\n").ends(),
         str![[r#"
@@ -83,11 +83,11 @@ Next:            `regreen run` goes on then; on a terminal it asks
 
 "#]],
     );
-    let mut run = scene.on_terminal(&SHELL);
+    let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "stop\n").ends();
     assert_eq!(code, Some(3));
     assert!(!shown.contains("attempt 2"), "{shown}");
-    scene.regreen(&["status"]).shows(str![[r#"
+    workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 2 originals done
 run [RUN], agent shell: waits for a person; `regreen run` goes on with it
 task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such f…
@@ -104,8 +104,8 @@ attempts 1 of 100, waited 0s of 6h 00m
 
 #[test]
 fn what_a_person_adds_is_told_to_the_agent() {
-    let scene = stuck();
-    let mut run = run_stuck(&scene, &[]);
+    let workspace = stuck();
+    let mut run = run_stuck(&workspace, &[]);
     run.when(ASKED, "c\n")
         .when("An empty line ends it.", "Look under the rug,\n")
         .sees("under the rug,");
@@ -116,14 +116,14 @@ fn what_a_person_adds_is_told_to_the_agent() {
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Find it: attempt 1 of 5
-1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
+1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 3s
 1.1 Find it: it got nowhere in its time, the agent is to split it
-1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
+1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 3s
 1.1: a person must decide: it gets nowhere in its time, and was not split
 
 Task 1.1 needs a decision: Find it
   why       it gets nowhere in its time, and was not split
-  error     The agent was ended: it had not finished after [TIME]
+  error     The agent was ended: it had not finished after 3s
   kind      timeout without progress
   may help  Break task into smaller subtasks
   may help  Check that the task can make progress at all
@@ -154,7 +154,7 @@ Warnings:        1
 
 "#]],
     );
-    let prompt = scene.note("1.1-3.prompt");
+    let prompt = workspace.note("1.1-3.prompt");
     assert!(!prompt.contains("ghp_0123456789"), "{prompt}");
     let (_, said) = prompt
         .split_once("## What the person who runs regreen says\n")
@@ -164,7 +164,7 @@ Warnings:        1
         "{said}"
     );
     assert!(!prompt.contains("ghp_0123456789"), "{prompt}");
-    let why = scene.regreen(&["why", "1.1"]).stdout;
+    let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(
         why.contains(
             "a person said: try it again, and tell the agent:\n    | Look under the rug,\n"
@@ -176,53 +176,53 @@ Warnings:        1
 
 #[test]
 fn the_guide_shows_what_is_seen() {
-    let scene = stuck();
-    let (_, shown) = run_stuck(&scene, &[]).when(ASKED, "q\n").ends();
+    let workspace = stuck();
+    let (_, shown) = run_stuck(&workspace, &[]).when(ASKED, "q\n").ends();
     let (_, page) = GUIDE.split_once("```text\nTask 1.1 needs").unwrap();
     let (page, _) = page.split_once("\n```\n").unwrap();
     let (_, shown) = shown.split_once("Task 1.1 needs").unwrap();
     let (shown, _) = shown.split_once(" q\n1.1: ").unwrap();
-    snapbox::assert_data_eq!(scene.plain(page), shown.to_owned());
+    snapbox::assert_data_eq!(workspace.plain(page), shown.to_owned());
 }
 
 #[test]
 fn an_edited_task_is_tried_as_if_for_the_first_time() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "e\n")
         .sees("Edit specs/demo/tasks.md, then press Enter here");
-    let edited = scene.text(TASKS).replace("cat here", "true");
-    fs::write(scene.path(TASKS), edited).unwrap();
+    let edited = workspace.text(TASKS).replace("cat here", "true");
+    fs::write(workspace.path(TASKS), edited).unwrap();
     let (code, shown) = run.when(": ", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
     assert!(
         shown.contains("1.1: a person said: edited, so it is tried as if for the first time\n1.1 Look: attempt 1 of 5\n"),
         "{shown}"
     );
-    assert!(scene.text(TASKS).contains("- [x] 1.1"));
+    assert!(workspace.text(TASKS).contains("- [x] 1.1"));
 }
 
 #[test]
 fn the_users_editor_is_opened_with_its_arguments() {
-    let scene = failing().file(
+    let workspace = failing().file(
         "my editor",
         "#!/bin/sh\n[ \"$1\" = --wait ] || exit 1\nsed -i 's/cat here/true/' \"$2\"\n",
     );
-    let editor = format!("sh '{}' --wait", scene.path("my editor").display());
-    let mut run = scene.on_terminal_with(&SHELL, &[("TERM", "dumb"), ("EDITOR", &editor)]);
+    let editor = format!("sh '{}' --wait", workspace.path("my editor").display());
+    let mut run = workspace.on_terminal_with(&SHELL, &[("TERM", "dumb"), ("EDITOR", &editor)]);
     let (code, shown) = run.when(ASKED, "e\n").ends();
     assert_eq!(code, Some(0), "{shown}");
 }
 
 #[test]
 fn an_editor_that_fails_is_no_answer() {
-    let scene = failing();
+    let workspace = failing();
     for (editor, says) in [
         ("false", "false ended with exit status: 1"),
         ("no-such-editor", "no-such-editor cannot be started"),
     ] {
         let variables = [("TERM", "dumb"), ("EDITOR", "true"), ("VISUAL", editor)];
-        let mut run = scene.on_terminal_with(&SHELL, &variables);
+        let mut run = workspace.on_terminal_with(&SHELL, &variables);
         let (code, _) = run.when(ASKED, "e\n").sees(says).when(ASKED, "q\n").ends();
         assert_eq!(code, Some(3));
     }
@@ -230,38 +230,38 @@ fn an_editor_that_fails_is_no_answer() {
 
 #[test]
 fn whoever_skips_a_fix_has_the_task_itself_tried() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "f\n").sees("Task 1.1.1 needs a decision");
-    fs::write(scene.path("here"), "").unwrap();
+    fs::write(workspace.path("here"), "").unwrap();
     let (code, shown) = run.when(ASKED, "s\n").ends();
     assert_eq!(code, Some(0), "{shown}");
     assert!(
-        scene.text(TASKS).contains("- [x] 1.1.1 [FIX 1.1]"),
+        workspace.text(TASKS).contains("- [x] 1.1.1 [FIX 1.1]"),
         "{}",
-        scene.text(TASKS)
+        workspace.text(TASKS)
     );
 }
 
 #[test]
 fn editing_gives_a_task_its_budgets_back() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&[&SHELL[..], &["--max-fix-tasks=1"]].concat());
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&[&SHELL[..], &["--max-fix-tasks=1"]].concat());
     run.when(ASKED, "f\n")
         .when("Task 1.1.1 needs", "")
         .when(ASKED, "s\n");
     run.sees("Task 1.1 needs a decision");
     assert!(
-        !scene.text(STATE).contains("forgiven"),
+        !workspace.text(STATE).contains("forgiven"),
         "{}",
-        scene.text(STATE)
+        workspace.text(STATE)
     );
     run.when(ASKED, "e\n").when("press Enter", "\n");
     run.sees("Task 1.1 needs a decision").sees(ASKED);
     assert!(
-        scene.text(STATE).contains("\"forgiven\": 1"),
+        workspace.text(STATE).contains("\"forgiven\": 1"),
         "{}",
-        scene.text(STATE)
+        workspace.text(STATE)
     );
     let (code, _) = run.when("", "q\n").ends();
     assert_eq!(code, Some(3));
@@ -269,19 +269,19 @@ fn editing_gives_a_task_its_budgets_back() {
 
 #[test]
 fn a_fix_is_made_though_the_agent_could_not() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "f\n")
         .sees("1.1: 1.1.1 is written into the plan, to repair it")
         .sees("Task 1.1.1 needs a decision");
     // The person gives it something to do.
-    let tasks = scene.text(TASKS);
+    let tasks = workspace.text(TASKS);
     let (before, after) = tasks.split_once("  - **Do**: Address the error").unwrap();
     let (_, after) = after.split_once("  - **Done when**").unwrap();
     let tasks = format!("{before}  - **Do**: `touch here`\n  - **Done when**{after}");
     let (code, shown) = {
         run.when(ASKED, "e\n").sees("press Enter");
-        fs::write(scene.path(TASKS), &tasks).unwrap();
+        fs::write(workspace.path(TASKS), &tasks).unwrap();
         run.when(": ", "\n").ends()
     };
     assert_eq!(code, Some(0), "{shown}");
@@ -290,29 +290,32 @@ fn a_fix_is_made_though_the_agent_could_not() {
 
 #[test]
 fn what_a_person_skips_stays_skipped_until_they_take_it_back() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "s\n").ends();
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("\n1.2 Work: done after"), "{shown}");
-    let told = scene.regreen(&[&["run"], &SHELL[..]].concat());
+    let told = workspace.regreen(&[&["run"], &SHELL[..]].concat());
     assert_eq!(told.code, Some(1));
     assert!(
         !told.stdout.contains("1.1 Look: attempt"),
         "{}",
         told.stdout
     );
-    let why = scene.regreen(&["why", "1.1"]).stdout;
+    let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(why.contains("\n  a person said: skip it\n"), "{why}");
-    fs::write(scene.path("here"), "").unwrap();
-    scene.regreen(&["retry", "1.1"]);
-    assert_eq!(scene.regreen(&["run", "--agent", "shell"]).code, Some(0));
+    fs::write(workspace.path("here"), "").unwrap();
+    workspace.regreen(&["retry", "1.1"]);
+    assert_eq!(
+        workspace.regreen(&["run", "--agent", "shell"]).code,
+        Some(0)
+    );
 }
 
 #[test]
 fn an_unknown_answer_is_asked_for_again() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "maybe\x1b[31m\n")
         .sees("\"maybe\" is none of e/f/s/q.")
         .when(ASKED, "\n")
@@ -325,8 +328,8 @@ fn an_unknown_answer_is_asked_for_again() {
 
 #[test]
 fn the_end_of_the_input_decides_nothing() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "\x04").ends();
     assert_eq!(code, Some(3), "{shown}");
     assert!(
@@ -334,8 +337,8 @@ fn the_end_of_the_input_decides_nothing() {
         "{shown}"
     );
     // Neither does an end where something was to be said.
-    let scene = stuck();
-    let mut run = run_stuck(&scene, &[]);
+    let workspace = stuck();
+    let mut run = run_stuck(&workspace, &[]);
     run.when(ASKED, "c\n")
         .when("ends it.", "\x04")
         .sees("Nothing was said.");
@@ -345,14 +348,14 @@ fn the_end_of_the_input_decides_nothing() {
 #[test]
 fn a_signal_ends_the_question_at_once_and_it_is_asked_again() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 143)] {
-        let scene = failing();
-        let mut run = scene.on_terminal(&SHELL);
+        let workspace = failing();
+        let mut run = workspace.on_terminal(&SHELL);
         run.sees(ASKED);
         run.signal(signal);
         let (ended, shown) = run.ends();
         assert_eq!(ended, Some(code), "{shown}");
         assert!(shown.contains("[e/f/s/q] \nstopping"), "{shown}");
-        let mut run = scene.on_terminal(&SHELL);
+        let mut run = workspace.on_terminal(&SHELL);
         let (ended, shown) = run.when(ASKED, "q\n").ends();
         assert_eq!(ended, Some(3), "{shown}");
         assert!(!shown.contains("attempt 2"), "{shown}");
@@ -361,12 +364,12 @@ fn a_signal_ends_the_question_at_once_and_it_is_asked_again() {
 
 #[test]
 fn a_signal_ends_the_editor_too() {
-    let scene = failing();
+    let workspace = failing();
     let variables = [
         ("TERM", "dumb"),
         ("EDITOR", "sh -c 'echo OPEN; exec sleep 120'"),
     ];
-    let mut run = scene.on_terminal_with(&SHELL, &variables);
+    let mut run = workspace.on_terminal_with(&SHELL, &variables);
     run.when(ASKED, "e\n").sees("OPEN");
     run.signal("TERM");
     assert_eq!(run.ends().0, Some(143));
@@ -374,13 +377,13 @@ fn a_signal_ends_the_editor_too() {
 
 #[test]
 fn killed_while_it_asks_a_run_asks_again() {
-    let scene = failing();
-    let mut run = scene.on_terminal(&SHELL);
+    let workspace = failing();
+    let mut run = workspace.on_terminal(&SHELL);
     run.sees(ASKED);
     run.signal("KILL");
     assert_eq!(run.ends().0, None);
-    fs::write(scene.path("here"), "").unwrap();
-    let mut run = scene.on_terminal(&SHELL);
+    fs::write(workspace.path("here"), "").unwrap();
+    let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "e\n").when("press Enter", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
     // Attempts are numbered on, and counted afresh.
@@ -391,20 +394,20 @@ fn killed_while_it_asks_a_run_asks_again() {
 #[test]
 fn nobody_is_asked_who_said_so_or_is_not_there() {
     for flags in [&["--keep-going"][..], &["--no-input"], &["--json"]] {
-        let scene = failing();
-        let mut run = scene.on_terminal(&[&SHELL[..], flags].concat());
+        let workspace = failing();
+        let mut run = workspace.on_terminal(&[&SHELL[..], flags].concat());
         let (code, shown) = run.ends();
         assert_eq!(code, Some(3), "{shown}");
         assert!(!shown.contains(ASKED), "{shown}");
-        let is_done = scene.text(TASKS).contains("- [x] 1.2");
+        let is_done = workspace.text(TASKS).contains("- [x] 1.2");
         assert_eq!(is_done, flags == ["--keep-going"]);
     }
 }
 
 #[test]
 fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
-    let scene = failing().file("specs/other/tasks.md", "- [ ] 7 Else\n");
-    scene
+    let workspace = failing().file("specs/other/tasks.md", "- [ ] 7 Else\n");
+    workspace
         .regreen(&["run", "demo", "--agent", "shell", "--recovery-mode"])
         .shows(str![[r#"
 run [RUN]: spec demo, agent shell
@@ -427,24 +430,24 @@ A person must decide: task 1.1: the shell agent runs commands and cannot repair 
 --- exit code 3
 
 "#]]);
-    fs::write(scene.path("here"), "").unwrap();
-    scene
+    fs::write(workspace.path("here"), "").unwrap();
+    workspace
         .regreen(&["retry", "1.1", "--spec", "demo"])
         .shows(str![[r#"
 1.1 is open; `regreen run` tries it as if for the first time
 --- exit code 0
 
 "#]]);
-    let told = scene.regreen(&["run", "demo", "--agent", "shell"]);
+    let told = workspace.regreen(&["run", "demo", "--agent", "shell"]);
     assert_eq!(told.code, Some(0), "{}", told.stdout);
 }
 
 #[test]
 fn a_live_view_makes_room_for_the_question_and_comes_back() {
-    let scene = failing();
-    let mut run = scene.on_terminal_with(&SHELL, &[("TERM", "xterm")]);
+    let workspace = failing();
+    let mut run = workspace.on_terminal_with(&SHELL, &[("TERM", "xterm")]);
     run.sees("Task 1.1 needs a decision").sees(ASKED);
-    fs::write(scene.path("here"), "").unwrap();
+    fs::write(workspace.path("here"), "").unwrap();
     let (code, shown) = run.when("", "e\n").when("press Enter", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
     let (_, asked) = shown.split_once("What is to be done?").unwrap();

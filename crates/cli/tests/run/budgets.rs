@@ -3,8 +3,8 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::agents::{run, run_command as command, says, with_program};
-use crate::scene::{Scene, files_below, wait_until};
+use crate::agents::{run, run_command as command, says};
+use regreen_test_support::{Workspace, files_below, wait_until};
 
 const TWO: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n- [ ] 1.2 Write more\n  - **Verify**: `test -f more`\n";
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
@@ -13,12 +13,12 @@ const DONE: &str = r#"{"type":"result","subtype":"success","is_error":false,"res
 const SOON: Duration = Duration::from_secs(100);
 
 /// Claude Code, with a script that may look at `$REGREEN_TASK_ID`.
-fn claude(script: &str) -> Scene {
-    with_program(Scene::new(TWO), "claude", script)
+fn claude(script: &str) -> Workspace {
+    Workspace::with_tasks(TWO).program("claude", script)
 }
 
-fn calls(scene: &Scene) -> usize {
-    scene.note("calls").lines().count()
+fn calls(workspace: &Workspace) -> usize {
+    workspace.note("calls").lines().count()
 }
 
 #[track_caller]
@@ -28,8 +28,8 @@ fn says_once(printed: &str, text: &str) {
 
 #[test]
 fn a_run_ends_before_the_attempt_that_there_is_no_money_for() {
-    let scene = claude(&format!("touch out more\n{}", says(&[INIT, DONE])));
-    let (code, printed) = run(&scene, &["--max-cost", "0.5"]);
+    let workspace = claude(&format!("touch out more\n{}", says(&[INIT, DONE])));
+    let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(
         &printed,
@@ -38,38 +38,38 @@ fn a_run_ends_before_the_attempt_that_there_is_no_money_for() {
     says_once(&printed, "Originals:       1 of 2 done\n");
     says_once(&printed, "Cost:            $0.50\n");
     says_once(&printed, "Tokens:          700 in, 30 out\n");
-    assert_eq!(calls(&scene), 1);
+    assert_eq!(calls(&workspace), 1);
     // A new run has a budget of its own.
-    let (code, printed) = run(&scene, &["--max-cost", "0.5"]);
+    let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
     assert_eq!(code, Some(0), "{printed}");
 }
 
 #[test]
 fn tokens_are_limited_by_the_repository_as_well() {
-    let scene = claude(&format!("touch out more\n{}", says(&[INIT, DONE])))
+    let workspace = claude(&format!("touch out more\n{}", says(&[INIT, DONE])))
         .file("regreen.toml", "max_tokens = 730\nmax_cost = 'off'\n");
-    let (code, printed) = run(&scene, &[]);
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(
         &printed,
         "ERROR: Token budget (730) used up: 730 spent. Raise --max-tokens, or start again",
     );
-    let (code, printed) = run(&scene, &["--max-tokens", "off"]);
+    let (code, printed) = run(&workspace, &["--max-tokens", "off"]);
     assert_eq!(code, Some(0), "{printed}");
 }
 
 #[test]
 fn a_task_and_its_fixes_have_one_budget() {
     // Whoever repairs it says that it is repaired, and it is not.
-    let scene = claude(&says(&[INIT, DONE]));
+    let workspace = claude(&says(&[INIT, DONE]));
     let flags = ["--recovery-mode", "--max-task-cost", "1.5"];
-    let (code, printed) = run(&scene, &flags);
+    let (code, printed) = run(&workspace, &flags);
     assert_eq!(code, Some(1), "{printed}");
     says_once(
         &printed,
         "ERROR: Cost budget ($1.50) of task 1.1 and its fixes used up: $1.50 spent. Raise --max-task-cost, or split the task; a new run tries it once more.\n",
     );
-    assert_eq!(calls(&scene), 3, "{printed}");
+    assert_eq!(calls(&workspace), 3, "{printed}");
 }
 
 /// A message of Claude Code that has used up so many tokens so far.
@@ -82,31 +82,31 @@ fn message(id: &str, input: u64, output: u64) -> String {
 #[test]
 fn who_never_comes_to_its_end_has_spent_what_it_told() {
     let told = [message("m-1", 7, 1), message("m-1", 1_000_000, 20)];
-    let scene = claude(&format!("{}sleep 300", says(&[INIT, &told[0], &told[1]])));
-    let (code, printed) = run(&scene, &["--max-tokens", "10", "--timeout", "3s"]);
+    let workspace = claude(&format!("{}sleep 300", says(&[INIT, &told[0], &told[1]])));
+    let (code, printed) = run(&workspace, &["--max-tokens", "10", "--timeout", "3s"]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(&printed, "ERROR: Token budget (10) used up: 1000020 spent.");
-    assert_eq!(calls(&scene), 1);
+    assert_eq!(calls(&workspace), 1);
 }
 
 #[test]
 fn what_was_told_on_the_way_is_not_counted_twice() {
     let told = [message("m-1", 300, 10), message("m-2", 400, 1)];
     let works = says(&[INIT, &told[0], &told[1], DONE]);
-    let scene = claude(&format!("touch out more\n{works}"));
-    let (code, printed) = run(&scene, &[]);
+    let workspace = claude(&format!("touch out more\n{works}"));
+    let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
     says_once(&printed, "Tokens:          1400 in, 60 out\n");
 }
 
 /// Starts a run and kills it when there is a file whose name ends like this.
-fn killed_at(scene: &Scene, flags: &[&str], file: &str) {
-    let mut started = command(scene, flags)
+fn killed_at(workspace: &Workspace, flags: &[&str], file: &str) {
+    let mut started = command(workspace, flags)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let runs = scene.path(".regreen/runs");
+    let runs = workspace.path(".regreen/runs");
     wait_until(|| {
         let is_it = |name: &String| name.ends_with(file);
         runs.exists() && files_below(&runs).iter().any(is_it)
@@ -118,27 +118,27 @@ fn killed_at(scene: &Scene, flags: &[&str], file: &str) {
 #[test]
 fn what_was_spent_before_a_kill_is_spent() {
     // It has said what it cost, and does not exit.
-    let scene = claude(&format!("{}sleep 300", says(&[INIT, DONE])));
-    killed_at(&scene, &["--max-cost", "0.5"], "1.usage");
-    let (code, printed) = run(&scene, &["--max-cost", "0.5"]);
+    let workspace = claude(&format!("{}sleep 300", says(&[INIT, DONE])));
+    killed_at(&workspace, &["--max-cost", "0.5"], "1.usage");
+    let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(&printed, "ERROR: Cost budget ($0.50) used up: $0.50 spent.");
-    assert_eq!(calls(&scene), 1);
+    assert_eq!(calls(&workspace), 1);
 }
 
 #[test]
 fn a_budget_that_is_raised_after_a_kill_goes_on_from_what_was_spent() {
-    let scene = claude(&format!(
+    let workspace = claude(&format!(
         "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) touch out more\n{} ;;\nesac",
         says(&[INIT, DONE]),
         says(&[INIT, DONE]),
     ));
-    killed_at(&scene, &["--max-cost", "0.5"], "1.usage");
-    let (code, printed) = run(&scene, &["--max-cost", "1"]);
+    killed_at(&workspace, &["--max-cost", "0.5"], "1.usage");
+    let (code, printed) = run(&workspace, &["--max-cost", "1"]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(&printed, "ERROR: Cost budget ($1.00) used up: $1.00 spent.");
     says_once(&printed, "Cost:            $1.00\n");
-    assert_eq!(calls(&scene), 2);
+    assert_eq!(calls(&workspace), 2);
 }
 
 fn codex_turn(thread: &str, text: &str, input: u64, output: u64) -> String {
@@ -155,9 +155,7 @@ fn codex_turn(thread: &str, text: &str, input: u64, output: u64) -> String {
 #[test]
 fn a_session_of_codex_that_goes_on_is_counted_once() {
     // It forgets the signal, is reminded in its session, and tells its whole past again.
-    let scene = with_program(
-        Scene::new(TWO),
-        "codex",
+    let workspace = Workspace::with_tasks(TWO).program("codex",
         &format!(
             "case $(wc -l <\"$notes/calls\") in\n*1) touch out\n{} ;;\n*2) {} ;;\n*) touch more\n{} ;;\nesac",
             codex_turn("t-1", "Well.", 100, 10),
@@ -166,9 +164,9 @@ fn a_session_of_codex_that_goes_on_is_counted_once() {
         ),
     );
     let flags = ["--agent", "codex", "--max-tokens", "300"];
-    let (code, printed) = run(&scene, &flags);
+    let (code, printed) = run(&workspace, &flags);
     assert_eq!(code, Some(0), "{printed}");
-    let calls = scene.note("calls");
+    let calls = workspace.note("calls");
     let resumed: Vec<bool> = calls.lines().map(|call| call.contains("resume")).collect();
     assert_eq!(resumed, [false, true, false], "{calls}");
     says_once(&printed, "Tokens:          260 in, 24 out\n");
@@ -178,8 +176,8 @@ fn a_session_of_codex_that_goes_on_is_counted_once() {
 #[test]
 fn an_agent_that_does_not_say_what_it_costs_is_told_of_once() {
     let turn = codex_turn("t-1", "TASK_COMPLETE", 40, 4);
-    let scene = with_program(Scene::new(TWO), "codex", &format!("touch out more\n{turn}"));
-    let (code, printed) = run(&scene, &["--agent", "codex", "--max-cost", "1"]);
+    let workspace = Workspace::with_tasks(TWO).program("codex", &format!("touch out more\n{turn}"));
+    let (code, printed) = run(&workspace, &["--agent", "codex", "--max-cost", "1"]);
     assert_eq!(code, Some(0), "{printed}");
     says_once(
         &printed,
@@ -189,9 +187,9 @@ fn an_agent_that_does_not_say_what_it_costs_is_told_of_once() {
 
 #[test]
 fn an_attempt_ends_with_the_time_of_the_run_and_has_not_failed() {
-    let scene = claude(&format!("{}sleep 300", says(&[INIT])));
+    let workspace = claude(&format!("{}sleep 300", says(&[INIT])));
     let begun = Instant::now();
-    let (code, printed) = run(&scene, &["--max-time", "2s"]);
+    let (code, printed) = run(&workspace, &["--max-time", "2s"]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(begun.elapsed() < SOON);
     says_once(&printed, "ERROR: Time budget (2s) used up: ");
@@ -200,12 +198,12 @@ fn an_attempt_ends_with_the_time_of_the_run_and_has_not_failed() {
         " spent; that ended the attempt. Raise --max-time, ",
     );
     assert!(!printed.contains("failed"), "{printed}");
-    assert_eq!(calls(&scene), 1);
+    assert_eq!(calls(&workspace), 1);
 }
 
 #[test]
 fn what_is_no_budget_is_refused_with_the_way_out() {
-    let scene = Scene::new(TWO);
+    let workspace = Workspace::with_tasks(TWO);
     for (flag, value, why) in [
         ("--max-cost", "0", "with `0` nothing would ever be tried"),
         ("--max-cost", "-1", "with `-1` nothing would ever be tried"),
@@ -217,7 +215,7 @@ fn what_is_no_budget_is_refused_with_the_way_out() {
         ("--max-time", "0s", "`off` means no limit"),
         ("--max-task-time", "soon", "`soon` is no time"),
     ] {
-        let (code, printed) = run(&scene, &[flag, value]);
+        let (code, printed) = run(&workspace, &[flag, value]);
         assert_eq!(code, Some(2), "{flag} {value}: {printed}");
         assert!(printed.contains(why), "{flag} {value}: {printed}");
     }
@@ -228,8 +226,8 @@ fn what_is_no_budget_is_refused_with_the_way_out() {
         ("max_tokens = '7'", "a number, or \"off\" for no limit"),
         ("max_time = 5", "text in quotes"),
     ] {
-        let scene = Scene::new(TWO).file("regreen.toml", line);
-        let (code, printed) = run(&scene, &[]);
+        let workspace = Workspace::with_tasks(TWO).file("regreen.toml", line);
+        let (code, printed) = run(&workspace, &[]);
         assert_eq!(code, Some(2), "{line}: {printed}");
         assert!(printed.contains(why), "{line}: {printed}");
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use snapbox::{IntoData, str};
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const TWO: &str = "- [ ] 1.1 First
   - **Verify**: `true`
@@ -20,16 +20,16 @@ const WORKER: &str = "1.1:*) echo a >a; echo TASK_COMPLETE ;;
      1.2:2) echo b >b; rm half; echo whole >whole; echo TASK_COMPLETE ;;";
 
 #[track_caller]
-fn check_history(scene: &Scene, expected: impl IntoData) {
-    snapbox::assert_data_eq!(scene.history(), expected.into_data().raw());
+fn check_history(workspace: &Workspace, expected: impl IntoData) {
+    snapbox::assert_data_eq!(workspace.history(), expected.into_data().raw());
 }
 
 #[test]
 fn a_commit_has_what_the_attempts_changed_and_the_files_of_the_spec() {
-    let scene = Scene::in_git(TWO).agent(WORKER);
-    scene
-        .run(&["--keep-state"])
-        .and_plan(&scene)
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    workspace
+        .run_as_text(&["--keep-state"])
+        .and_plan(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 1.1 First: attempt 1 of 5
@@ -63,7 +63,7 @@ Time:            [TIME]
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -82,9 +82,9 @@ A	whole
 "#]],
     );
     // The line with the last hash goes into the next commit; the state into none.
-    let status = scene.git(&["status", "--porcelain"]);
+    let status = workspace.git(&["status", "--porcelain"]);
     assert_eq!(status, format!(" M {PROGRESS}\n?? {STATE}\n"));
-    let committed = scene.git(&["show", &format!("HEAD:{PROGRESS}")]);
+    let committed = workspace.git(&["show", &format!("HEAD:{PROGRESS}")]);
     assert!(
         committed.contains("1.1 First - ") && !committed.contains("1.2"),
         "{committed}"
@@ -93,37 +93,24 @@ A	whole
 
 #[test]
 fn what_was_changed_before_the_run_is_left_alone() {
-    let scene = Scene::in_git(TWO)
+    let workspace = Workspace::in_git(TWO)
         .file("mine", "one\n")
         .committed("mine")
         .file("mine", "two\n")
         .file("a", "my own a\n")
         .agent(WORKER);
-    scene.run(&[]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
+    workspace.run(&[]).shows(str![[r#"
+1.1 attempt 1 of 5; verify green
 warning: a was not committed: it had changes before the run began
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2: Verify is red, it runs once more: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 1 of 5 failed after [TIME]: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 2 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 done, committed
+1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
+1.2 attempt 2 of 5; verify green; done, committed
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -143,39 +130,29 @@ A	whole
 
 "#]],
     );
-    let status = scene.git(&["status", "--porcelain"]);
+    let status = workspace.git(&["status", "--porcelain"]);
     assert_eq!(status, format!(" M mine\n M {PROGRESS}\n?? a\n"));
 }
 
 #[test]
 fn what_is_staged_stays_staged() {
-    let scene = Scene::in_git(TWO).file("mine", "one\n").agent(WORKER);
-    scene.git(&["add", "mine"]);
-    assert_eq!(scene.run(&[]).code, Some(0));
-    let status = scene.git(&["status", "--porcelain"]);
+    let workspace = Workspace::in_git(TWO).file("mine", "one\n").agent(WORKER);
+    workspace.git(&["add", "mine"]);
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let status = workspace.git(&["status", "--porcelain"]);
     assert_eq!(status, format!("A  mine\n M {PROGRESS}\n"));
 }
 
 #[test]
 fn what_the_agent_committed_is_not_committed_again() {
-    let scene = Scene::in_git(TWO).agent(
+    let workspace = Workspace::in_git(TWO).agent(
         "1.1:*) echo a >a; git add a; git commit -qm 'the agent: a'; echo TASK_COMPLETE ;;
          1.2:*) echo b >b; git add b; git commit -qm 'the agent: b'; echo c >c; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done, committed
+1.2 attempt 1 of 5; verify green; done, committed
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -191,7 +168,7 @@ Time:            [TIME]
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -217,12 +194,12 @@ M	specs/demo/tasks.md
 
 #[test]
 fn a_hook_that_refuses_is_a_failed_verification() {
-    let scene = Scene::in_git(TWO).agent(
+    let workspace = Workspace::in_git(TWO).agent(
         "1.1:1) echo a >a; echo TASK_COMPLETE ;;
          1.1:2) touch formatted; echo TASK_COMPLETE ;;
          1.2:*) echo b >b; echo TASK_COMPLETE ;;",
     );
-    let hook = scene.path(".git/hooks/pre-commit");
+    let hook = workspace.path(".git/hooks/pre-commit");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(
         &hook,
@@ -230,24 +207,11 @@ fn a_hook_that_refuses_is_a_failed_verification() {
     )
     .unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1: a commit hook refused it
-1.1 First: attempt 1 of 5 failed after [TIME]: a is not formatted
-1.1 First: attempt 2 of 5
-1.1: verifying: true
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; commit refused: a is not formatted; failed: a is not formatted
+1.1 attempt 2 of 5; verify green; done, committed
+1.2 attempt 1 of 5; verify green; done, committed
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -263,7 +227,7 @@ Time:            [TIME]
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -281,36 +245,22 @@ M	specs/demo/tasks.md
 
 "#]],
     );
-    let prompt = scene.note("1.1-2.prompt");
+    let prompt = workspace.note("1.1-2.prompt");
     assert!(prompt.contains("a is not formatted"), "{prompt}");
 }
 
 #[test]
 fn a_hook_that_always_refuses_is_never_bypassed() {
-    let scene = Scene::in_git(TWO).agent(WORKER);
-    let hook = scene.path(".git/hooks/pre-commit");
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    let hook = workspace.path(".git/hooks/pre-commit");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, "#!/bin/sh\necho 'never on a Monday'\nexit 1\n").unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    let told = scene.run(&["--max-task-iterations=2"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 2
-1.1: verifying: true
-1.1: a commit hook refused it
-1.1 First: attempt 1 of 2 failed after [TIME]: never on a Monday
-1.1 First: attempt 2 of 2
-1.1: verifying: true
-1.1: a commit hook refused it
-1.1 First: attempt 2 of 2 failed after [TIME]: never on a Monday
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let told = workspace.run(&["--max-task-iterations=2"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 2; verify green; commit refused: never on a Monday; failed: never on a Monday
+1.1 attempt 2 of 2; verify green; commit refused: never on a Monday; failed: never on a Monday
+ended: limit, 0 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -324,7 +274,7 @@ ERROR: Max retries reached for task 1.1 after 2 attempts
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -336,28 +286,15 @@ A	specs/demo/tasks.md
 
 #[test]
 fn nothing_is_committed_if_that_is_not_wanted() {
-    let scene = Scene::in_git(TWO).agent(WORKER);
-    scene
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    workspace
         .run(&["--commit=never"])
-        .and_plan(&scene)
+        .and_plan(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2: Verify is red, it runs once more: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 1 of 5 failed after [TIME]: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 2 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
+1.2 attempt 2 of 5; verify green; done
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -373,7 +310,7 @@ Time:            [TIME]
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -385,27 +322,15 @@ A	specs/demo/tasks.md
 
 #[test]
 fn a_task_without_a_message_has_no_commit_of_its_own() {
-    let scene = Scene::in_git(
+    let workspace = Workspace::in_git(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n  - **Commit**: None\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n  - **Commit**: `feat: third`\n",
     )
     .agent("*) echo $REGREEN_TASK_ID >$REGREEN_TASK_ID; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done, committed
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -424,7 +349,7 @@ Time:            [TIME]
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -441,28 +366,20 @@ M	specs/demo/tasks.md
 
 #[test]
 fn a_second_run_knows_what_the_first_one_made() {
-    let scene = Scene::in_git(TWO).agent(
+    let workspace = Workspace::in_git(TWO).agent(
         "1.1:*) echo a >a; echo TASK_COMPLETE ;;
          1.2:*) echo early >early; echo early >both; echo TASK_COMPLETE ;;",
     );
-    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
-    let scene = scene.agent("1.2:*) echo late >>both; echo b >b; echo TASK_COMPLETE ;;");
-    scene.run(&[]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.2 Second: attempt 1 of 1
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
+    assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
+    let workspace = workspace.agent("1.2:*) echo late >>both; echo b >b; echo TASK_COMPLETE ;;");
+    workspace.run(&[]).shows(str![[r#"
+1.2 attempt 1 of 1; verify green; done, committed
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 
 "#]]);
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -485,13 +402,13 @@ M	specs/demo/tasks.md
 
 #[test]
 fn the_state_is_never_committed_whoever_changes_it() {
-    let scene = Scene::in_git(TWO).agent(
+    let workspace = Workspace::in_git(TWO).agent(
         "*) echo '{\"mine\": 1}' >$REGREEN_SPEC_DIR/.ralph-state.json
             echo b >b; echo TASK_COMPLETE ;;",
     );
-    assert_eq!(scene.run(&["--keep-state"]).code, Some(0));
+    assert_eq!(workspace.run(&["--keep-state"]).code, Some(0));
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -508,20 +425,20 @@ M	specs/demo/tasks.md
 "#]],
     );
     // Nor where somebody has committed it before.
-    let scene = scene.committed("the state").file(TASKS, TWO);
-    assert_eq!(scene.run(&["--keep-state"]).code, Some(0));
-    let changed = scene.git(&["log", "--format=%s", "--", STATE]);
+    let workspace = workspace.committed("the state").file(TASKS, TWO);
+    assert_eq!(workspace.run(&["--keep-state"]).code, Some(0));
+    let changed = workspace.git(&["log", "--format=%s", "--", STATE]);
     assert_eq!(changed, "the state\n");
 }
 
 #[test]
 fn the_first_commit_of_a_repository_can_be_a_tasks() {
-    let scene = Scene::new(TWO).agent(WORKER);
-    fs::remove_dir(scene.path(".git")).unwrap();
-    scene.init_git();
-    assert_eq!(scene.run(&[]).code, Some(0));
+    let workspace = Workspace::with_tasks(TWO).agent(WORKER);
+    fs::remove_dir(workspace.path(".git")).unwrap();
+    workspace.init_git();
+    assert_eq!(workspace.run(&[]).code, Some(0));
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * feat: first
 
@@ -540,11 +457,11 @@ A	whole
 
 #[test]
 fn the_plan_of_a_user_with_changes_of_their_own_is_committed_with_the_task() {
-    let scene = Scene::in_git(TWO).agent(WORKER);
-    let scene = scene.file(TASKS, format!("# My heading\n\n{TWO}"));
-    assert_eq!(scene.run(&[]).code, Some(0));
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    let workspace = workspace.file(TASKS, format!("# My heading\n\n{TWO}"));
+    assert_eq!(workspace.run(&[]).code, Some(0));
     check_history(
-        &scene,
+        &workspace,
         str![[r#"
 * before
 
@@ -566,25 +483,28 @@ A	whole
 
 #[test]
 fn nothing_runs_if_what_is_the_users_cannot_be_kept_in_mind() {
-    let scene = Scene::in_git(TWO).agent(WORKER);
-    let scene = scene.file(".regreen/runs", "no folder");
-    let told = scene.run(&[]);
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    let workspace = workspace.file(".regreen/runs", "no folder");
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(78), "{}", told.stderr);
     assert!(told.stderr.contains("dirty-before"), "{}", told.stderr);
-    assert!(!scene.has_note("1.1-1.prompt"));
+    assert!(!workspace.has_note("1.1-1.prompt"));
 }
 
 #[test]
 fn what_a_user_made_of_an_attempts_file_between_two_runs_is_the_users() {
-    let scene = Scene::in_git(TWO).agent(
+    let workspace = Workspace::in_git(TWO).agent(
         "1.1:*) echo a >a; echo TASK_COMPLETE ;;
          1.2:*) echo early >early; echo early >both; echo TASK_COMPLETE ;;",
     );
-    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
-    fs::write(scene.path("both"), "words of the user\n").unwrap();
-    let scene = scene.agent("1.2:*) echo b >b; echo TASK_COMPLETE ;;");
-    let told = scene.run(&[]);
+    assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
+    fs::write(workspace.path("both"), "words of the user\n").unwrap();
+    let workspace = workspace.agent("1.2:*) echo b >b; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert_eq!(scene.git(&["status", "--porcelain", "both"]), "?? both\n");
-    assert_eq!(scene.git(&["show", "HEAD:early"]), "early\n");
+    assert_eq!(
+        workspace.git(&["status", "--porcelain", "both"]),
+        "?? both\n"
+    );
+    assert_eq!(workspace.git(&["show", "HEAD:early"]), "early\n");
 }

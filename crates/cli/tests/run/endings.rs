@@ -4,33 +4,21 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS, kill, wait_until};
+use regreen_test_support::{TASKS, Workspace, send_signal, wait_until};
 
 const TWO: &str =
     "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n";
 
 #[test]
 fn an_agent_that_takes_too_long_is_ended_and_has_the_same_time_again() {
-    let scene = Scene::new(TWO).agent("*) echo working; sleep 60; echo TASK_COMPLETE ;;");
+    let workspace =
+        Workspace::with_tasks(TWO).agent("*) echo working; sleep 60; echo TASK_COMPLETE ;;");
     let flags = ["--timeout=0.3s", "--max-task-iterations=3"];
-    scene.run(&flags).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 3
-1.1 First: attempt 1 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-1.1 First: attempt 2 of 3
-1.1 First: attempt 2 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-1.1 First: attempt 3 of 3
-1.1 First: attempt 3 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    workspace.run(&flags).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+ended: limit, 0 of 2 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -39,45 +27,18 @@ ERROR: Max retries reached for task 1.1 after 3 attempts
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 3,
-  "maxTaskIterations": 3,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "failed",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":3,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"failed","1.2":"pending"}}
 
 "#]]);
 }
 
 #[test]
 fn an_agent_that_signals_and_then_hangs_has_not_ended() {
-    let scene = Scene::new(TWO).agent("*) echo TASK_COMPLETE; sleep 60 ;;");
+    let workspace = Workspace::with_tasks(TWO).agent("*) echo TASK_COMPLETE; sleep 60 ;;");
     let flags = ["--timeout=0.3s", "--max-task-iterations=1"];
-    scene.run(&flags).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 1
-1.1 First: attempt 1 of 1 failed after [TIME] (timeout): The agent was ended: it had not finished after 300ms
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    workspace.run(&flags).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 1; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+ended: limit, 0 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -92,9 +53,9 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 
 #[test]
 fn an_agent_that_is_not_there_stops_the_run_at_once() {
-    let scene = Scene::new(TWO);
-    let told = scene.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(TWO);
+    let told = workspace.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:no-such-agent --fast
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 First: attempt 1 of 5
@@ -114,28 +75,15 @@ The set-up must be fixed first: the agent's program no-such-agent cannot be star
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
     // Once it is there, the run goes on.
-    let scene = scene.agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+    let workspace = workspace.agent("*) echo TASK_COMPLETE ;;");
+    workspace
+        .run_as_text(&[])
+        .and_spec(&workspace)
+        .shows(str![[r#"
 run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
 1.1 First: attempt 1 of 5
 1.1: verifying: true
@@ -160,7 +108,7 @@ Warnings:        1
 ## Completed Tasks
 - [x] 1.1 First
 - [x] 1.2 Second
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -174,19 +122,19 @@ const STUBBORN: &str = "1.1:1) trap '' TERM
          wait ;;
      *) echo TASK_COMPLETE ;;";
 
-fn stopped_by(signal: &str) -> (Scene, crate::scene::Told) {
-    let scene = Scene::new(TWO).agent(STUBBORN);
-    let run = scene.start(&[], "working");
+fn stopped_by(signal: &str) -> (Workspace, regreen_test_support::Output) {
+    let workspace = Workspace::with_tasks(TWO).agent(STUBBORN);
+    let run = workspace.start(&[], "working");
     run.signal(signal);
-    let told = run.ended();
-    assert_all_gone(&scene);
-    (scene, told)
+    let told = run.wait();
+    assert_all_gone(&workspace);
+    (workspace, told)
 }
 
-fn assert_all_gone(scene: &Scene) {
-    for pid in scene.note("pids").lines() {
+fn assert_all_gone(workspace: &Workspace) {
+    for pid in workspace.note("pids").lines() {
         let pid = pid.parse().unwrap();
-        wait_until(|| !kill("0", pid) || is_zombie(pid));
+        wait_until(|| !send_signal("0", pid) || is_zombie(pid));
     }
 }
 
@@ -197,22 +145,12 @@ fn is_zombie(pid: u32) -> bool {
 
 #[test]
 fn ctrl_c_saves_everything_ends_all_children_and_the_next_run_goes_on() {
-    let (scene, told) = stopped_by("INT");
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-stopping: what runs is being ended; once more ends at once
-1.1: the attempt was cut off: somebody asked to stop
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 130)
-
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+    let (workspace, told) = stopped_by("INT");
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5
+stop: interrupt
+1.1 interrupted; signal 9
+ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 130
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -220,43 +158,17 @@ Stopped. Everything is saved.
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
-    scene
+    workspace
         .run(&["--keep-state"])
-        .and_spec(&scene)
+        .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5, the last one was cut off
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -267,26 +179,10 @@ Warnings:        1
 ## Completed Tasks
 - [x] 1.1 First
 - [x] 1.2 Second
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success"}}
 
 "#]]);
-    let prompt = scene.note("1.1-2.prompt");
+    let prompt = workspace.note("1.1-2.prompt");
     assert!(
         prompt.contains("## The attempt before this one was cut off"),
         "{prompt}"
@@ -296,37 +192,28 @@ Warnings:        1
 #[test]
 fn whoever_asks_twice_does_not_wait() {
     let arms = STUBBORN.replace("trap '' TERM", "trap \"touch $notes/asked\" TERM");
-    let scene = Scene::new(TWO).agent(&arms.replace("wait ;;", "wait; sleep 300 ;;"));
-    let run = scene.start(&[], "working");
+    let workspace =
+        Workspace::with_tasks(TWO).agent(&arms.replace("wait ;;", "wait; sleep 300 ;;"));
+    let run = workspace.start(&[], "working");
     run.signal("INT");
-    wait_until(|| scene.has_note("asked"));
+    wait_until(|| workspace.has_note("asked"));
     run.signal("INT");
-    let told = run.ended();
+    let told = run.wait();
     // As the shell would have it: ended by the signal, unless all was over already.
     assert!(matches!(told.code, None | Some(130)), "{:?}", told.code);
-    assert_all_gone(&scene);
-    let told = scene.run(&[]);
+    assert_all_gone(&workspace);
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
 }
 
 #[test]
 fn a_system_that_shuts_down_is_heard() {
-    let (scene, told) = stopped_by("TERM");
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-stopping on request: what runs is being ended
-1.1: the attempt was cut off: somebody asked to stop
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 143)
-
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+    let (workspace, told) = stopped_by("TERM");
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5
+stop: terminate
+1.1 interrupted; signal 9
+ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 143
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -334,45 +221,19 @@ Stopped. Everything is saved.
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
 }
 
 #[test]
 fn a_terminal_that_goes_away_means_the_same() {
-    let (scene, told) = stopped_by("HUP");
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-stopping on request: what runs is being ended
-1.1: the attempt was cut off: somebody asked to stop
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 143)
-
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+    let (workspace, told) = stopped_by("HUP");
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5
+stop: terminate
+1.1 interrupted; signal 9
+ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 143
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -380,69 +241,35 @@ Stopped. Everything is saved.
 - [ ] 1.2 Second
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
 "#]]);
 }
 
 #[test]
 fn a_run_that_was_stopped_while_it_verified_verifies_when_it_goes_on() {
-    let scene = Scene::new("- [ ] 1.1 First\n  - **Verify**: `touch \"$NOTES/verifying\"; test -f ready || sleep 300`\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `touch \"$NOTES/verifying\"; test -f ready || sleep 300`\n")
         .agent("*) touch out; echo TASK_COMPLETE ;;");
-    let notes = scene.agent_flag();
+    let notes = workspace.agent_flag();
     let notes = notes
         .trim_start_matches("command:sh ")
         .trim_end_matches("/agent.sh");
-    let tasks = scene.text(TASKS).replace("$NOTES", notes);
-    let scene = scene.file(TASKS, tasks);
-    let run = scene.start(&[], "verifying");
+    let tasks = workspace.text(TASKS).replace("$NOTES", notes);
+    let workspace = workspace.file(TASKS, tasks);
+    let run = workspace.start(&[], "verifying");
     run.signal("INT");
-    run.ended().shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: touch "[AGENT]/verifying"; test -f ready || sleep 300
-stopping: what runs is being ended; once more ends at once
-run [RUN] ended after [TIME]: stopped, everything is saved (exit code 130)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on
---- standard error
-Stopped. Everything is saved.
+    run.wait().shows(str![[r#"
+1.1 attempt 1 of 5
+stop: interrupt
+ended: stopped, 0 of 1 done, 1 of 100 attempts
 --- exit code 130
 
 "#]]);
-    let scene = scene.file("ready", "");
-    scene.run(&[]).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1: verifying: touch "[AGENT]/verifying"; test -f ready || sleep 300
-1.1 First: done
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let workspace = workspace.file("ready", "");
+    workspace.run(&[]).shows(str![[r#"
+resumed
+1.1 verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 
 "#]]);
@@ -450,12 +277,12 @@ Warnings:        1
 
 #[test]
 fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
-    let scene = Scene::in_git(TWO)
+    let workspace = Workspace::in_git(TWO)
         .agent("1.1:1) echo x >mine; touch $notes/at-work; sleep 60 ;; *) echo TASK_COMPLETE ;;");
-    let run = scene.start(&[], "at-work");
+    let run = workspace.start(&[], "at-work");
     run.signal("KILL");
-    run.ended();
-    let refused = scene.regreen(&["run"]);
+    run.wait();
+    let refused = workspace.regreen(&["run"]);
     assert_eq!(refused.code, Some(2));
     let said: Vec<&str> = refused.stderr.split_whitespace().collect();
     let said = said.join(" ").replace("│ ", "");
@@ -466,12 +293,7 @@ fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
         assert!(said.contains(part), "{said}");
     }
     // What was cut off may be anybody's work, and that is said.
-    let told = scene.run(&[]);
-    assert_eq!(told.code, Some(0));
-    assert!(
-        told.stdout
-            .contains("nobody saw how attempt 1 of task 1.1 ended"),
-        "{}",
-        told.stdout
-    );
+    let told = workspace.run(&[]);
+    told.exits(0)
+        .mentions("nobody saw how attempt 1 of task 1.1 ended");
 }

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const PARSER: &str = "# Tasks
 
@@ -20,13 +20,13 @@ const FAILED: &str = "printf 'Task %s: x FAILED\\n- Error: File not found: src/p
 
 #[test]
 fn a_fix_is_written_done_and_the_task_tried_again() {
-    let scene = Scene::in_git(PARSER).agent(&format!(
+    let workspace = Workspace::in_git(PARSER).agent(&format!(
         "1.3:1) {FAILED} ;;
          1.3.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
+    let told = workspace.run_as_text(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 1.3 Add failure parser: attempt 1 of 5
 1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
@@ -77,36 +77,11 @@ Time:            [TIME]
 
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "File not found: src/parser.ts"
-    }
-  },
-  "taskResults": {
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"File not found: src/parser.ts"}},"taskResults":{"1.3":"success","1.4":"success","1.3.1":"success"}}
 
 "#]]);
     snapbox::assert_data_eq!(
-        scene.plain(&scene.history()),
+        workspace.plain(&workspace.history()),
         str![[r#"
 * before
 
@@ -126,43 +101,21 @@ M	specs/demo/tasks.md
 
 #[test]
 fn a_fix_that_fails_gets_a_fix_of_its_own() {
-    let scene = Scene::new(PARSER).agent(&format!(
+    let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:1) {FAILED} ;;
          1.3.1:1) printf 'Task 1.3.1: x FAILED\\n- Error: no such folder\\n' ;;
          1.3.1:2) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5 failed after [TIME]: no such folder
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: no such folder: attempt 1 of 5
-1.3.1.1: verifying: test -f fixed
-1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
-1.3.1.1 Fix: no such folder: done after [TIME]
-1.3.1 Fix: File not found: src/parser.ts: attempt 2 of 5
-1.3.1: verifying: test -f fixed
-1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: test -f fixed
-1.3 Add failure parser: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Fixes:           2 done of 2 made
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; failed (runtime_exception): no such folder; inserted 1.3.1.1
+1.3.1.1 attempt 1 of 5; verify red; done
+1.3.1 attempt 2 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -205,64 +158,31 @@ Warnings:        1
 ## Fix Task History
 - Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: PASS
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "File not found: src/parser.ts"
-    },
-    "1.3.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1"
-      ],
-      "lastError": "no such folder"
-    }
-  },
-  "taskResults": {
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success",
-    "1.3.1.1": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"File not found: src/parser.ts"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"no such folder"}},"taskResults":{"1.3":"success","1.4":"success","1.3.1":"success","1.3.1.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn where_only_verify_was_red_it_runs_before_the_agent_is_asked_again() {
-    let scene = Scene::new(PARSER).agent(
+    let workspace = Workspace::with_tasks(PARSER).agent(
         "1.3:1) echo TASK_COMPLETE ;;
          1.3:*) echo unasked >$notes/asked; echo TASK_COMPLETE ;;
          1.3.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert!(!scene.has_note("asked"));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert!(!workspace.has_note("asked"));
 }
 
 #[test]
 fn after_three_fixes_it_is_enough() {
-    let scene = Scene::new(PARSER).agent(&format!(
+    let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:*) {FAILED} ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    let told = scene.run(&["--recovery-mode"]);
-    assert!(scene.text(STATE).contains("\"recoveryMode\": true"));
+    let told = workspace.run_as_text(&["--recovery-mode"]);
+    assert!(workspace.text(STATE).contains("\"recoveryMode\": true"));
     told.shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -305,7 +225,7 @@ Fix attempts: 1.3.1, 1.3.2, 1.3.3
 
 "#]]);
     snapbox::assert_data_eq!(
-        scene.text(PROGRESS),
+        workspace.text(PROGRESS),
         str![[r#"
 ## Completed Tasks
 - [x] 1.3.1 Fix: File not found: src/parser.ts
@@ -321,13 +241,13 @@ Fix attempts: 1.3.1, 1.3.2, 1.3.3
 
 #[test]
 fn a_repeated_error_is_told_to_whoever_repairs_it_next() {
-    let scene = Scene::new(PARSER).agent(&format!(
+    let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:3) touch fixed; echo TASK_COMPLETE ;;
          1.3:*) {FAILED} ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    let tasks = scene.text(TASKS);
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    let tasks = workspace.text(TASKS);
     assert!(
         tasks.contains(
             "    4. The same error came back after 1.3.1: find another way than that fix took\n"
@@ -338,17 +258,17 @@ fn a_repeated_error_is_told_to_whoever_repairs_it_next() {
 
 #[test]
 fn fixes_of_fixes_end_at_their_depth() {
-    let scene = Scene::new(PARSER).agent(&format!("*) {FAILED} ;;"));
-    let told = scene.run(&["--recovery-mode"]);
+    let workspace = Workspace::with_tasks(PARSER).agent(&format!("*) {FAILED} ;;"));
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert!(
-        told.stderr
+        told.message
             .contains("ERROR: Max fix depth (3) reached at task 1.3.1.1.1\n"),
         "{}",
-        told.stderr
+        told.message
     );
     snapbox::assert_data_eq!(
-        scene.text(PROGRESS),
+        workspace.text(PROGRESS),
         str![[r#"
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)
@@ -361,38 +281,40 @@ fn fixes_of_fixes_end_at_their_depth() {
 
 #[test]
 fn recovery_stays_on_until_somebody_turns_it_off() {
-    let scene = Scene::new(PARSER).agent(&format!(
+    let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:*) {FAILED} ;;
          *) echo TASK_COMPLETE ;;"
     ));
     assert_eq!(
-        scene.run(&["--recovery-mode", "--max-fix-tasks=1"]).code,
+        workspace
+            .run(&["--recovery-mode", "--max-fix-tasks=1"])
+            .code,
         Some(1)
     );
-    let told = scene.run(&[]);
+    let told = workspace.run(&[]);
     assert!(
-        told.stderr
+        told.message
             .contains("ERROR: Max fix attempts (1) reached for task 1.3\nFix attempts: 1.3.1\n"),
         "{}",
-        told.stderr
+        told.message
     );
-    let told = scene.run(&["--no-recovery-mode", "--max-task-iterations=2"]);
+    let told = workspace.run(&["--no-recovery-mode", "--max-task-iterations=2"]);
     assert!(
-        told.stderr
+        told.message
             .contains("ERROR: Max retries reached for task 1.3 after 2 attempts\n"),
         "{}",
-        told.stderr
+        told.message
     );
 }
 
 #[test]
 fn the_shell_agent_cannot_repair_so_a_person_decides() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Fails\n  - **Do**: `false`\n- [ ] 1.2 Works\n  - **Do**: `touch x`\n",
     );
-    let told = scene.regreen(&["run", "--agent", "shell", "--recovery-mode"]);
+    let told = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode"]);
     assert_eq!(told.code, Some(3));
-    let told = scene.regreen(&["run", "--agent", "shell", "--recovery-mode", "--keep-going"]);
+    let told = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode", "--keep-going"]);
     assert_eq!(told.code, Some(3));
     told.shows(str![[r#"
 run [RUN] goes on: spec demo, agent shell
@@ -416,41 +338,24 @@ A person must decide: these tasks wait for a person: 1.1
 --- exit code 3
 
 "#]]);
-    assert!(scene.text(TASKS).contains("- [x] 1.2"));
+    assert!(workspace.text(TASKS).contains("- [x] 1.2"));
 }
 
 #[test]
 fn a_task_that_is_too_big_is_split_on_request() {
-    let scene = Scene::new(PARSER).agent(
+    let workspace = Workspace::with_tasks(PARSER).agent(
         r#"1.3:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.3","reasoning":"big","proposedTasks":[{"title":"First half","do":"a","verify":"true"},{"title":"Second half","do":"b","verify":"test -d ."}]}\n' ;;
            1.3:2) touch fixed; echo TASK_COMPLETE ;;
            *) echo TASK_COMPLETE ;;"#,
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 5
-1.3: the agent asked for 1.3.1, 1.3.2
-1.3.1 First half: attempt 1 of 5
-1.3.1: verifying: true
-1.3.1 First half: done after [TIME]
-1.3.2 Second half: attempt 1 of 5
-1.3.2: verifying: test -d .
-1.3.2 Second half: done after [TIME]
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: test -f fixed
-1.3 Add failure parser: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        5 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; inserted 1.3.1, 1.3.2
+1.3.1 attempt 1 of 5; verify green; done
+1.3.2 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 5 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -479,39 +384,7 @@ Warnings:        1
 - [x] 1.3.2 Second half
 - [x] 1.3 Add failure parser
 - [x] 1.4 Next task
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 5,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success",
-    "1.3.2": "success"
-  },
-  "modificationMap": {
-    "1.3": {
-      "count": 1,
-      "taskIds": [
-        "1.3.1",
-        "1.3.2"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.3.1",
-        "1.3.2"
-      ]
-    }
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":5,"recoveryMode":true,"fixTaskMap":{},"taskResults":{"1.3":"success","1.4":"success","1.3.1":"success","1.3.2":"success"},"modificationMap":{"1.3":{"count":1,"taskIds":["1.3.1","1.3.2"],"lastRequest":"[RUN]/1","lastTaskIds":["1.3.1","1.3.2"]}}}
 
 "#]]);
 }

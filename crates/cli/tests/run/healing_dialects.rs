@@ -2,14 +2,14 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const FAILED: &str =
     "printf 'Task %s: it FAILED\\n- Error: boom\\n- Attempted fix: none\\n' $REGREEN_TASK_ID";
 
 /// An agent that fails this task once; whoever repairs it makes the file `fixed`.
-fn failing_once(tasks: impl AsRef<str>, id: &str) -> Scene {
-    Scene::new(tasks.as_ref()).agent(&format!(
+fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
+    Workspace::with_tasks(tasks.as_ref()).agent(&format!(
         "{id}:1) {FAILED} ;;
          {id}.*:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
@@ -18,16 +18,16 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Scene {
 
 /// The plan after all of it was healed.
 #[track_caller]
-fn healed(scene: &Scene, flags: &[&str]) -> String {
-    let told = scene.run(&[&["--recovery-mode"], flags].concat());
+fn healed(workspace: &Workspace, flags: &[&str]) -> String {
+    let told = workspace.run(&[&["--recovery-mode"], flags].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(told.stdout.contains("\nALL_TASKS_COMPLETE\n"));
-    scene.text(TASKS)
+    told.mentions("ended: all_green");
+    workspace.text(TASKS)
 }
 
 #[test]
 fn smart_ralph() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "---
 spec: demo
 ---
@@ -63,7 +63,7 @@ Focus: the parser.
         "1.1",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 ---
 spec: demo
@@ -113,7 +113,7 @@ Focus: the parser.
 
 #[test]
 fn spec_kit() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "# Tasks: Photo albums
 
 ## Phase 3: User Story 1 - Albums (Priority: P1)
@@ -135,7 +135,7 @@ fn spec_kit() {
         "T012",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r##"
 # Tasks: Photo albums
 
@@ -170,7 +170,7 @@ fn spec_kit() {
 
 #[test]
 fn openspec() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "## 1. Setup
 
 - [x] 1.1 Create the table
@@ -183,7 +183,7 @@ fn openspec() {
         "1.2",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r###"
 ## 1. Setup
 
@@ -224,12 +224,12 @@ const KIRO: &str = "# Implementation Plan
 
 #[test]
 fn a_row_in_a_group() {
-    let scene = Scene::new(KIRO).agent(&format!(
+    let workspace = Workspace::with_tasks(KIRO).agent(&format!(
         "2.1:1) {FAILED} ;;
          *) touch fixed; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r##"
 # Implementation Plan
 
@@ -260,40 +260,20 @@ fn a_row_in_a_group() {
 
 #[test]
 fn a_group_whose_own_verify_is_red() {
-    let scene = Scene::new(KIRO).agent(
+    let workspace = Workspace::with_tasks(KIRO).agent(
         "1.3:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Create the folders: attempt 1 of 5
-1.1 Create the folders: done after [TIME], unverified
-1: verifying: test -f fixed
-1: Verify is red, it runs once more: Verify failed: test -f fixed ended with exit code 1
-1 Set up the project: failed: Verify failed: test -f fixed ended with exit code 1
-1: 1.3 is written into the plan, to repair it
-1.3 Fix: Verify failed: test -f fixed ended with exit code: attempt 1 of 5
-1.3: verifying: test -f fixed
-1.3 Fix: Verify failed: test -f fixed ended with exit code: done after [TIME]
-1: verifying: test -f fixed
-1 Set up the project: done after [TIME]
-2.1 Write the parser: attempt 1 of 5
-2.1 Write the parser: done after [TIME], unverified
-2.2 Write the printer: attempt 1 of 5
-2.2 Write the printer: done after [TIME], unverified
-2 Build it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 2.1, 2.2
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted 1.3
+1.3 attempt 1 of 5; verify green; done
+1 verify green; done
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2.2 attempt 1 of 5; verify unverified; done, unverified
+2 verify unverified; done
+ended: all_green, 5 of 5 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -329,52 +309,23 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 ## Fix Task History
 - Task 1: 1 fix attempted (1.3) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3"
-      ],
-      "lastError": "Verify failed: test -f fixed ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "pending",
-    "2": "success",
-    "2.1": "success",
-    "2.2": "success",
-    "1.3": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1":{"attempts":1,"fixTaskIds":["1.3"],"lastError":"Verify failed: test -f fixed ended with exit code 1"}},"taskResults":{"1":"success","1.1":"success","1.2":"pending","2":"success","2.1":"success","2.2":"success","1.3":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn a_group_that_nothing_heals() {
-    let scene = Scene::new(KIRO)
+    let workspace = Workspace::with_tasks(KIRO)
         .agent("*) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (3) reached for task 1\nFix attempts: 1.3, 1.4, 1.5\n"
     );
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r##"
 # Implementation Plan
 
@@ -425,9 +376,9 @@ fn a_group_that_nothing_heals() {
 
 #[test]
 fn an_optional_row_that_was_asked_for() {
-    let scene = failing_once(KIRO, "1.2");
+    let workspace = failing_once(KIRO, "1.2");
     snapbox::assert_data_eq!(
-        healed(&scene, &["--include-optional"]),
+        healed(&workspace, &["--include-optional"]),
         str![[r##"
 # Implementation Plan
 
@@ -458,12 +409,12 @@ fn an_optional_row_that_was_asked_for() {
 
 #[test]
 fn an_optional_row_that_nobody_asked_for_stays_open() {
-    let scene = failing_once(
+    let workspace = failing_once(
         "- [ ] 1.1 Needed\n  - **Verify**: `test -f fixed`\n- [ ]* 1.2 Not needed\n",
         "1.1",
     );
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 - [x] 1.1 Needed
   - **Verify**: `test -f fixed`
@@ -484,30 +435,14 @@ fn an_optional_row_that_nobody_asked_for_stays_open() {
 
 #[test]
 fn a_plain_list_without_ids() {
-    let scene = failing_once("# To do\n\n- [x] Read\n- [ ] Parse\n- [ ] Print\n", "2");
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-2 Parse: attempt 1 of 5
-2 Parse: attempt 1 of 5 failed after [TIME]: boom
-2: 2.1 is written into the plan, to repair it
-2.1 Fix: boom: attempt 1 of 5
-2.1 Fix: boom: done after [TIME], unverified
-2 Parse: attempt 2 of 5
-2 Parse: done after [TIME], unverified
-3 Print: attempt 1 of 5
-3 Print: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Unverified:      2.1, 2, 3
-Warnings:        1
-Next:            `regreen diff 2.1` shows what nothing has verified
+    let workspace = failing_once("# To do\n\n- [x] Read\n- [ ] Parse\n- [ ] Print\n", "2");
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+2 attempt 1 of 5; failed (runtime_exception): boom; inserted 2.1
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2 attempt 2 of 5; verify unverified; done, unverified
+3 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 3 of 3 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # To do
@@ -532,70 +467,26 @@ Next:            `regreen diff 2.1` shows what nothing has verified
 
 ## Fix Task History
 - Task 2: 1 fix attempted (2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "2.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1": "success",
-    "2": "success",
-    "3": "success",
-    "2.1": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"2":{"attempts":1,"fixTaskIds":["2.1"],"lastError":"boom"}},"taskResults":{"1":"success","2":"success","3":"success","2.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn two_fixes_on_a_plain_list_of_one_task() {
-    let scene = Scene::new("- [ ] Do it\n").agent(&format!(
+    let workspace = Workspace::with_tasks("- [ ] Do it\n").agent(&format!(
         "1:1) {FAILED} ;;
          1:2) {FAILED} ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1 Do it: attempt 1 of 5
-1 Do it: attempt 1 of 5 failed after [TIME]: boom
-1: 1.1 is written into the plan, to repair it
-1.1 Fix: boom: attempt 1 of 5
-1.1 Fix: boom: done after [TIME], unverified
-1 Do it: attempt 2 of 5
-1 Do it: attempt 2 of 5 failed after [TIME]: boom
-1: 1.2 is written into the plan, to repair it
-1.2 Fix: boom: attempt 1 of 5
-1.2 Fix: boom: done after [TIME], unverified
-1 Do it: attempt 3 of 5
-1 Do it: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Fixes:           2 done of 2 made
-Attempts:        5 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 1.2, 1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.1
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 attempt 2 of 5; failed (runtime_exception): boom; inserted 1.2
+1.2 attempt 1 of 5; verify unverified; done, unverified
+1 attempt 3 of 5; verify unverified; done, unverified
+ended: all_green, 1 of 1 done, 5 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] Do it
@@ -626,46 +517,20 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 
 ## Fix Task History
 - Task 1: 2 fixes attempted (1.1, 1.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 5,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.1",
-        "1.2"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":5,"recoveryMode":true,"fixTaskMap":{"1":{"attempts":2,"fixTaskIds":["1.1","1.2"],"lastError":"boom"}},"taskResults":{"1":"success","1.1":"success","1.2":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn two_fixes_on_a_list_of_one_task_with_an_id() {
-    let scene = Scene::new("- [ ] 1.3 Do it\n").agent(&format!(
+    let workspace = Workspace::with_tasks("- [ ] 1.3 Do it\n").agent(&format!(
         "1.3:1) {FAILED} ;;
          1.3:2) {FAILED} ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 - [x] 1.3 Do it
 - [x] 1.3.1 [FIX 1.3] Fix: boom
@@ -788,7 +653,7 @@ fn a_byte_order_mark_and_trailing_blanks() {
 
 #[test]
 fn two_tasks_of_one_id_have_their_own_fixes() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "## Phase 1
 
 - [ ] 1.1 Parse
@@ -805,38 +670,15 @@ fn two_tasks_of_one_id_have_their_own_fixes() {
          1.1.2:1) touch two; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Parse: attempt 1 of 5
-1.1: verifying: test -f one
-1.1: Verify is red, it runs once more: Verify failed: test -f one ended with exit code 1
-1.1 Parse: attempt 1 of 5 failed after [TIME]: Verify failed: test -f one ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f one ended with exit code 1: attempt 1 of 5
-1.1.1: verifying: test -f one
-1.1.1 Fix: Verify failed: test -f one ended with exit code 1: done after [TIME]
-1.1: verifying: test -f one
-1.1 Parse: done after [TIME]
-1.1 Print: attempt 1 of 5
-1.1: verifying: test -f two
-1.1: Verify is red, it runs once more: Verify failed: test -f two ended with exit code 1
-1.1 Print: attempt 1 of 5 failed after [TIME]: Verify failed: test -f two ended with exit code 1
-1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: Verify failed: test -f two ended with exit code 1: attempt 1 of 5
-1.1.2: verifying: test -f two
-1.1.2 Fix: Verify failed: test -f two ended with exit code 1: done after [TIME]
-1.1: verifying: test -f two
-1.1 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Fixes:           2 done of 2 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5; verify green; done
+1.1 verify green; done
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f two` ended with exit code 1; inserted 1.1.2
+1.1.2 attempt 1 of 5; verify green; done
+1.1 verify green; done
+ended: all_green, 2 of 2 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 ## Phase 1
@@ -877,40 +719,14 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.1: 2 fixes attempted (1.1.1, 1.1.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.1": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.1.1",
-        "1.1.2"
-      ],
-      "lastError": "Verify failed: test -f two ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.1.1": "success",
-    "1.1.2": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.1":{"attempts":2,"fixTaskIds":["1.1.1","1.1.2"],"lastError":"Verify failed: test -f two ended with exit code 1"}},"taskResults":{"1.1":"success","1.1.1":"success","1.1.2":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn a_task_pays_for_no_fix_of_another_with_its_id() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "## Phase 1
 
 - [ ] 1.1 Parse
@@ -927,12 +743,12 @@ fn a_task_pays_for_no_fix_of_another_with_its_id() {
          1.1.4:1) touch two; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    healed(&scene, &["--max-fix-tasks=2"]);
+    healed(&workspace, &["--max-fix-tasks=2"]);
 }
 
 #[test]
 fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 [P] One\n- [ ] 1.2 [P] Two\n- [ ] 1.3 [P] Three\n- [ ] 1.4 [VERIFY] Check\n  - **Verify**: `true`\n",
     )
     .agent(&format!(
@@ -941,7 +757,7 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
          *) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
     snapbox::assert_data_eq!(
-        healed(&scene, &[]),
+        healed(&workspace, &[]),
         str![[r#"
 - [x] 1.1 [P] One
 - [x] 1.2 [P] Two
@@ -960,12 +776,12 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
 
 "#]]
     );
-    assert_eq!(scene.note("order"), "1.1\n1.2\n1.2.1\n1.2\n1.3\n1.4\n");
+    assert_eq!(workspace.note("order"), "1.1\n1.2\n1.2.1\n1.2\n1.3\n1.4\n");
 }
 
 #[test]
 fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [x] 1.1 Build\n- [ ] V2 [VERIFY] Quality checkpoint\n  - **Do**: Run it\n  - **Verify**: `test -f fixed`\n- [ ] V3 [VERIFY] Last\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -973,32 +789,13 @@ fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
          V2.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo VERIFICATION_PASS ;;",
     );
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-V2 Quality checkpoint: attempt 1 of 5
-V2: verifying: test -f fixed
-V2: Verify is red, it runs once more: Verify failed: test -f fixed ended with exit code 1
-V2 Quality checkpoint: attempt 1 of 5 failed after [TIME]: Verify failed: test -f fixed ended with exit code 1
-V2: V2.1 is written into the plan, to repair it
-V2.1 Fix: Verify failed: test -f fixed ended with exit code: attempt 1 of 5
-V2.1: verifying: test -f fixed
-V2.1 Fix: Verify failed: test -f fixed ended with exit code: done after [TIME]
-V2 Quality checkpoint: attempt 2 of 5
-V2: verifying: test -f fixed
-V2 Quality checkpoint: done after [TIME]
-V3 Last: attempt 1 of 5
-V3: verifying: true
-V3 Last: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+V2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted V2.1
+V2.1 attempt 1 of 5; verify green; done
+V2 attempt 2 of 5; verify green; done
+V3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Build
@@ -1024,51 +821,25 @@ Warnings:        1
 
 ## Fix Task History
 - Task V2: 1 fix attempted (V2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "V2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "V2.1"
-      ],
-      "lastError": "Verify failed: test -f fixed ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "V2": "success",
-    "V3": "success",
-    "V2.1": "success"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"V2":{"attempts":1,"fixTaskIds":["V2.1"],"lastError":"Verify failed: test -f fixed ended with exit code 1"}},"taskResults":{"1.1":"success","V2":"success","V3":"success","V2.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn a_task_file_of_any_name() {
-    let scene = Scene::new("- [x] 1 x\n- [x] 2 y\n")
+    let workspace = Workspace::with_tasks("- [x] 1 x\n- [x] 2 y\n")
         .file("TODO.md", "* [ ] Parse\n* [ ] Print\n")
         .agent(&format!(
             "1:1) {FAILED} ;;
              *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
         ));
-    let agent = scene.agent_flag();
-    let told = scene.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
+    let agent = workspace.agent_flag();
+    let told = workspace.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(!scene.has(PROGRESS) && !scene.has(STATE));
+    assert!(!workspace.has(PROGRESS) && !workspace.has(STATE));
     snapbox::assert_data_eq!(
-        scene.text("TODO.md"),
+        workspace.text("TODO.md"),
         str![[r#"
 * [x] Parse
 * [x] 1.1 [FIX 1] Fix: boom

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 /// The failed task of the generation example.
 const GENERATION: &str = r#"- [ ] 1.3 Add failure parser
@@ -30,8 +30,8 @@ const KEEP: &str =
 // AC-1.2, AC-1.4, AC-5.1, FR-2, FR-9
 #[test]
 fn a_fix_is_generated_byte_for_byte_as_described() {
-    let scene = Scene::new(GENERATION);
-    let told = scene.regreen(&[
+    let workspace = Workspace::with_tasks(GENERATION);
+    let told = workspace.regreen(&[
         "tasks",
         "insert-fix",
         TASKS,
@@ -61,33 +61,18 @@ fn a_fix_is_generated_byte_for_byte_as_described() {
 // AC-1.1, AC-1.2, AC-1.3, AC-1.4, FR-1, FR-2, FR-3, FR-7
 #[test]
 fn the_generation_example_is_healed() {
-    let scene = Scene::new(GENERATION).agent(&format!(
+    let workspace = Workspace::with_tasks(GENERATION).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) echo 'Parse Failure' >implement.md; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("File not found: src/parser.ts", "Checked alternate paths")
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.1: verifying: grep -q "Parse Failure" implement.md
-1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3 Add failure parser: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Fixes:           1 done of 1 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+ended: all_green, 1 of 1 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.3 Add failure parser
@@ -113,31 +98,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "File not found: src/parser.ts"
-    }
-  },
-  "taskResults": {
-    "1.3": "success",
-    "1.3.1": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"File not found: src/parser.ts"}},"taskResults":{"1.3":"success","1.3.1":"success"}}
 
 "#]]);
 }
@@ -154,15 +115,15 @@ const INSERTION: &str = "- [ ] 1.3 Add failure parser
 // AC-1.3, AC-3.4, AC-4.3, FR-3, FR-5, FR-8
 #[test]
 fn a_fix_is_inserted_between_its_task_and_the_next() {
-    let scene = Scene::new(INSERTION).agent(&format!(
+    let workspace = Workspace::with_tasks(INSERTION).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {KEEP}; touch implement.md; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >done-$REGREEN_TASK_ID; echo TASK_COMPLETE ;;",
         failed("File not found", "Checked alternate paths")
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        scene.note("tasks.then"),
+        workspace.note("tasks.then"),
         str![[r#"
 - [ ] 1.3 Add failure parser
   - **Do**: Add parsing logic
@@ -185,7 +146,7 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
 "#]]
     );
     snapbox::assert_data_eq!(
-        scene.note("state.then"),
+        workspace.note("state.then"),
         str![[r#"
 {
   "phase": "execution",
@@ -233,36 +194,19 @@ const SEQUENCE: &str = "# Tasks
 // AC-2.1, AC-2.2, AC-5.2, AC-5.3, FR-4, FR-10
 #[test]
 fn after_its_fix_a_task_is_tried_again_and_the_next_one_follows() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {KEEP}; touch parser.ts; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("syntax error in parser.ts", "none")
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: syntax error in parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5
-1.3.1: verifying: test -f parser.ts
-1.3.1 Fix: syntax error in parser.ts: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3: verifying: test -f parser.ts
-1.3 Parse: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -294,38 +238,11 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 5,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "syntax error in parser.ts"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success"
-  }
-}
+--- state {"taskIndex":5,"totalTasks":5,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"syntax error in parser.ts"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.4":"success","1.3.1":"success"}}
 
 "#]]);
     snapbox::assert_data_eq!(
-        scene.note("state.then"),
+        workspace.note("state.then"),
         str![[r#"
 {
   "phase": "execution",
@@ -362,7 +279,7 @@ Warnings:        1
 // AC-2.3, AC-5.1, AC-5.2, FR-10
 #[test]
 fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:1) {} ;;
          1.3.1:1) {} ;;
          1.3.1.1:1) {KEEP}; touch library; echo TASK_COMPLETE ;;
@@ -371,37 +288,15 @@ fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
         failed("syntax error in parser.ts", "none"),
         failed("the library is missing", "none"),
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: syntax error in parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5
-1.3.1 Fix: syntax error in parser.ts: attempt 1 of 5 failed after [TIME] (incomplete work): the library is missing
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: the library is missing: attempt 1 of 5
-1.3.1.1: verifying: test -f parser.ts
-1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f parser.ts ended with exit code 1
-1.3.1.1 Fix: the library is missing: done after [TIME]
-1.3.1 Fix: syntax error in parser.ts: attempt 2 of 5
-1.3.1: verifying: test -f parser.ts
-1.3.1 Fix: syntax error in parser.ts: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3: verifying: test -f parser.ts
-1.3 Parse: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           2 done of 2 made
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
+1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (incomplete_work): the library is missing; inserted 1.3.1.1
+1.3.1.1 attempt 1 of 5; verify red; done
+1.3.1 attempt 2 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -445,46 +340,11 @@ Warnings:        1
 ## Fix Task History
 - Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: PASS
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "syntax error in parser.ts"
-    },
-    "1.3.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1"
-      ],
-      "lastError": "the library is missing"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success",
-    "1.3.1.1": "success"
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"syntax error in parser.ts"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"the library is missing"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.4":"success","1.3.1":"success","1.3.1.1":"success"}}
 
 "#]]);
     snapbox::assert_data_eq!(
-        scene.note("tasks.then"),
+        workspace.note("tasks.then"),
         str![[r##"
 # Tasks
 
@@ -521,7 +381,7 @@ Warnings:        1
 "##]]
     );
     snapbox::assert_data_eq!(
-        scene.note("state.then"),
+        workspace.note("state.then"),
         str![[r#"
 {
   "phase": "execution",
@@ -566,7 +426,7 @@ Warnings:        1
 // AC-2.3, AC-5.2, FR-10
 #[test]
 fn what_was_tried_is_noted_above_the_learnings() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [x] 1.1 Task A
 - [ ] 1.2 Task B
   - **Verify**: `test -f b`
@@ -589,9 +449,9 @@ fn what_was_tried_is_noted_above_the_learnings() {
         failed("one", "none"),
         failed("two", "none"),
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(
-        scene.text(PROGRESS),
+        workspace.text(PROGRESS),
         "## Completed Tasks
 - [x] 1.1 Task A - abc123
 - [x] 1.2.1 Fix: one
@@ -610,7 +470,7 @@ fn what_was_tried_is_noted_above_the_learnings() {
 // AC-2.4, AC-3.1, AC-3.3, AC-3.4, FR-5, FR-6, NFR-3
 #[test]
 fn at_the_limit_the_progress_file_says_that_it_failed() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.3 Parse
   - **Verify**: `true`
 - [ ] 2.1 Print
@@ -638,81 +498,27 @@ fn at_the_limit_the_progress_file_says_that_it_failed() {
         failed("b", "none"),
         failed("c", "none"),
     ));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: a
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: a: attempt 1 of 5
-1.3.1: verifying: true
-1.3.1 Fix: a: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3 Parse: attempt 2 of 5 failed after [TIME]: b
-1.3: 1.3.2 is written into the plan, to repair it
-1.3.2 Fix: b: attempt 1 of 5
-1.3.2: verifying: true
-1.3.2 Fix: b: done after [TIME]
-1.3 Parse: attempt 3 of 5
-1.3: verifying: true
-1.3 Parse: done after [TIME]
-2.1 Print: attempt 1 of 5
-2.1 Print: attempt 1 of 5 failed after [TIME]: c
-2.1: 2.1.1 is written into the plan, to repair it
-2.1.1 Fix: c: attempt 1 of 5
-2.1.1: verifying: true
-2.1.1 Fix: c: done after [TIME]
-2.1 Print: attempt 2 of 5
-2.1: verifying: true
-2.1 Print: done after [TIME]
-3.4 Ship: attempt 1 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 1 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-3.4: 3.4.1 is written into the plan, to repair it
-3.4.1 Fix: Verify failed: false ended with exit code 1: attempt 1 of 5
-3.4.1: verifying: false
-3.4.1: Verify is red, but the task that it repairs is the judge: Verify failed: false ended with exit code 1
-3.4.1 Fix: Verify failed: false ended with exit code 1: done after [TIME]
-3.4: verifying: false
-3.4: Verify is still red: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 2 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 2 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-3.4: 3.4.2 is written into the plan, to repair it
-3.4.2 Fix: Verify failed: false ended with exit code 1: attempt 1 of 5
-3.4.2: verifying: false
-3.4.2: Verify is red, but the task that it repairs is the judge: Verify failed: false ended with exit code 1
-3.4.2 Fix: Verify failed: false ended with exit code 1: done after [TIME]
-3.4: verifying: false
-3.4: Verify is still red: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 3 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 3 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-3.4: 3.4.3 is written into the plan, to repair it
-3.4.3 Fix: Verify failed: false ended with exit code 1: attempt 1 of 5
-3.4.3: verifying: false
-3.4.3: Verify is red, but the task that it repairs is the judge: Verify failed: false ended with exit code 1
-3.4.3 Fix: Verify failed: false ended with exit code 1: done after [TIME]
-3.4: verifying: false
-3.4: Verify is still red: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 4 of 5
-3.4: verifying: false
-3.4: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-3.4 Ship: attempt 4 of 5 failed after [TIME]: Verify failed: false ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Fixes:           6 done of 6 made
-Attempts:        15 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 3.4` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): a; inserted 1.3.1
+1.3.1 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; contradiction: manual intervention; failed (runtime_exception): b; inserted 1.3.2
+1.3.2 attempt 1 of 5; verify green; done
+1.3 attempt 3 of 5; verify green; done
+2.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): c; inserted 2.1.1
+2.1.1 attempt 1 of 5; verify green; done
+2.1 attempt 2 of 5; verify green; done
+3.4 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.1
+3.4.1 attempt 1 of 5; verify red; done
+3.4 verify red
+3.4 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.2
+3.4.2 attempt 1 of 5; verify red; done
+3.4 verify red
+3.4 attempt 3 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.3
+3.4.3 attempt 1 of 5; verify red; done
+3.4 verify red
+3.4 attempt 4 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+ended: limit, 2 of 4 done, 15 of 100 attempts
 ERROR: Max fix attempts (3) reached for task 3.4
 Fix attempts: 3.4.1, 3.4.2, 3.4.3
 --- exit code 1
@@ -799,56 +605,7 @@ Fix attempts: 3.4.1, 3.4.2, 3.4.3
 
 ## Learnings
 - Some learning
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 10,
-  "taskIteration": 4,
-  "maxTaskIterations": 5,
-  "globalIteration": 15,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.3.1",
-        "1.3.2"
-      ],
-      "lastError": "b"
-    },
-    "2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "2.1.1"
-      ],
-      "lastError": "c"
-    },
-    "3.4": {
-      "attempts": 3,
-      "fixTaskIds": [
-        "3.4.1",
-        "3.4.2",
-        "3.4.3"
-      ],
-      "lastError": "Verify failed: false ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.3": "success",
-    "2.1": "success",
-    "3.4": "failed",
-    "4.1": "pending",
-    "1.3.1": "success",
-    "1.3.2": "success",
-    "2.1.1": "success",
-    "3.4.1": "success",
-    "3.4.2": "success",
-    "3.4.3": "success"
-  }
-}
+--- state {"taskIndex":5,"totalTasks":10,"taskIteration":4,"globalIteration":15,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":2,"fixTaskIds":["1.3.1","1.3.2"],"lastError":"b"},"2.1":{"attempts":1,"fixTaskIds":["2.1.1"],"lastError":"c"},"3.4":{"attempts":3,"fixTaskIds":["3.4.1","3.4.2","3.4.3"],"lastError":"Verify failed: false ended with exit code 1"}},"taskResults":{"1.3":"success","2.1":"success","3.4":"failed","4.1":"pending","1.3.1":"success","1.3.2":"success","2.1.1":"success","3.4.1":"success","3.4.2":"success","3.4.3":"success"}}
 
 "#]]);
 }
@@ -887,7 +644,7 @@ const WITH_TWO_FIXES: &str = "- [x] 1.1 Read
 // AC-3.4, AC-4.3, FR-5, FR-8
 #[test]
 fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
-    let scene = Scene::new(WITH_TWO_FIXES)
+    let workspace = Workspace::with_tasks(WITH_TWO_FIXES)
         .file(STATE, STATE_BEFORE)
         .agent(&format!(
             "1.3:1) {} ;;
@@ -895,30 +652,13 @@ fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
              *) echo TASK_COMPLETE ;;",
             failed("Syntax error in parser.ts line 42", "none"),
         ));
-    let told = scene.run(&["--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: Syntax error in parser.ts line 42
-1.3: 1.3.3 is written into the plan, to repair it
-1.3.3 Fix: Syntax error in parser.ts line 42: attempt 1 of 5
-1.3.3: verifying: test -f parser.ts
-1.3.3 Fix: Syntax error in parser.ts line 42: done after [TIME]
-1.3 Parse: attempt 2 of 5
-1.3: verifying: test -f parser.ts
-1.3 Parse: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           3 done of 3 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): Syntax error in parser.ts line 42; inserted 1.3.3
+1.3.3 attempt 1 of 5; verify green; done
+1.3 attempt 2 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 4 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -947,40 +687,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.3: 3 fixes attempted (1.3.1, 1.3.2, 1.3.3) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-    "source": "spec",
-    "phase": "execution",
-    "taskIndex": 7,
-    "totalTasks": 7,
-    "recoveryMode": true,
-    "maxFixTasksPerOriginal": 3,
-    "fixTaskMap": {
-        "1.3": {
-            "attempts": 3,
-            "fixTaskIds": ["1.3.1", "1.3.2", "1.3.3"],
-            "lastError": "Syntax error in parser.ts line 42",
-            "owner": "somebody"
-        }
-    },
-    "ratio": 1.50,
-    "myTool": {
-        "x": [1, 2]
-    },
-    "taskIteration": 1,
-    "maxTaskIterations": 5,
-    "globalIteration": 4,
-    "maxGlobalIterations": 100,
-    "taskResults": {
-        "1.1": "success",
-        "1.2": "success",
-        "1.3": "success",
-        "1.3.1": "success",
-        "1.3.2": "success",
-        "1.4": "success",
-        "1.3.3": "success"
-    }
-}
+--- state {"source":"spec","taskIndex":7,"totalTasks":7,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":3,"fixTaskIds":["1.3.1","1.3.2","1.3.3"],"lastError":"Syntax error in parser.ts line 42","owner":"somebody"}},"ratio":1.50,"myTool":{"x":[1,2]},"taskIteration":1,"globalIteration":4,"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.3.1":"success","1.3.2":"success","1.4":"success","1.3.3":"success"}}
 
 "#]]);
 }
@@ -993,21 +700,21 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
         .filter(|line| !line.contains("[FIX"))
         .map(|line| format!("{line}\n"))
         .collect();
-    let scene = Scene::new(&rows_gone)
+    let workspace = Workspace::with_tasks(&rows_gone)
         .file(STATE, STATE_BEFORE)
         .agent(&format!(
             "1.3:*) {} ;;
              *) echo TASK_COMPLETE ;;",
             failed("boom", "none"),
         ));
-    let told = scene.run(&[]);
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3\n"
     );
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 - [x] 1.1 Read
 - [x] 1.2 Split
@@ -1032,30 +739,14 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
 // AC-3.2, AC-3.3, NFR-3
 #[test]
 fn the_limit_of_the_run_ends_healing_too() {
-    let scene = Scene::new(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
-    let told = scene.run(&["--recovery-mode", "--max-global-iterations=3"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: boom: attempt 1 of 5
-1.3.1 Fix: boom: attempt 1 of 5 failed after [TIME]: boom
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: boom: attempt 1 of 5
-1.3.1.1 Fix: boom: attempt 1 of 5 failed after [TIME]: boom
-1.3.1.1: 1.3.1.1.1 is written into the plan, to repair it
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Fixes:           0 done of 3 made
-Attempts:        3 (limit 3)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3.1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace =
+        Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
+    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=3"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1
+1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1
+1.3.1.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1.1
+ended: limit, 2 of 4 done, 3 of 3 attempts
 ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
 --- exit code 1
 --- specs/demo/tasks.md
@@ -1105,50 +796,7 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 - Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)
 - Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: FAIL (max limit)
 - Task 1.3.1.1: 1 fix attempted (1.3.1.1.1) - Final: FAIL (max limit)
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 7,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 3,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.3": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1"
-      ],
-      "lastError": "boom"
-    },
-    "1.3.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1"
-      ],
-      "lastError": "boom"
-    },
-    "1.3.1.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.3.1.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending",
-    "1.3.1": "failed",
-    "1.3.1.1": "failed",
-    "1.3.1.1.1": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":7,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"boom"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"boom"},"1.3.1.1":{"attempts":1,"fixTaskIds":["1.3.1.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending","1.3.1":"failed","1.3.1.1":"failed","1.3.1.1.1":"pending"}}
 
 "#]]);
 }
@@ -1156,21 +804,24 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 // AC-3.3, NFR-3
 #[test]
 fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:*) {0} ;;
          1.3.[123]:[123]) {0} ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (10) reached for task 1.3 and its fixes\n"
     );
-    assert_eq!(scene.text(TASKS).matches("[FIX ").count(), 10);
+    assert_eq!(workspace.text(TASKS).matches("[FIX ").count(), 10);
     assert_eq!(
-        scene.text(PROGRESS).split("## Fix Task History\n").nth(1),
+        workspace
+            .text(PROGRESS)
+            .split("## Fix Task History\n")
+            .nth(1),
         Some(
             "- Task 1.3.1: 3 fixes attempted (1.3.1.1, 1.3.1.2, 1.3.1.3) - Final: PASS
 - Task 1.3.2: 3 fixes attempted (1.3.2.1, 1.3.2.2, 1.3.2.3) - Final: PASS
@@ -1184,19 +835,19 @@ fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
 // AC-3.3, NFR-3
 #[test]
 fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
-    let scene = Scene::new(SEQUENCE).agent(&format!(
+    let workspace = Workspace::with_tasks(SEQUENCE).agent(&format!(
         "1.3:*) {} ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
-    let told = scene.run(&["--recovery-mode", "--max-task-iterations=2"]);
+    let told = workspace.run(&["--recovery-mode", "--max-task-iterations=2"]);
     assert_eq!(told.code, Some(1));
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max retries reached for task 1.3 after 2 attempts\n"
     );
     assert!(
-        scene
+        workspace
             .text(PROGRESS)
             .ends_with("- Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)\n")
     );
@@ -1205,31 +856,17 @@ fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
 // AC-4.1, AC-4.2, NFR-1
 #[test]
 fn without_recovery_a_failed_task_is_tried_five_times_and_nothing_is_written() {
-    let scene = Scene::new(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
-    let told = scene.run(&[]);
-    assert_eq!(scene.text(TASKS), SEQUENCE);
-    told.and(&scene, &[PROGRESS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Parse: attempt 1 of 5
-1.3 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 2 of 5
-1.3 Parse: attempt 2 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 3 of 5
-1.3 Parse: attempt 3 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 4 of 5
-1.3 Parse: attempt 4 of 5 failed after [TIME]: boom
-1.3 Parse: attempt 5 of 5
-1.3 Parse: attempt 5 of 5 failed after [TIME]: boom
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Attempts:        5 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace =
+        Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
+    let told = workspace.run(&[]);
+    assert_eq!(workspace.text(TASKS), SEQUENCE);
+    told.and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 2 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 3 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 4 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+1.3 attempt 5 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+ended: limit, 2 of 4 done, 5 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 5 attempts
 --- exit code 1
 --- no specs/demo/.progress.md
@@ -1266,14 +903,14 @@ fn in_a_file_of_a_thousand_tasks_a_fix_comes_at_once() {
         )
     };
     let tasks: String = (1..=1000).map(task).collect();
-    let scene = Scene::new(&tasks).agent(&format!(
+    let workspace = Workspace::with_tasks(&tasks).agent(&format!(
         "500.1:1) {} ;;
          500.1.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
     let began = Instant::now();
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert!(began.elapsed() < Duration::from_secs(30));
     let expected = tasks.replace(
         "- [ ] 500.1 Task 500\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n",
@@ -1288,5 +925,5 @@ fn in_a_file_of_a_thousand_tasks_a_fix_comes_at_once() {
          - **Verify**: `test -f fixed`\n  \
          - **Commit**: `fix(demo): address error from task 500.1`\n\n",
     );
-    assert!(scene.text(TASKS) == expected, "other rows have changed");
+    assert!(workspace.text(TASKS) == expected, "other rows have changed");
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const PLAN: &str = "- [x] 1.1 Read
 - [ ] 1.2 Parse
@@ -17,16 +17,16 @@ const FAILED: &str =
     "printf 'Task %s: it FAILED\\n- Error: boom\\n- Attempted fix: none\\n' $REGREEN_TASK_ID";
 
 /// Fails 1.2 for ever; fixes only say that they are done.
-fn never_healed(tasks: &str) -> Scene {
-    Scene::new(tasks).agent(&format!(
+fn never_healed(tasks: &str) -> Workspace {
+    Workspace::with_tasks(tasks).agent(&format!(
         "1.2:*) echo $REGREEN_TASK_ID >>$notes/order; {FAILED} ;;
          *) echo $REGREEN_TASK_ID >>$notes/order; echo TASK_COMPLETE ;;"
     ))
 }
 
 /// Waits in the first attempt of this fix until it is ended.
-fn waits_in(fix: &str) -> Scene {
-    Scene::new(PLAN).agent(&format!(
+fn waits_in(fix: &str) -> Workspace {
+    Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {FAILED} ;;
          1.2.1:1) {FAILED} ;;
          {fix}:*) echo $REGREEN_TASK_ID >>$notes/order; if ! test -f $notes/go; then touch $notes/waiting; exec sleep 60; fi; touch fixed; echo TASK_COMPLETE ;;
@@ -34,49 +34,34 @@ fn waits_in(fix: &str) -> Scene {
     ))
 }
 
-fn let_go(scene: &Scene) {
-    let note = scene.agent_flag();
+fn let_go(workspace: &Workspace) {
+    let note = workspace.agent_flag();
     let folder = note.strip_prefix("command:sh ").unwrap();
     let folder = folder.strip_suffix("/agent.sh").unwrap();
     fs::write(format!("{folder}/go"), "").unwrap();
 }
 
-fn edit(scene: &Scene, from: &str, to: &str) {
-    let text = scene.text(TASKS);
+fn edit(workspace: &Workspace, from: &str, to: &str) {
+    let text = workspace.text(TASKS);
     assert!(text.contains(from), "{text}");
-    fs::write(scene.path(TASKS), text.replacen(from, to, 1)).unwrap();
+    fs::write(workspace.path(TASKS), text.replacen(from, to, 1)).unwrap();
 }
 
 #[test]
 fn a_chain_that_was_stopped_goes_on_where_it_was() {
-    let scene = waits_in("1.2.1.1");
-    let run = scene.start(&["--recovery-mode", "--keep-state"], "waiting");
+    let workspace = waits_in("1.2.1.1");
+    let run = workspace.start(&["--recovery-mode", "--keep-state"], "waiting");
     run.signal("INT");
-    assert_eq!(run.ended().code, Some(130));
-    let_go(&scene);
-    let told = scene.run(&["--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2.1.1 Fix: boom: attempt 1 of 5, the last one was cut off
-1.2.1.1: verifying: test -f fixed
-1.2.1.1 Fix: boom: done after [TIME]
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: test -f fixed
-1.2.1 Fix: boom: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: test -f fixed
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           2 done of 2 made
-Attempts:        7, of which 6 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+    assert_eq!(run.wait().code, Some(130));
+    let_go(&workspace);
+    let told = workspace.run(&["--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+resumed
+1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2.1 attempt 2 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -112,57 +97,26 @@ Warnings:        1
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
 - Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 5,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1"
-      ],
-      "lastError": "boom"
-    },
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success"
-  }
-}
+--- state {"taskIndex":5,"totalTasks":5,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":1,"fixTaskIds":["1.2.1"],"lastError":"boom"},"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn a_chain_that_was_killed_goes_on_where_it_was() {
-    let scene = waits_in("1.2.1.1");
-    let run = scene.start(&["--recovery-mode"], "waiting");
+    let workspace = waits_in("1.2.1.1");
+    let run = workspace.start(&["--recovery-mode"], "waiting");
     run.signal("KILL");
-    run.ended();
-    let_go(&scene);
-    let told = scene.run(&[]);
+    run.wait();
+    let_go(&workspace);
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert_eq!(scene.note("order"), "1.2.1.1\n1.2.1.1\n1.2.1\n1.2\n1.3\n");
     assert_eq!(
-        scene.text(PROGRESS),
+        workspace.note("order"),
+        "1.2.1.1\n1.2.1.1\n1.2.1\n1.2\n1.3\n"
+    );
+    assert_eq!(
+        workspace.text(PROGRESS),
         "## Completed Tasks
 - [x] 1.2.1.1 Fix: boom
 - [x] 1.2.1 Fix: boom
@@ -178,11 +132,11 @@ fn a_chain_that_was_killed_goes_on_where_it_was() {
 
 #[test]
 fn while_fixes_run_the_state_points_at_their_original() {
-    let scene = waits_in("1.2.1.1");
-    let run = scene.start(&["--recovery-mode"], "waiting");
-    let state = scene.text(STATE);
+    let workspace = waits_in("1.2.1.1");
+    let run = workspace.start(&["--recovery-mode"], "waiting");
+    let state = workspace.text(STATE);
     run.signal("INT");
-    run.ended();
+    run.wait();
     snapbox::assert_data_eq!(
         state,
         str![[r#"
@@ -227,26 +181,14 @@ fn while_fixes_run_the_state_points_at_their_original() {
 
 #[test]
 fn a_new_run_after_a_limit_tries_the_original_first_and_refunds_nothing() {
-    let scene = never_healed(PLAN);
-    scene.run(&["--recovery-mode", "--max-fix-tasks=1"]);
-    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2\n");
-    let told = scene.run(&[]);
-    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2\n1.2\n");
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2 Parse: attempt 1 of 5 failed after [TIME]: boom
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = never_healed(PLAN);
+    workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
+    assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2\n");
+    let told = workspace.run(&[]);
+    assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2\n1.2\n");
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; failed (runtime_exception): boom
+ended: limit, 1 of 3 done, 1 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.2
 Fix attempts: 1.2.1
 --- exit code 1
@@ -271,66 +213,26 @@ Fix attempts: 1.2.1
 
 ## Fix Task History
 - Task 1.2: 1 fix attempted (1.2.1) - Final: FAIL (max limit)
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 1,
-  "totalTasks": 4,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 1,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "failed",
-    "1.3": "pending",
-    "1.2.1": "success"
-  }
-}
+--- state {"taskIndex":1,"totalTasks":4,"taskIteration":1,"globalIteration":1,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":1,"fixTaskIds":["1.2.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"failed","1.3":"pending","1.2.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn an_open_fix_waits_for_its_original_in_a_new_run_after_a_limit() {
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:2) touch fixed; echo TASK_COMPLETE ;;
          1.3:*) echo TASK_COMPLETE ;;
          *) if test -f $notes/go; then touch fixed; echo TASK_COMPLETE; else {FAILED}; fi ;;"
     ));
     // Too deep: 1.2.1.1.1 and all above it stay open.
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(1));
-    let_go(&scene);
-    let told = scene.run(&[]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: verifying: test -f fixed
-1.2: passed, so there is nothing left to do for 1.2.1, 1.2.1.1, 1.2.1.1.1
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(1));
+    let_go(&workspace);
+    let told = workspace.run(&[]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; verify green; superseded 1.2.1, 1.2.1.1, 1.2.1.1.1; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -374,7 +276,7 @@ Warnings:        1
 - Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: FAIL (max limit)
 - Task 1.2.1.1: 1 fix attempted (1.2.1.1.1) - Final: FAIL (max limit)
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -382,92 +284,87 @@ Warnings:        1
 // AC-3.1
 #[test]
 fn a_higher_limit_allows_the_next_fix() {
-    let scene = never_healed(PLAN);
-    scene.run(&["--recovery-mode", "--max-fix-tasks=1"]);
-    let told = scene.run(&["--max-fix-tasks=2"]);
+    let workspace = never_healed(PLAN);
+    workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
+    let told = workspace.run(&["--max-fix-tasks=2"]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (2) reached for task 1.2\nFix attempts: 1.2.1, 1.2.2\n"
     );
-    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2\n1.2\n1.2.2\n1.2\n");
-    assert!(scene.text(STATE).contains("\"maxFixTasksPerOriginal\": 2"));
+    assert_eq!(
+        workspace.note("order"),
+        "1.2\n1.2.1\n1.2\n1.2\n1.2.2\n1.2\n"
+    );
+    assert!(
+        workspace
+            .text(STATE)
+            .contains("\"maxFixTasksPerOriginal\": 2")
+    );
 }
 
 #[test]
 fn retry_gives_a_task_its_budget_back() {
-    let scene = never_healed(PLAN);
-    scene.run(&["--recovery-mode", "--max-fix-tasks=1"]);
-    assert_eq!(scene.regreen(&["retry", "1.2"]).code, Some(0));
-    let told = scene.run(&[]);
+    let workspace = never_healed(PLAN);
+    workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
+    assert_eq!(workspace.regreen(&["retry", "1.2"]).code, Some(0));
+    let told = workspace.run(&[]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1, 1.2.2\n"
     );
-    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2\n1.2\n1.2.2\n1.2\n");
+    assert_eq!(
+        workspace.note("order"),
+        "1.2\n1.2.1\n1.2\n1.2\n1.2.2\n1.2\n"
+    );
 }
 
 #[test]
 fn a_fix_row_that_a_person_deletes_is_not_refunded() {
-    let scene = never_healed(PLAN);
-    scene.run(&["--recovery-mode", "--max-fix-tasks=1"]);
-    let text = scene.text(TASKS);
+    let workspace = never_healed(PLAN);
+    workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
+    let text = workspace.text(TASKS);
     let (before, rest) = text.split_once("- [x] 1.2.1").unwrap();
     let (_, after) = rest.split_once("- [ ] 1.3").unwrap();
-    fs::write(scene.path(TASKS), format!("{before}- [ ] 1.3{after}")).unwrap();
-    let told = scene.run(&[]);
+    fs::write(workspace.path(TASKS), format!("{before}- [ ] 1.3{after}")).unwrap();
+    let told = workspace.run(&[]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1\n"
     );
-    assert_eq!(scene.text(TASKS), PLAN);
+    assert_eq!(workspace.text(TASKS), PLAN);
     // Its number is not used again either.
-    scene.run(&["--max-fix-tasks=2"]);
-    assert!(scene.text(TASKS).contains("1.2.2 [FIX 1.2]"));
-    assert!(!scene.text(TASKS).contains("1.2.1 "));
+    workspace.run(&["--max-fix-tasks=2"]);
+    assert!(workspace.text(TASKS).contains("1.2.2 [FIX 1.2]"));
+    assert!(!workspace.text(TASKS).contains("1.2.1 "));
 }
 
 #[test]
 fn a_fix_that_a_person_ticks_is_done() {
-    let scene = waits_in("1.2.1.1");
-    let run = scene.start(&["--recovery-mode"], "waiting");
+    let workspace = waits_in("1.2.1.1");
+    let run = workspace.start(&["--recovery-mode"], "waiting");
     run.signal("INT");
-    run.ended();
-    let_go(&scene);
-    edit(&scene, "- [ ] 1.2.1.1", "- [x] 1.2.1.1");
-    fs::write(scene.path("fixed"), "").unwrap();
-    let told = scene.run(&[]);
+    run.wait();
+    let_go(&workspace);
+    edit(&workspace, "- [ ] 1.2.1.1", "- [x] 1.2.1.1");
+    fs::write(workspace.path("fixed"), "").unwrap();
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert_eq!(scene.note("order"), "1.2.1.1\n1.2.1\n1.2\n1.3\n");
+    assert_eq!(workspace.note("order"), "1.2.1.1\n1.2.1\n1.2\n1.3\n");
 }
 
 #[test]
 fn an_original_that_a_person_unticks_is_run_again_with_its_fixes_left_alone() {
-    let scene = waits_in("1.2.1.1");
-    let_go(&scene);
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
+    let workspace = waits_in("1.2.1.1");
+    let_go(&workspace);
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    edit(&scene, "- [x] 1.2 ", "- [ ] 1.2 ");
-    let told = scene.run(&["--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.2: 1.2.2 is written into the plan, to repair it
-1.2.2 Fix: boom: attempt 1 of 5
-1.2.2: verifying: test -f fixed
-1.2.2 Fix: boom: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: test -f fixed
-1.2 Parse: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    edit(&workspace, "- [x] 1.2 ", "- [ ] 1.2 ");
+    let told = workspace.run(&["--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.2
+1.2.2 attempt 1 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -514,84 +411,29 @@ Warnings:        1
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
 - Task 1.2: 2 fixes attempted (1.2.1, 1.2.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastError": "boom"
-    },
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success",
-    "1.2.2": "success"
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":2,"fixTaskIds":["1.2.1","1.2.2"],"lastError":"boom"},"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success","1.2.2":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn an_original_that_a_person_renames_keeps_its_fixes() {
-    let scene = waits_in("1.2.1.1");
-    let run = scene.start(&["--recovery-mode"], "waiting");
+    let workspace = waits_in("1.2.1.1");
+    let run = workspace.start(&["--recovery-mode"], "waiting");
     run.signal("INT");
-    run.ended();
-    let_go(&scene);
-    edit(&scene, "1.2 Parse", "1.2 Parse everything");
-    let told = scene.run(&["--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2.1.1 Fix: boom: attempt 1 of 5, the last one was cut off
-1.2.1.1: verifying: test -f fixed
-1.2.1.1 Fix: boom: done after [TIME]
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: test -f fixed
-1.2.1 Fix: boom: done after [TIME]
-1.2 Parse everything: attempt 1 of 5
-1.2 Parse everything: attempt 1 of 5 failed after [TIME]: boom
-1.2: 1.2.2 is written into the plan, to repair it
-1.2.2 Fix: boom: attempt 1 of 5
-1.2.2: verifying: test -f fixed
-1.2.2 Fix: boom: done after [TIME]
-1.2 Parse everything: attempt 2 of 5
-1.2: verifying: test -f fixed
-1.2 Parse everything: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        9, of which 8 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+    run.wait();
+    let_go(&workspace);
+    edit(&workspace, "1.2 Parse", "1.2 Parse everything");
+    let told = workspace.run(&["--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+resumed
+1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2.1 attempt 2 of 5; verify green; done
+1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.2
+1.2.2 attempt 1 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 8 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -638,79 +480,30 @@ Warnings:        1
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
 - Task 1.2: 2 fixes attempted (1.2.1, 1.2.2) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 8,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 2,
-      "fixTaskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastError": "boom"
-    },
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success",
-    "1.2.2": "success"
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":8,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":2,"fixTaskIds":["1.2.1","1.2.2"],"lastError":"boom"},"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success","1.2.2":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn fixes_whose_original_a_person_deletes_are_ordinary_tasks() {
-    let scene = waits_in("1.2.1.1");
-    let run = scene.start(&["--recovery-mode"], "waiting");
+    let workspace = waits_in("1.2.1.1");
+    let run = workspace.start(&["--recovery-mode"], "waiting");
     run.signal("INT");
-    run.ended();
-    let_go(&scene);
+    run.wait();
+    let_go(&workspace);
     edit(
-        &scene,
+        &workspace,
         "- [ ] 1.2 Parse\n  - **Verify**: `test -f fixed`\n",
         "",
     );
-    let told = scene.run(&[]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2.1.1 Fix: boom: attempt 1 of 5, the last one was cut off
-1.2.1.1: verifying: test -f fixed
-1.2.1.1 Fix: boom: done after [TIME]
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: test -f fixed
-1.2.1 Fix: boom: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        6, of which 5 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&[]);
+    told.and_plan(&workspace).shows(str![[r#"
+resumed
+1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2.1 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 5 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Read
@@ -749,49 +542,34 @@ Warnings:        1
 // AC-4.3
 #[test]
 fn no_recovery_mode_is_for_once() {
-    let scene = never_healed(PLAN).file(
+    let workspace = never_healed(PLAN).file(
         STATE,
         "{\n  \"recoveryMode\": true,\n  \"maxTaskIterations\": 2\n}\n",
     );
-    let told = scene.run(&["--no-recovery-mode"]);
+    let told = workspace.run(&["--no-recovery-mode"]);
     assert_eq!(
-        told.stderr,
+        told.message,
         "ERROR: Max retries reached for task 1.2 after 2 attempts\n"
     );
-    assert_eq!(scene.text(TASKS), PLAN);
-    assert!(scene.text(STATE).contains("\"recoveryMode\": true"));
-    assert!(!scene.has(PROGRESS));
+    assert_eq!(workspace.text(TASKS), PLAN);
+    assert!(workspace.text(STATE).contains("\"recoveryMode\": true"));
+    assert!(!workspace.has(PROGRESS));
     // The next run heals again.
-    scene.run(&[]);
-    assert!(scene.text(TASKS).contains("1.2.1 [FIX 1.2]"));
+    workspace.run(&[]);
+    assert!(workspace.text(TASKS).contains("1.2.1 [FIX 1.2]"));
 }
 
 #[test]
 fn without_recovery_open_fixes_of_before_are_still_done() {
-    let scene = never_healed(
+    let workspace = never_healed(
         "- [ ] 1.2 Parse\n  - **Verify**: `test -f fixed`\n- [ ] 1.2.1 [FIX 1.2] Fix: boom\n- [ ] 1.3 Print\n  - **Verify**: `true`\n",
     );
-    let told = scene.run(&["--max-task-iterations=1"]);
-    assert_eq!(scene.note("order"), "1.2.1\n1.2\n");
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2.1 Fix: boom: attempt 1 of 1
-1.2.1 Fix: boom: done after [TIME], unverified, nothing changed
-1.2 Parse: attempt 1 of 1
-1.2 Parse: attempt 1 of 1 failed after [TIME]: boom
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 2 done
-Fixes:           1 done of 1 made
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.1
-Nothing changed: 1.2.1
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2\n");
+    told.and_plan(&workspace).shows(str![[r#"
+1.2.1 attempt 1 of 1; verify unverified; done, unverified, nothing_changed
+1.2 attempt 1 of 1; failed (runtime_exception): boom
+ended: limit, 0 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md

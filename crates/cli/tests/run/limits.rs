@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS};
+use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 
 const TASK_1_3: &str = "# Tasks
 
@@ -23,8 +23,8 @@ const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
 
 #[test]
 fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    workspace.run_as_text(&[]).and_spec(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Add a folder: attempt 1 of 5
@@ -66,35 +66,17 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 4,
-  "taskIteration": 5,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":4,"taskIteration":5,"globalIteration":6,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
 
 "#]]);
 }
 
 #[test]
 fn the_state_file_counts_along() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    assert_eq!(scene.run(&["--max-task-iterations=3"]).code, Some(1));
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    assert_eq!(workspace.run(&["--max-task-iterations=3"]).code, Some(1));
     let said = |attempt: u32| {
-        let state = scene.note(&format!("state-{attempt}"));
+        let state = workspace.note(&format!("state-{attempt}"));
         let state: serde_json::Value = serde_json::from_str(&state).unwrap();
         let keys = [
             "taskIndex",
@@ -111,27 +93,15 @@ fn the_state_file_counts_along() {
 
 #[test]
 fn a_new_run_tries_again_and_counts_from_the_beginning() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    assert_eq!(scene.run(&["--max-task-iterations=2"]).code, Some(1));
-    scene
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    assert_eq!(workspace.run(&["--max-task-iterations=2"]).code, Some(1));
+    workspace
         .run(&["--max-task-iterations=2"])
-        .and_spec(&scene)
+        .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 2
-1.3 Add failure parser: attempt 1 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 2 of 2
-1.3 Add failure parser: attempt 2 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.3 attempt 1 of 2; failed (missing_file): File not found: src/parser.ts
+1.3 attempt 2 of 2; failed (missing_file): File not found: src/parser.ts
+ended: limit, 2 of 4 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 2 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -149,45 +119,15 @@ ERROR: Max retries reached for task 1.3 after 2 attempts
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 4,
-  "taskIteration": 2,
-  "maxTaskIterations": 2,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":4,"taskIteration":2,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
 
 "#]]);
-    let scene = scene.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 2
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3 Add failure parser: done after [TIME]
-1.4 Next task: attempt 1 of 2
-1.4 Next task: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.4
-Warnings:        1
-Next:            `regreen diff 1.4` shows what nothing has verified
+    let workspace =
+        workspace.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
+1.3 attempt 1 of 2; verify green; done
+1.4 attempt 1 of 2; verify unverified; done, unverified
+ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -206,7 +146,7 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 - [x] 1.2 Add a folder
 - [x] 1.3 Add failure parser
 - [x] 1.4 Next task
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -215,29 +155,18 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 fn what_the_files_of_a_spec_said_before_stays() {
     let state = "{\r\n    \"phase\": \"execution\",\r\n    \"author\": {\"name\": \"me\"},\r\n    \"taskIndex\": 0,\r\n    \"totalTasks\": 4.0,\r\n    \"maxTaskIterations\": 2,\r\n    \"fixTasks\": [\"9.9\"],\r\n    \"awaitingApproval\": false\r\n}";
     let progress = "# Progress\n\nMy words.\n\n## Completed\n- [x] 1.1 Set up - abc1234\n\n## Learnings\n- Mind the gap\n";
-    let scene = Scene::new(TASK_1_3)
+    let workspace = Workspace::with_tasks(TASK_1_3)
         .file(STATE, state)
         .file(PROGRESS, progress)
         .agent(NEVER);
-    scene.run(&[]).and(&scene, &[PROGRESS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Add a folder: attempt 1 of 2
-1.2: verifying: true
-1.2 Add a folder: done after [TIME]
-1.3 Add failure parser: attempt 1 of 2
-1.3 Add failure parser: attempt 1 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 2 of 2
-1.3 Add failure parser: attempt 2 of 2 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       2 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    workspace
+        .run(&[])
+        .and(&workspace, &[PROGRESS, STATE])
+        .shows(str![[r#"
+1.2 attempt 1 of 2; verify green; done
+1.3 attempt 1 of 2; failed (missing_file): File not found: src/parser.ts
+1.3 attempt 2 of 2; failed (missing_file): File not found: src/parser.ts
+ended: limit, 2 of 4 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 2 attempts
 --- exit code 1
 --- specs/demo/.progress.md
@@ -276,14 +205,14 @@ My words.
 
 "#]]);
     assert_eq!(
-        scene.text(STATE).matches("\r\n").count(),
-        scene.text(STATE).matches('\n').count()
+        workspace.text(STATE).matches("\r\n").count(),
+        workspace.text(STATE).matches('\n').count()
     );
 }
 
 #[test]
 fn what_agents_learn_stays_in_the_progress_file() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -291,22 +220,13 @@ fn what_agents_learn_stays_in_the_progress_file() {
              echo TASK_COMPLETE ;;",
     )
     .file(PROGRESS, "## Learnings\n");
-    scene.run(&[]).and(&scene, &[PROGRESS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace
+        .run(&[])
+        .and(&workspace, &[PROGRESS])
+        .shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/.progress.md
 ## Completed Tasks
@@ -322,10 +242,10 @@ Warnings:        1
 
 #[test]
 fn the_run_as_a_whole_has_a_limit_too() {
-    let scene = Scene::new(TASK_1_3).agent(NEVER);
-    scene
-        .run(&["--max-global-iterations=3"])
-        .and_spec(&scene)
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
+    workspace
+        .run_as_text(&["--max-global-iterations=3"])
+        .and_spec(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
@@ -362,25 +282,7 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 4,
-  "taskIteration": 2,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 3,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":4,"taskIteration":2,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
 
 "#]]);
 }
@@ -388,64 +290,39 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 #[test]
 fn the_default_limit_grows_with_the_plan() {
     let rows: String = (1..=60).map(|n| format!("- [ ] 1.{n} Task\n")).collect();
-    let scene = Scene::new(&rows).agent("*) exit 1 ;;");
-    let told = scene.run(&["--max-task-iterations=1"]);
-    assert!(
-        told.stdout.contains("Attempts:        1 (limit 120)"),
-        "{}",
-        told.stdout
-    );
+    let workspace = Workspace::with_tasks(&rows).agent("*) exit 1 ;;");
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.mentions("1 of 120 attempts");
     // What grew with this plan is no wish for the next one.
     assert!(
-        scene.text(STATE).contains("\"maxGlobalIterations\": 100"),
+        workspace
+            .text(STATE)
+            .contains("\"maxGlobalIterations\": 100"),
         "{}",
-        scene.text(STATE)
+        workspace.text(STATE)
     );
 }
 
 #[test]
 fn a_task_that_passes_in_its_last_attempt_has_passed() {
-    let scene = Scene::new(TASK_1_3).agent(
+    let workspace = Workspace::with_tasks(TASK_1_3).agent(
         "1.3:5) echo 'Parse Failure' >implement.md; echo TASK_COMPLETE ;;
          1.4:*) touch out; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Add a folder: attempt 1 of 5
-1.2: verifying: true
-1.2 Add a folder: done after [TIME]
-1.3 Add failure parser: attempt 1 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 3 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 4 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3: Verify is red, it runs once more: grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): grep: implement.md: No such file or directory
-1.3 Add failure parser: attempt 5 of 5
-1.3: verifying: grep -q "Parse Failure" implement.md
-1.3 Add failure parser: done after [TIME]
-1.4 Next task: attempt 1 of 5
-1.4 Next task: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        7 (limit 100)
-Time:            [TIME]
-Unverified:      1.4
-Warnings:        1
-Next:            `regreen diff 1.4` shows what nothing has verified
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 2 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 3 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 4 of 5; verify red; verify red; failed (missing_file): Verify failed: `grep -q "Parse Failure" implement.md` ended with exit code 2
+    grep: implement.md: No such file or directory
+1.3 attempt 5 of 5; verify green; done
+1.4 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 4 of 4 done, 7 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -470,51 +347,22 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 
 #[test]
 fn nothing_is_left_to_do_when_all_is_ticked() {
-    let scene = Scene::new("- [x] 1.1 First\n- [x] 1.2 Second\n").agent("");
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        0 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let workspace = Workspace::with_tasks("- [x] 1.1 First\n- [x] 1.2 Second\n").agent("");
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
+ended: all_green, 2 of 2 done, 0 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
 - [x] 1.2 Second
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success"}}
 
 "#]]);
-    scene.run(&[]).and(&scene, &[TASKS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        0 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace
+        .run(&[])
+        .and(&workspace, &[TASKS, STATE])
+        .shows(str![[r#"
+ended: all_green, 2 of 2 done, 0 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -526,26 +374,17 @@ Warnings:        1
 
 #[test]
 fn a_row_that_somebody_unticks_is_open_again() {
-    let scene = Scene::new("- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n")
-        .agent("*) echo TASK_COMPLETE ;;");
-    assert_eq!(scene.run(&[]).code, Some(0));
-    let scene = scene.file(
+    let workspace =
+        Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n")
+            .agent("*) echo TASK_COMPLETE ;;");
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let workspace = workspace.file(
         TASKS,
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First

@@ -1,16 +1,5 @@
 //! `regreen run` as a whole, with an agent that does what each test tells it.
-#![expect(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
-)]
-
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "scenes look at everything at once")]
-mod support;
-
-mod at_terminal;
-mod scene;
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents;
 mod asking;

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{PROGRESS, STATE, Scene, TASKS, Told};
+use regreen_test_support::{Output, PROGRESS, STATE, TASKS, Workspace};
 
 /// Nothing makes 1.1 green.
 const RED: &str = "- [x] 0.1 Done before
@@ -18,21 +18,16 @@ const UNVERIFIED: &str = "- [ ] 1.1 Hard to judge
   - **Verify**: `true`
 ";
 
-fn misbehaving(tasks: &str, always: &str) -> Scene {
-    Scene::new(tasks).agent(&format!("*) {always} ;;"))
+fn misbehaving(tasks: &str, always: &str) -> Workspace {
+    Workspace::with_tasks(tasks).agent(&format!("*) {always} ;;"))
 }
 
 /// It ends with this on standard error, and nothing claims that all was done.
 #[track_caller]
-fn ends(told: Told, code: i32, message: &str) -> Told {
-    assert_eq!(told.stderr, message, "{}", told.stdout);
+fn ends(told: Output, code: i32, message: &str) -> Output {
+    assert_eq!(told.message, message, "{}", told.stdout);
     assert_eq!(told.code, Some(code), "{}", told.stdout);
-    assert!(
-        !told.stdout.contains("ALL_TASKS_COMPLETE"),
-        "{}",
-        told.stdout
-    );
-    told
+    told.omits("all_green")
 }
 
 const THREE_FIXES: &str =
@@ -46,58 +41,20 @@ const TOO_DEEP: &str = "ERROR: Max fix depth (3) reached at task 1.1.1.1.1\n";
 
 #[test]
 fn one_that_always_lies() {
-    let scene = misbehaving(RED, "echo TASK_COMPLETE");
-    let told = ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
-1.1.1: verifying: test -f never
-1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
-1.1.2: verifying: test -f never
-1.1.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.2 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 3 of 5
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 3 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.3 is written into the plan, to repair it
-1.1.3 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
-1.1.3: verifying: test -f never
-1.1.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.3 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 4 of 5
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 4 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        7 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = misbehaving(RED, "echo TASK_COMPLETE");
+    let told = ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5; verify red; done
+1.1 verify red
+1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.2
+1.1.2 attempt 1 of 5; verify red; done
+1.1 verify red
+1.1 attempt 3 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.3
+1.1.3 attempt 1 of 5; verify red; done
+1.1 verify red
+1.1 attempt 4 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+ended: limit, 1 of 3 done, 7 of 100 attempts
 ERROR: Max fix attempts (3) reached for task 1.1
 Fix attempts: 1.1.1, 1.1.2, 1.1.3
 --- exit code 1
@@ -144,143 +101,61 @@ Fix attempts: 1.1.1, 1.1.2, 1.1.3
 
 ## Fix Task History
 - Task 1.1: 3 fixes attempted (1.1.1, 1.1.2, 1.1.3) - Final: FAIL (max limit)
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 1,
-  "totalTasks": 6,
-  "taskIteration": 4,
-  "maxTaskIterations": 5,
-  "globalIteration": 7,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.1": {
-      "attempts": 3,
-      "fixTaskIds": [
-        "1.1.1",
-        "1.1.2",
-        "1.1.3"
-      ],
-      "lastError": "Verify failed: test -f never ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "0.1": "success",
-    "1.1": "failed",
-    "1.2": "pending",
-    "1.1.1": "success",
-    "1.1.2": "success",
-    "1.1.3": "success"
-  }
-}
+--- state {"taskIndex":1,"totalTasks":6,"taskIteration":4,"globalIteration":7,"recoveryMode":true,"fixTaskMap":{"1.1":{"attempts":3,"fixTaskIds":["1.1.1","1.1.2","1.1.3"],"lastError":"Verify failed: test -f never ended with exit code 1"}},"taskResults":{"0.1":"success","1.1":"failed","1.2":"pending","1.1.1":"success","1.1.2":"success","1.1.3":"success"}}
 
 "#]]);
-    let scene = misbehaving(RED, "echo TASK_COMPLETE");
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, "echo TASK_COMPLETE");
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_always_contradicts_itself() {
     let always = "echo 'This requires manual work.'; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
     ends(misbehaving(RED, always).run(&[]), 1, FIVE_ATTEMPTS);
 }
 
 #[test]
 fn one_that_never_signals() {
     for tasks in [RED, UNVERIFIED] {
-        let scene = misbehaving(
+        let workspace = misbehaving(
             tasks,
             "echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo I am working on it",
         );
-        ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
-        let scene = misbehaving(
+        ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
+        let workspace = misbehaving(
             tasks,
             "echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo I am working on it",
         );
-        ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-        assert_eq!(scene.text(TASKS), tasks);
+        ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+        assert_eq!(workspace.text(TASKS), tasks);
     }
 }
 
 #[test]
 fn one_that_says_nothing_at_all() {
-    let scene = misbehaving(RED, "exit 0");
-    let told = ends(scene.run(&["--recovery-mode"]), 1, TOO_DEEP);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
-1.1.1: verifying: test -f never
-1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1 Fix: Verify failed: test -f never ended with exit code: only the signal is missing, the agent is reminded
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5 failed after [TIME]: Task did not complete
-1.1.1: 1.1.1.1 is written into the plan, to repair it
-1.1.1.1 Fix: Task did not complete: attempt 1 of 5
-1.1.1.1: verifying: test -f never
-1.1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1.1 Fix: Task did not complete: only the signal is missing, the agent is reminded
-1.1.1.1 Fix: Task did not complete: attempt 1 of 5 failed after [TIME]: Task did not complete
-1.1.1.1: 1.1.1.1.1 is written into the plan, to repair it
-1.1.1.1.1 Fix: Task did not complete: attempt 1 of 5
-1.1.1.1.1: verifying: test -f never
-1.1.1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1.1.1 Fix: Task did not complete: only the signal is missing, the agent is reminded
-1.1.1.1.1 Fix: Task did not complete: attempt 1 of 5 failed after [TIME]: Task did not complete
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           0 done of 3 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1.1.1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = misbehaving(RED, "exit 0");
+    let told = ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5; verify red
+1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete; inserted 1.1.1.1
+1.1.1.1 attempt 1 of 5; verify red
+1.1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete; inserted 1.1.1.1.1
+1.1.1.1.1 attempt 1 of 5; verify red
+1.1.1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete
+ended: limit, 1 of 3 done, 4 of 100 attempts
 ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1 Never green
-  - **Verify**: `test -f never`
 - [ ] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
-  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f never ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1`
 - [ ] 1.1.1.1 [FIX 1.1.1] Fix: Task did not complete
-  - **Do**: Address the error: Task did not complete
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Task did not complete
-  - **Files**: Same directory as original
-  - **Done when**: Error "Task did not complete" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1.1`
 - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete
-  - **Do**: Address the error: Task did not complete
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Task did not complete
-  - **Files**: Same directory as original
-  - **Done when**: Error "Task did not complete" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1.1.1`
 - [ ] 1.2 After it
-  - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
@@ -294,35 +169,20 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 #[test]
 fn one_that_never_does_anything() {
     // With a Verify, that is the judge.
-    let scene = misbehaving(RED, "echo TASK_COMPLETE");
-    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    let workspace = misbehaving(RED, "echo TASK_COMPLETE");
+    ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
     // Without one it is asked once more, and then marked.
-    let scene = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Hard to judge: attempt 1 of 5
-1.1 Hard to judge: attempt 2 of 5, the last one changed nothing
-1.1 Hard to judge: done after [TIME], unverified, nothing changed
-1.2 After it: attempt 1 of 5
-1.2: verifying: true
-1.2 After it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Unverified:      1.1
-Nothing changed: 1.1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+    let workspace = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified
+1.1 attempt 2 of 5 (no_op); verify unverified; done, unverified, nothing_changed
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 1.1 Hard to judge
 - [x] 1.2 After it
-  - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Hard to judge
@@ -336,49 +196,21 @@ const SPLIT: &str = r#"printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","
 
 #[test]
 fn one_that_always_asks_to_split() {
-    let scene = misbehaving(RED, SPLIT);
+    let workspace = misbehaving(RED, SPLIT);
     let too_deep = "ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1\n";
-    let told = ends(scene.run(&["--recovery-mode"]), 1, too_deep);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
-1.1: the agent asked for 1.1.1
-1.1.1 Part: attempt 1 of 5
-1.1.1: the agent asked for 1.1.1.1
-1.1.1.1 Part: attempt 1 of 5
-1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1 Part: only the signal is missing, the agent is reminded
-1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1 Part: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
-1.1.1.1: 1.1.1.1.1 is written into the plan, to repair it
-1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5
-1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: only the signal is missing, the agent is reminded
-1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
-1.1.1.1.1: 1.1.1.1.1.1 is written into the plan, to repair it
-1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5
-1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: only the signal is missing, the agent is reminded
-1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
-1.1.1.1.1.1: 1.1.1.1.1.1.1 is written into the plan, to repair it
-1.1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5
-1.1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: only the signal is missing, the agent is reminded
-1.1.1.1.1.1.1: the plan stays as it is: parts of parts are not divided further
-1.1.1.1.1.1.1 Fix: Task did not complete: the agent asked for other r: attempt 1 of 5 failed after [TIME]: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 5 done
-Fixes:           0 done of 3 made
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1.1.1.1.1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let told = ends(workspace.run(&["--recovery-mode"]), 1, too_deep);
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; inserted 1.1.1
+1.1.1 attempt 1 of 5; inserted 1.1.1.1
+1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
+1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1
+1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
+1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1
+1.1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
+1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1.1
+1.1.1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
+1.1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
+ended: limit, 1 of 5 done, 6 of 100 attempts
 ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 --- exit code 1
 --- specs/demo/tasks.md
@@ -421,104 +253,26 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 - Task 1.1.1.1: 1 fix attempted (1.1.1.1.1) - Final: FAIL (max limit)
 - Task 1.1.1.1.1: 1 fix attempted (1.1.1.1.1.1) - Final: FAIL (max limit)
 - Task 1.1.1.1.1.1: 1 fix attempted (1.1.1.1.1.1.1) - Final: FAIL (max limit)
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 1,
-  "totalTasks": 8,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.1.1.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.1.1.1.1"
-      ],
-      "lastError": "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"
-    },
-    "1.1.1.1.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.1.1.1.1.1"
-      ],
-      "lastError": "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"
-    },
-    "1.1.1.1.1.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.1.1.1.1.1.1"
-      ],
-      "lastError": "Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"
-    }
-  },
-  "taskResults": {
-    "0.1": "success",
-    "1.1": "pending",
-    "1.2": "pending",
-    "1.1.1": "pending",
-    "1.1.1.1": "failed",
-    "1.1.1.1.1": "failed",
-    "1.1.1.1.1.1": "failed",
-    "1.1.1.1.1.1.1": "failed"
-  },
-  "modificationMap": {
-    "1.1": {
-      "count": 2,
-      "taskIds": [
-        "1.1.1"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.1.1"
-      ]
-    },
-    "1.1.1": {
-      "taskIds": [
-        "1.1.1.1"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.1.1.1"
-      ]
-    }
-  }
-}
+--- state {"taskIndex":1,"totalTasks":8,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.1.1.1":{"attempts":1,"fixTaskIds":["1.1.1.1.1"],"lastError":"Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"},"1.1.1.1.1":{"attempts":1,"fixTaskIds":["1.1.1.1.1.1"],"lastError":"Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"},"1.1.1.1.1.1":{"attempts":1,"fixTaskIds":["1.1.1.1.1.1.1"],"lastError":"Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further"}},"taskResults":{"0.1":"success","1.1":"pending","1.2":"pending","1.1.1":"pending","1.1.1.1":"failed","1.1.1.1.1":"failed","1.1.1.1.1.1":"failed","1.1.1.1.1.1.1":"failed"},"modificationMap":{"1.1":{"count":2,"taskIds":["1.1.1"],"lastRequest":"[RUN]/1","lastTaskIds":["1.1.1"]},"1.1.1":{"taskIds":["1.1.1.1"],"lastRequest":"[RUN]/1","lastTaskIds":["1.1.1.1"]}}}
 
 "#]]);
-    let scene = misbehaving(RED, SPLIT);
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, SPLIT);
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_always_runs_out_of_time_while_it_gets_on() {
     let always = "echo working; exec sleep 60";
-    let scene = misbehaving(RED, always);
+    let workspace = misbehaving(RED, always);
     let flags = ["--timeout=500ms", "--max-task-iterations=3"];
-    let told = scene.run(&[&flags[..], &["--recovery-mode"]].concat());
+    let told = workspace.run(&[&flags[..], &["--recovery-mode"]].concat());
     let limit = "ERROR: Max retries reached for task 1.1 after 3 attempts\n";
-    ends(told, 1, limit).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 3
-1.1 Never green: attempt 1 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after 500ms
-1.1 Never green: attempt 2 of 3
-1.1 Never green: attempt 2 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after [TIME]
-1.1 Never green: attempt 3 of 3
-1.1 Never green: attempt 3 of 3 failed after [TIME] (timeout): The agent was ended: it had not finished after [TIME]
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    ends(told, 1, limit).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 500ms
+1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 1s
+1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 2s
+ended: limit, 1 of 3 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -528,99 +282,52 @@ ERROR: Max retries reached for task 1.1 after 3 attempts
 - [ ] 1.2 After it
   - **Verify**: `true`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 1,
-  "totalTasks": 3,
-  "taskIteration": 3,
-  "maxTaskIterations": 3,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "0.1": "success",
-    "1.1": "failed",
-    "1.2": "pending"
-  }
-}
+--- state {"taskIndex":1,"totalTasks":3,"taskIteration":3,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{},"taskResults":{"0.1":"success","1.1":"failed","1.2":"pending"}}
 
 "#]]);
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&flags), 1, limit);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&flags), 1, limit);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_always_runs_out_of_time_and_gets_nowhere() {
-    let scene = misbehaving(RED, "exec sleep 60");
-    let told = scene.run(&["--recovery-mode", "--timeout=100ms"]);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, "exec sleep 60");
+    let told = workspace.run(&["--recovery-mode", "--timeout=100ms"]);
+    assert_eq!(workspace.text(TASKS), RED);
     assert_eq!(told.code, Some(3));
     let why = "it gets nowhere in its time, and was not split";
-    assert!(told.stderr.contains(why), "{}", told.stderr);
-    let scene = misbehaving(RED, "exec sleep 60");
-    ends(scene.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
+    assert!(told.message.contains(why), "{}", told.message);
+    let workspace = misbehaving(RED, "exec sleep 60");
+    ends(workspace.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
 }
 
 #[test]
 fn one_that_ticks_every_row() {
     let always = "sed -i 's/\\[ \\]/[x]/' $tasks; echo TASK_COMPLETE";
     let plan = RED.replace("`true`", "`test -f never-either`");
-    let scene = misbehaving(&plan, always);
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
+    let workspace = misbehaving(&plan, always);
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; ticked 1.2; took back 1.2
 warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5; ticked 1.2; took back 1.2
 warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
-1.1.1: verifying: test -f never
-1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5
+1.1.1 verify red; done
+1.1 verify red
+1.1 attempt 2 of 5; ticked 1.2; took back 1.2
 warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Plan:            ticks taken back 1.2
-Warnings:        4
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+ended: limit, 1 of 3 done, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1 Never green
-  - **Verify**: `test -f never`
 - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
-  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f never ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1`
 - [ ] 1.2 After it
-  - **Verify**: `test -f never-either`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
@@ -629,75 +336,45 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    let scene = misbehaving(&plan, always);
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), plan);
+    let workspace = misbehaving(&plan, always);
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), plan);
 }
 
 #[test]
 fn one_that_deletes_rows() {
     // Its own row comes back for ever, others once.
-    let scene = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
+    let workspace = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; removed 1.2
 warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
 warning: task 1.1 is being worked on: the agent removed it, it was put back
-warning: task 1.2 had vanished from the plan and was put back; to leave it out, run regreen skip 1.2
+warning: task 1.2 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.2`
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5; removed again 1.2
 warning: task 1.1 is being worked on: the agent removed it, it was put back
 warning: task 1.1.1 is being worked on: the agent removed it, it was put back
 warning: task 1.2 has vanished from the plan again: skipped
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
-1.2 After it: skipped
-1.1.1: verifying: test -f never
-1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5
+1.2 skipped
+1.1.1 verify red; done
+1.1 verify red
+1.1 attempt 2 of 5
 warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
 warning: task 1.1 is being worked on: the agent removed it, it was put back
 warning: task 1.1.1 is done: the agent removed it, it was put back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 2 done
-Fixes:           1 done of 1 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Skipped:         1.2
-Plan:            put back 1.2
-Warnings:        13
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+ended: limit, 1 of 2 done, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1 Never green
-  - **Verify**: `test -f never`
 - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
-  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f never ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
@@ -706,11 +383,11 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    let scene = misbehaving(RED, ": >$tasks; echo TASK_COMPLETE");
-    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
-    let scene = misbehaving(RED, "rm $tasks; echo TASK_COMPLETE");
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, ": >$tasks; echo TASK_COMPLETE");
+    ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    let workspace = misbehaving(RED, "rm $tasks; echo TASK_COMPLETE");
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
@@ -718,37 +395,22 @@ fn one_that_deletes_the_row_of_another_task_is_not_green() {
     let tasks = "- [ ] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n";
     let always = "grep -v 'Third' $tasks >$notes/less; cp $notes/less $tasks; \
                   echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE";
-    let scene = misbehaving(tasks, always);
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+    let workspace = misbehaving(tasks, always);
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; removed 1.3
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1 First: done after [TIME], unverified
-1.2 Second: attempt 1 of 5
+1.1 verify unverified; done, unverified
+1.2 attempt 1 of 5; removed again 1.3
 warning: task 1.3 has vanished from the plan again: skipped
-1.3 Third: skipped
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
-
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.1
-Skipped:         1.3
-Plan:            put back 1.3
-Warnings:        4
-Next:            `regreen why 1.3` tells why it was skipped
---- standard error
-Not everything was run.
+1.3 skipped
+1.2 verify green; done
+ended: skipped, 2 of 2 done, 2 of 100 attempts
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 1.1 First
 - [x] 1.2 Second
-  - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -760,61 +422,32 @@ Not everything was run.
 #[test]
 fn one_that_unticks_done_rows() {
     let always = "sed -i 's/\\[x\\]/[ ]/' $tasks; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
+    let workspace = misbehaving(RED, always);
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5
 warning: task 0.1 is done: the agent unticked it, it is ticked again
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5
 warning: task 0.1 is done: the agent unticked it, it is ticked again
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
-1.1.1: verifying: test -f never
-1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5
+1.1.1 verify red; done
+1.1 verify red
+1.1 attempt 2 of 5
 warning: task 0.1 is done: the agent unticked it, it is ticked again
 warning: task 1.1.1 is done: the agent unticked it, it is ticked again
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        8
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+ended: limit, 1 of 3 done, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1 Never green
-  - **Verify**: `test -f never`
 - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
-  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f never ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1`
 - [ ] 1.2 After it
-  - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
@@ -824,73 +457,44 @@ Fix attempts: 1.1.1
 
 "#]]);
     // If all is well otherwise, no task is run twice for it.
-    let scene = misbehaving(
+    let workspace = misbehaving(
         "- [x] 0.1 Done before\n- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n",
         &format!("echo $REGREEN_TASK_ID >>$notes/order; {always}"),
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.1\n1.2\n");
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.1\n1.2\n");
 }
 
 #[test]
 fn one_that_weakens_its_verify() {
     let always = "sed -i 's/test -f never/true/' $tasks; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    let told = ends(scene.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
+    let workspace = misbehaving(RED, always);
+    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1.1 attempt 1 of 5
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
 warning: task 1.1.1 is being worked on: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
-1.1.1: verifying: test -f never
-1.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.1 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1: verifying: test -f never
-1.1: Verify is still red: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5
+1.1.1 verify red; done
+1.1 verify red
+1.1 attempt 2 of 5
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
 warning: task 1.1.1 is done: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 2 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           1 done of 1 made
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        9
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+ended: limit, 1 of 3 done, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1 Never green
-  - **Verify**: `test -f never`
 - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
-  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f never ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1`
 - [ ] 1.2 After it
-  - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
@@ -899,24 +503,24 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&[]), 1, FIVE_ATTEMPTS);
-    assert_eq!(scene.text(TASKS), RED);
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&[]), 1, FIVE_ATTEMPTS);
+    assert_eq!(workspace.text(TASKS), RED);
 }
 
 #[test]
 fn one_that_weakens_the_verify_of_the_task_it_is_a_part_of() {
-    let scene = Scene::new(RED).agent(&format!(
+    let workspace = Workspace::with_tasks(RED).agent(&format!(
         "1.1:1) {SPLIT} ;;
          *) sed -i 's/test -f never/true/' $tasks; touch work; echo TASK_COMPLETE ;;"
     ));
     let made = "ERROR: Max fix attempts (1) reached for task 1.1\nFix attempts: 1.1.2\n";
-    let told = ends(scene.run(&ONE_FIX), 1, made);
+    let told = ends(workspace.run(&ONE_FIX), 1, made);
     let warning = "task 1.1 is being worked on: what the agent changed in it was taken back\n";
     assert!(told.stdout.contains(warning), "{}", told.stdout);
     // Nor does that help the next run.
-    ends(scene.run(&[]), 1, made);
-    assert!(!scene.text(TASKS).contains("- [x] 1.1 "));
+    ends(workspace.run(&[]), 1, made);
+    assert!(!workspace.text(TASKS).contains("- [x] 1.1 "));
 }
 
 #[test]
@@ -932,36 +536,14 @@ fn one_that_adds_rows_endlessly() {
     ] {
         ends(misbehaving(tasks, always).run(flags), 1, limit);
     }
-    let scene = misbehaving(tasks, always);
-    let told = scene.run(&["--recovery-mode", "--max-global-iterations=4"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 One: attempt 1 of 5
-plan: the agent added 11.1 One more
-1.1: verifying: true
-1.1 One: done after [TIME]
-1.2 Two: attempt 1 of 5
-plan: the agent added 12.1 One more
-1.2: verifying: true
-1.2 Two: done after [TIME]
-11.1 One more: attempt 1 of 5
-plan: the agent added 13.1 One more
-11.1: verifying: true
-11.1 One more: done after [TIME]
-12.1 One more: attempt 1 of 5
-plan: the agent added 14.1 One more
-12.1: verifying: true
-12.1 One more: done after [TIME]
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       4 of 6 done
-Attempts:        4 (limit 4)
-Time:            [TIME]
-Plan:            added 11.1, 12.1, 13.1, 14.1
-Warnings:        1
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = misbehaving(tasks, always);
+    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=4"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; added 11.1; verify green; done
+1.2 attempt 1 of 5; added 12.1; verify green; done
+11.1 attempt 1 of 5; added 13.1; verify green; done
+12.1 attempt 1 of 5; added 14.1; verify green; done
+ended: limit, 4 of 6 done, 4 of 4 attempts
 ERROR: Maximum global iterations (4) reached. Review .progress.md for failure patterns.
 --- exit code 1
 --- specs/demo/tasks.md
@@ -983,27 +565,7 @@ ERROR: Maximum global iterations (4) reached. Review .progress.md for failure pa
 - [x] 1.2 Two
 - [x] 11.1 One more
 - [x] 12.1 One more
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 4,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 4,
-  "maxGlobalIterations": 4,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "11.1": "success",
-    "12.1": "success",
-    "13.1": "pending",
-    "14.1": "pending"
-  }
-}
+--- state {"taskIndex":4,"totalTasks":6,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","11.1":"success","12.1":"success","13.1":"pending","14.1":"pending"}}
 
 "#]]);
 }
@@ -1012,68 +574,29 @@ ERROR: Maximum global iterations (4) reached. Review .progress.md for failure pa
 fn one_that_adds_fixes_to_its_own_task() {
     let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
                   sed -i \"s/^- \\[ \\] 1.2/- [ ] 1.1.$n [FIX 1.1] Fix: more\\n&/\" $tasks; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    let told = scene.run(&["--recovery-mode", "--max-global-iterations=6"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Never green: attempt 1 of 5
-plan: the agent added 1.1.11 Fix: more
-1.1: verifying: test -f never
-1.1: Verify is red, it runs once more: Verify failed: test -f never ended with exit code 1
-1.1 Never green: attempt 1 of 5 failed after [TIME]: Verify failed: test -f never ended with exit code 1
-1.1: 1.1.12 is written into the plan, to repair it
-1.1.12 Fix: Verify failed: test -f never ended with exit code: attempt 1 of 5
-plan: the agent added 1.1.12 Fix: more
-1.1.12: verifying: test -f never
-1.1.12: Verify is red, but the task that it repairs is the judge: Verify failed: test -f never ended with exit code 1
-1.1.12 Fix: Verify failed: test -f never ended with exit code: done after [TIME]
-1.1.12 Fix: more: attempt 1 of 5
-plan: the agent added 1.1.13 Fix: more
-1.1.12 Fix: more: attempt 2 of 5, the last one changed nothing
-plan: the agent added 1.1.14 Fix: more
-1.1.12 Fix: more: done after [TIME], unverified, nothing changed
-1.1.14 Fix: more: attempt 1 of 5
-plan: the agent added 1.1.15 Fix: more
-1.1.14 Fix: more: attempt 2 of 5, the last one changed nothing
-plan: the agent added 1.1.16 Fix: more
-1.1.14 Fix: more: done after [TIME], unverified, nothing changed
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Fixes:           3 done of 7 made
-Attempts:        6 (limit 6)
-Time:            [TIME]
-Unverified:      1.1.12, 1.1.14
-Nothing changed: 1.1.12, 1.1.14
-Plan:            added 1.1.11, 1.1.12, 1.1.13, 1.1.14, 1.1.15, 1.1.16
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = misbehaving(RED, always);
+    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=6"]);
+    told.and_rows(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; added 1.1.11; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.12
+1.1.12 attempt 1 of 5; added 1.1.12; verify red; done
+1.1.12 attempt 1 of 5; added 1.1.13; verify unverified
+1.1.12 attempt 2 of 5 (no_op); added 1.1.14; verify unverified; done, unverified, nothing_changed
+1.1.14 attempt 1 of 5; added 1.1.15; verify unverified
+1.1.14 attempt 2 of 5 (no_op); added 1.1.16; verify unverified; done, unverified, nothing_changed
+ended: limit, 1 of 3 done, 6 of 6 attempts
 ERROR: Maximum global iterations (6) reached. Review .progress.md for failure patterns.
 --- exit code 1
---- specs/demo/tasks.md
+--- rows of specs/demo/tasks.md
 - [x] 0.1 Done before
 - [ ] 1.1 Never green
-  - **Verify**: `test -f never`
 - [ ] 1.1.11 [FIX 1.1] Fix: more
 - [x] 1.1.12 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
-  - **Do**: Address the error: Verify failed: test -f never ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f never ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f never ended with exit code 1" no longer occurs
-  - **Verify**: `test -f never`
-  - **Commit**: `fix(demo): address error from task 1.1`
 - [x] 1.1.12 [FIX 1.1] Fix: more
 - [ ] 1.1.13 [FIX 1.1] Fix: more
 - [x] 1.1.14 [FIX 1.1] Fix: more
 - [ ] 1.1.15 [FIX 1.1] Fix: more
 - [ ] 1.1.16 [FIX 1.1] Fix: more
 - [ ] 1.2 After it
-  - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1.12 Fix: Verify failed: test -f never ended with exit code
@@ -1090,7 +613,7 @@ ERROR: Maximum global iterations (6) reached. Review .progress.md for failure pa
 fn one_that_writes_its_own_state() {
     let always = "printf '{\"recoveryMode\":true,\"maxFixTasksPerOriginal\":99,\"fixTaskMap\":{}}' \
                   >${tasks%/*}/.ralph-state.json; echo TASK_COMPLETE";
-    let scene = misbehaving(RED, always);
-    ends(scene.run(&["--recovery-mode"]), 1, THREE_FIXES);
-    assert!(scene.has(STATE) && scene.has(PROGRESS));
+    let workspace = misbehaving(RED, always);
+    ends(workspace.run(&["--recovery-mode"]), 1, THREE_FIXES);
+    assert!(workspace.has(STATE) && workspace.has(PROGRESS));
 }

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{STATE, Scene, TASKS};
+use regreen_test_support::{STATE, TASKS, Workspace};
 
 const PLAN: &str = "# Tasks
 
@@ -27,42 +27,24 @@ fn request(kind: &str, task: &str, proposed: &str) -> String {
 const DONE: &str = "*) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE ;;";
 
 /// 1.2 asks once, in its first attempt.
-fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Scene {
+fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Workspace {
     let request = request(kind, "1.2", proposed);
-    Scene::new(tasks).agent(&format!("1.2:1) {request} ;;\n{DONE}"))
+    Workspace::with_tasks(tasks).agent(&format!("1.2:1) {request} ;;\n{DONE}"))
 }
 
 #[test]
 fn parts_go_before_the_task_which_runs_after_them() {
     let proposed = r#"{"title":"Split lines","do":"Read lines","files":"a.rs","doneWhen":"It reads","verify":"true","commit":"feat: lines"},{"title":"Join lines"}"#;
-    let scene = asks_once(PLAN, "SPLIT_TASK", proposed);
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(scene.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: the agent asked for 1.2.1, 1.2.2
-1.2.1 Split lines: attempt 1 of 5
-1.2.1: verifying: true
-1.2.1 Split lines: done after [TIME]
-1.2.2 Join lines: attempt 1 of 5
-1.2.2 Join lines: done after [TIME], unverified
-1.2 Parse: attempt 2 of 5
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Attempts:        5 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.2
-Warnings:        1
-Next:            `regreen diff 1.2.2` shows what nothing has verified
+    let workspace = asks_once(PLAN, "SPLIT_TASK", proposed);
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2
+1.2.1 attempt 1 of 5; verify green; done
+1.2.2 attempt 1 of 5; verify unverified; done, unverified
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 5 of 5 done, 5 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -90,55 +72,22 @@ Next:            `regreen diff 1.2.2` shows what nothing has verified
 - [x] 1.2.2 Join lines
 - [x] 1.2 Parse
 - [x] 1.3 Print
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 5,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 5,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.2": "success"
-  },
-  "modificationMap": {
-    "1.2": {
-      "count": 1,
-      "taskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.2.1",
-        "1.2.2"
-      ]
-    }
-  }
-}
+--- state {"taskIndex":5,"totalTasks":5,"taskIteration":1,"globalIteration":5,"recoveryMode":true,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.2":"success"},"modificationMap":{"1.2":{"count":1,"taskIds":["1.2.1","1.2.2"],"lastRequest":"[RUN]/1","lastTaskIds":["1.2.1","1.2.2"]}}}
 
 "#]]);
 }
 
 #[test]
 fn what_is_needed_first_goes_before_the_task() {
-    let scene = asks_once(
+    let workspace = asks_once(
         PLAN,
         "ADD_PREREQUISITE",
         r#""- [ ] 1.2.9 Install it\n  - **Do**: Get it\n  - **Verify**: `true`""#,
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.3\n");
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2\n1.3\n");
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 # Tasks
 
@@ -162,11 +111,11 @@ fn what_is_needed_first_goes_before_the_task() {
 #[test]
 fn what_follows_goes_after_the_task() {
     let proposed = r#"{"title":"Measure it"},{"title":"Tell of it"}"#;
-    let scene = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
+    let workspace = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 # Tasks
 
@@ -190,13 +139,13 @@ fn what_follows_goes_after_the_task() {
 #[test]
 fn what_follows_goes_after_the_fixes_of_the_task() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2:2) {request} ;;\n{DONE}"
     ));
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
-    assert_eq!(scene.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r##"
 # Tasks
 
@@ -230,10 +179,10 @@ fn in_a_group_they_stand_in_the_group() {
     let tasks =
         "- [ ] 1. Build\n  - [ ] 1.1 Read\n  - [ ] 1.2 Parse\n  - [ ] 1.3 Print\n- [ ] 2. Ship\n";
     let proposed = r#"{"title":"One","do":"it"},{"title":"Two"}"#;
-    let scene = asks_once(tasks, "SPLIT_TASK", proposed);
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    let workspace = asks_once(tasks, "SPLIT_TASK", proposed);
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 - [x] 1. Build
   - [x] 1.1 Read
@@ -250,27 +199,15 @@ fn in_a_group_they_stand_in_the_group() {
 
 #[test]
 fn without_recovery_a_request_is_only_reported() {
-    let scene = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
-    let told = scene.run(&[]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
+    let workspace = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
+    let told = workspace.run(&[]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5
 warning: the agent asked for other rows in the plan; that is only done in recovery mode
-1.2: verifying: true
-1.2 Parse: only the signal is missing, the agent is reminded
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        2
+1.2 verify green
+1.2 attempt 1 of 5 (reminder); verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -294,29 +231,14 @@ Warnings:        2
 #[test]
 fn whoever_has_done_a_task_may_ask_for_what_follows() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: the agent asked for 1.2.1
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.2.1 Measure it: attempt 1 of 5
-1.2.1 Measure it: done after [TIME], unverified
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.1
-Warnings:        1
-Next:            `regreen diff 1.2.1` shows what nothing has verified
+    let workspace = Workspace::with_tasks(PLAN)
+        .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; inserted 1.2.1; verify green; done
+1.2.1 attempt 1 of 5; verify unverified; done, unverified
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -343,25 +265,15 @@ Next:            `regreen diff 1.2.1` shows what nothing has verified
 #[test]
 fn a_task_that_is_called_done_is_not_divided() {
     let request = request("SPLIT_TASK", "1.2", r#"{"title":"Measure it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
+    let workspace = Workspace::with_tasks(PLAN)
+        .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5
 warning: the agent asked for rows to be done before its task, but says that it is done: they are not added
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        2
+1.2 verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -382,91 +294,64 @@ Warnings:        2
 "#]]);
 }
 
-/// What is said of a request that is not honoured; the plan stays as it is.
-#[track_caller]
-fn refused(request: &str, why: &str) {
-    let scene = Scene::new(PLAN).agent(&format!("1.2:1) {request} ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode"]);
-    assert!(told.stdout.contains(why), "{why}: {}", told.stdout);
-    let ticked = PLAN.replace("[ ]", "[x]");
-    assert_eq!(scene.text(TASKS), ticked, "{why}");
-}
-
 #[test]
 fn a_bad_request_is_reported_and_ignored() {
+    const UNKNOWN: &str = "warning: the agent's request to change the plan is not understood: ";
     let one = r#"{"title":"One"}"#;
-    let eleven = [one; 11].join(",");
-    let split = "SPLIT_TASK";
-    refused(
-        &request(split, "1.3", one),
-        "1.2: the plan stays as it is: it asks for task 1.3, but task 1.2 was run\n",
-    );
-    refused(
-        &request(split, "1.2", ""),
-        "1.2: the plan stays as it is: it proposes 0 rows; 1 to 10 are allowed\n",
-    );
-    refused(
-        &request(split, "1.2", &eleven),
-        "1.2: the plan stays as it is: it proposes 11 rows; 1 to 10 are allowed\n",
-    );
-    refused(
-        &request(split, "1.2", r#"{"title":"One"},{"title":" \n[x] "}"#),
-        "1.2: the plan stays as it is: a row that it proposes has no title\n",
-    );
-    refused(
-        &request("EXPLODE", "1.2", one),
-        "warning: the agent's request to change the plan is not understood: ",
-    );
-    refused(
-        "printf 'TASK_MODIFICATION_REQUEST\\nplease\\n'",
-        "warning: the agent's request to change the plan is not understood: no JSON object follows TASK_MODIFICATION_REQUEST\n",
-    );
+    let no_title = r#"{"title":"One"},{"title":" \n[x] "}"#;
+    let no_object = format!("{UNKNOWN}no JSON object follows TASK_MODIFICATION_REQUEST\n");
+    for (request, why) in [
+        (
+            request("SPLIT_TASK", "1.3", one),
+            "; refused: it asks for task 1.3, but task 1.2 was run;",
+        ),
+        (
+            request("SPLIT_TASK", "1.2", ""),
+            "; refused: it proposes 0 rows; 1 to 10 are allowed;",
+        ),
+        (
+            request("SPLIT_TASK", "1.2", &[one; 11].join(",")),
+            "; refused: it proposes 11 rows; 1 to 10 are allowed;",
+        ),
+        (
+            request("SPLIT_TASK", "1.2", no_title),
+            "; refused: a row that it proposes has no title;",
+        ),
+        (request("EXPLODE", "1.2", one), UNKNOWN),
+        (
+            "printf 'TASK_MODIFICATION_REQUEST\\nplease\\n'".to_owned(),
+            &no_object,
+        ),
+    ] {
+        let agent = format!("1.2:1) {request} ;;\n{DONE}");
+        let workspace = Workspace::with_tasks(PLAN).agent(&agent);
+        workspace.run(&["--recovery-mode"]).mentions(why);
+        assert_eq!(workspace.text(TASKS), PLAN.replace("[ ]", "[x]"), "{why}");
+    }
 }
 
 #[test]
 fn a_task_and_its_parts_have_three_requests_between_them() {
     let split = |task: &str| request("SPLIT_TASK", task, r#"{"title":"Part"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {} ;;\n1.2.1:1) {} ;;\n1.2:2) {} ;;\n1.2:3) {} ;;\n{DONE}",
         split("1.2"),
         split("1.2.1"),
         split("1.2"),
         split("1.2"),
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: the agent asked for 1.2.1
-1.2.1 Part: attempt 1 of 5
-1.2.1: the agent asked for 1.2.1.1
-1.2.1.1 Part: attempt 1 of 5
-1.2.1.1 Part: done after [TIME], unverified
-1.2.1 Part: attempt 2 of 5
-1.2.1 Part: done after [TIME], unverified
-1.2 Parse: attempt 2 of 5
-1.2: the agent asked for 1.2.2
-1.2.2 Part: attempt 1 of 5
-1.2.2 Part: done after [TIME], unverified
-1.2 Parse: attempt 3 of 5
-1.2: the plan stays as it is: task 1.2 has had its 3 changes
-1.2: verifying: true
-1.2 Parse: only the signal is missing, the agent is reminded
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       6 of 6 done
-Attempts:        8 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.1.1, 1.2.1, 1.2.2
-Warnings:        1
-Next:            `regreen diff 1.2.1.1` shows what nothing has verified
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; inserted 1.2.1
+1.2.1 attempt 1 of 5; inserted 1.2.1.1
+1.2.1.1 attempt 1 of 5; verify unverified; done, unverified
+1.2.1 attempt 2 of 5; verify unverified; done, unverified
+1.2 attempt 2 of 5; inserted 1.2.2
+1.2.2 attempt 1 of 5; verify unverified; done, unverified
+1.2 attempt 3 of 5; refused: task 1.2 has had its 3 changes; verify green
+1.2 attempt 3 of 5 (reminder); verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 6 of 6 done, 8 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -492,49 +377,7 @@ Next:            `regreen diff 1.2.1.1` shows what nothing has verified
 - [x] 1.2.2 Part
 - [x] 1.2 Parse
 - [x] 1.3 Print
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 8,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.1.1": "success",
-    "1.2.2": "success"
-  },
-  "modificationMap": {
-    "1.2": {
-      "count": 3,
-      "taskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastRequest": "[RUN]/2",
-      "lastTaskIds": [
-        "1.2.2"
-      ]
-    },
-    "1.2.1": {
-      "taskIds": [
-        "1.2.1.1"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.2.1.1"
-      ]
-    }
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":8,"recoveryMode":true,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.1.1":"success","1.2.2":"success"},"modificationMap":{"1.2":{"count":3,"taskIds":["1.2.1","1.2.2"],"lastRequest":"[RUN]/2","lastTaskIds":["1.2.2"]},"1.2.1":{"taskIds":["1.2.1.1"],"lastRequest":"[RUN]/1","lastTaskIds":["1.2.1.1"]}}}
 
 "#]]);
 }
@@ -542,60 +385,34 @@ Next:            `regreen diff 1.2.1.1` shows what nothing has verified
 #[test]
 fn parts_of_parts_are_not_divided() {
     let split = |task: &str| request("SPLIT_TASK", task, r#"{"title":"Part"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {} ;;\n1.2.1:1) {} ;;\n1.2.1.1:1) {} ;;\n{DONE}",
         split("1.2"),
         split("1.2.1"),
         split("1.2.1.1"),
     ));
-    let told = scene.run(&["--recovery-mode"]);
-    assert!(
-        told.stdout
-            .contains("1.2.1.1: the plan stays as it is: parts of parts are not divided further\n"),
-        "{}",
-        told.stdout
-    );
-    assert_eq!(told.code, Some(0));
-    assert!(!scene.text(TASKS).contains("1.2.1.1.1"));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.exits(0)
+        .mentions("1.2.1.1 attempt 1 of 5; refused: parts of parts are not divided further");
+    assert!(!workspace.text(TASKS).contains("1.2.1.1.1"));
 }
 
 #[test]
 fn a_fix_asks_on_behalf_of_its_original() {
     let split = request("ADD_PREREQUISITE", "1.2.1", r#"{"title":"Install it"}"#);
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2.1:1) {split} ;;\n{DONE}"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(scene.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2 Parse: attempt 1 of 5 failed after [TIME]: boom
-1.2: 1.2.1 is written into the plan, to repair it
-1.2.1 Fix: boom: attempt 1 of 5
-1.2.1: the agent asked for 1.2.2
-1.2.2 Install it: attempt 1 of 5
-1.2.2 Install it: done after [TIME], unverified
-1.2.1 Fix: boom: attempt 2 of 5
-1.2.1: verifying: true
-1.2.1 Fix: boom: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Fixes:           1 done of 1 made
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.2
-Warnings:        1
-Next:            `regreen diff 1.2.2` shows what nothing has verified
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(workspace.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.1
+1.2.1 attempt 1 of 5; inserted 1.2.2
+1.2.2 attempt 1 of 5; verify unverified; done, unverified
+1.2.1 attempt 2 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -629,48 +446,7 @@ Next:            `regreen diff 1.2.2` shows what nothing has verified
 
 ## Fix Task History
 - Task 1.2: 1 fix attempted (1.2.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 5,
-  "totalTasks": 5,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1"
-      ],
-      "lastError": "boom"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.2": "success"
-  },
-  "modificationMap": {
-    "1.2": {
-      "count": 1
-    },
-    "1.2.1": {
-      "taskIds": [
-        "1.2.2"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.2.2"
-      ]
-    }
-  }
-}
+--- state {"taskIndex":5,"totalTasks":5,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.2":{"attempts":1,"fixTaskIds":["1.2.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.2":"success"},"modificationMap":{"1.2":{"count":1},"1.2.1":{"taskIds":["1.2.2"],"lastRequest":"[RUN]/1","lastTaskIds":["1.2.2"]}}}
 
 "#]]);
 }
@@ -682,42 +458,19 @@ fn a_part_that_fails_is_healed() {
         "1.2",
         r#"{"title":"One","verify":"test -f one"},{"title":"Two","verify":"true"}"#,
     );
-    let scene = Scene::new(PLAN).agent(&format!(
+    let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {split} ;;\n1.2.1.1:1) touch one; echo TASK_COMPLETE ;;\n{DONE}"
     ));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: the agent asked for 1.2.1, 1.2.2
-1.2.1 One: attempt 1 of 5
-1.2.1: verifying: test -f one
-1.2.1: Verify is red, it runs once more: Verify failed: test -f one ended with exit code 1
-1.2.1 One: attempt 1 of 5 failed after [TIME]: Verify failed: test -f one ended with exit code 1
-1.2.1: 1.2.1.1 is written into the plan, to repair it
-1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1: attempt 1 of 5
-1.2.1.1: verifying: test -f one
-1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1: done after [TIME]
-1.2.1: verifying: test -f one
-1.2.1 One: done after [TIME]
-1.2.2 Two: attempt 1 of 5
-1.2.2: verifying: true
-1.2.2 Two: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Fixes:           1 done of 1 made
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2
+1.2.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.2.1.1
+1.2.1.1 attempt 1 of 5; verify green; done
+1.2.1 verify green; done
+1.2.2 attempt 1 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 5 of 5 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -756,49 +509,7 @@ Warnings:        1
 
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 6,
-  "totalTasks": 6,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 6,
-  "maxGlobalIterations": 100,
-  "recoveryMode": true,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {
-    "1.2.1": {
-      "attempts": 1,
-      "fixTaskIds": [
-        "1.2.1.1"
-      ],
-      "lastError": "Verify failed: test -f one ended with exit code 1"
-    }
-  },
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success",
-    "1.2.1": "success",
-    "1.2.2": "success",
-    "1.2.1.1": "success"
-  },
-  "modificationMap": {
-    "1.2": {
-      "count": 1,
-      "taskIds": [
-        "1.2.1",
-        "1.2.2"
-      ],
-      "lastRequest": "[RUN]/1",
-      "lastTaskIds": [
-        "1.2.1",
-        "1.2.2"
-      ]
-    }
-  }
-}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"Verify failed: test -f one ended with exit code 1"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.2":"success","1.2.1.1":"success"},"modificationMap":{"1.2":{"count":1,"taskIds":["1.2.1","1.2.2"],"lastRequest":"[RUN]/1","lastTaskIds":["1.2.1","1.2.2"]}}}
 
 "#]]);
 }
@@ -814,46 +525,20 @@ fn hostile_text_in_a_proposed_row_is_only_words() {
         r#"{"title":"Five","do":"    indented\n\n\tcode","verify":""}"#,
         r#"{"title":"* [ ] 4.4 Six","verify":"echo `date` \u0007"}"#,
     ];
-    let scene = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
-    let told = scene.run(&["--recovery-mode"]);
-    told.and(&scene, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2: the agent asked for 1.2.1, 1.2.2, 1.2.3, 1.2.4, 1.2.5, 1.2.6, 1.2.7
-1.2.1 One: attempt 1 of 5
-1.2.1: verifying: true # - 6.9 Evil
-1.2.1 One: done after [TIME]
-1.2.2 1.3 Two **Verify**: true: attempt 1 of 5
-1.2.2: verifying: true; test -d .
-1.2.2 1.3 Two **Verify**: true: done after [TIME]
-1.2.3 8.8 Evil: attempt 1 of 5
-1.2.3 8.8 Evil: done after [TIME], unverified
-1.2.4 1.1 Three: attempt 1 of 5
-1.2.4: verifying: true
-1.2.4 1.1 Three: done after [TIME]
-1.2.5 Four: attempt 1 of 5
-1.2.5 Four: done after [TIME], unverified
-1.2.6 Five: attempt 1 of 5
-1.2.6 Five: done after [TIME], unverified
-1.2.7 * 4.4 Six: attempt 1 of 5
-1.2.7: verifying: echo date
-1.2.7 * 4.4 Six: done after [TIME]
-1.2 Parse: attempt 2 of 5
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       10 of 10 done
-Attempts:        10 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.3, 1.2.5, 1.2.6
-Warnings:        1
-Next:            `regreen diff 1.2.3` shows what nothing has verified
+    let workspace = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
+    let told = workspace.run(&["--recovery-mode"]);
+    told.and(&workspace, &[TASKS]).shows(str![[r#"
+1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2, 1.2.3, 1.2.4, 1.2.5, 1.2.6, 1.2.7
+1.2.1 attempt 1 of 5; verify green; done
+1.2.2 attempt 1 of 5; verify green; done
+1.2.3 attempt 1 of 5; verify unverified; done, unverified
+1.2.4 attempt 1 of 5; verify green; done
+1.2.5 attempt 1 of 5; verify unverified; done, unverified
+1.2.6 attempt 1 of 5; verify unverified; done, unverified
+1.2.7 attempt 1 of 5; verify green; done
+1.2 attempt 2 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 10 of 10 done, 10 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -905,28 +590,15 @@ Next:            `regreen diff 1.2.3` shows what nothing has verified
 fn in_a_list_without_ids_the_plan_stays_as_it_is() {
     let request = request("SPLIT_TASK", "2", r#"{"title":"One"},{"title":"Two"}"#);
     let tasks = "- [x] Read\n- [ ] Parse\n- [ ] Print\n";
-    let scene = Scene::new(tasks).agent(&format!("2:1) {request} ;;\n{DONE}"));
-    let told = scene.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(scene.text(TASKS), tasks.replace("[ ]", "[x]"));
-    assert!(!scene.text(STATE).contains("modificationMap"));
+    let workspace = Workspace::with_tasks(tasks).agent(&format!("2:1) {request} ;;\n{DONE}"));
+    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(workspace.text(TASKS), tasks.replace("[ ]", "[x]"));
+    assert!(!workspace.text(STATE).contains("modificationMap"));
     told.shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-2 Parse: attempt 1 of 5
-2: the plan stays as it is: this list has no ids, so new rows would renumber its tasks; give them ids (1.1, 1.2, …) to allow it
-2 Parse: only the signal is missing, the agent is reminded
-2 Parse: done after [TIME], unverified
-3 Print: attempt 1 of 5
-3 Print: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      2, 3
-Warnings:        1
-Next:            `regreen diff 2` shows what nothing has verified
+2 attempt 1 of 5; refused: this list has no ids, so new rows would renumber its tasks; give them ids (1.1, 1.2, …) to allow it; verify unverified
+2 attempt 1 of 5 (reminder); verify unverified; done, unverified
+3 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 
 "#]]);
@@ -934,14 +606,14 @@ Next:            `regreen diff 2` shows what nothing has verified
 
 #[test]
 fn in_a_list_of_one_task_with_an_id_parts_are_written() {
-    let scene = asks_once(
+    let workspace = asks_once(
         "- [ ] 1.2 Parse\n",
         "SPLIT_TASK",
         r#"{"title":"One"},{"title":"Two"}"#,
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        scene.text(TASKS),
+        workspace.text(TASKS),
         str![[r#"
 - [x] 1.2.1 One
 - [x] 1.2.2 Two
@@ -953,36 +625,25 @@ fn in_a_list_of_one_task_with_an_id_parts_are_written() {
 
 #[test]
 fn where_only_one_task_is_run_it_is_not_divided() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `true`\n- [ ] 1.2 Not asked for\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `true`\n- [ ] 1.2 Not asked for\n").agent(
         r#"1.1:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.1","proposedTasks":["One","Two"]}\n' ;;
            *) touch work; echo TASK_COMPLETE ;;"#,
     );
-    let told = scene.run(&["--recovery-mode", "--only=1.1"]);
+    let told = workspace.run(&["--recovery-mode", "--only=1.1"]);
     told.shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
+1.1 attempt 1 of 5
 warning: the agent asked for rows to be done before its task, but only that task is run: they are not added
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1.1 is done; 1 task is still open.
-Originals:       1 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        2
-Next:            `regreen run` goes on with what is open
+1.1 verify green
+1.1 attempt 1 of 5 (reminder); verify green; done
+ended: only_done, 1 of 2 done, 1 of 100 attempts
 --- exit code 0
 
 "#]]);
 }
 
 /// 1.2 gets nowhere in its time, and then this is its answer.
-fn gets_nowhere(tasks: &str, answer: &str) -> Scene {
-    Scene::new(tasks).agent(&format!(
+fn gets_nowhere(tasks: &str, answer: &str) -> Workspace {
+    Workspace::with_tasks(tasks).agent(&format!(
         "1.2:1) exec sleep 60 ;;\n1.2:2) echo $REGREEN_PROMPT_KIND >$notes/kind\n{answer} ;;\n{DONE}"
     ))
 }
@@ -992,36 +653,18 @@ const IN_TIME: [&str; 2] = ["--recovery-mode", "--timeout=2s"];
 #[test]
 fn a_task_that_gets_nowhere_in_its_time_is_split() {
     let parts = request("SPLIT_TASK", "1.2", r#""One","Two""#);
-    let scene = gets_nowhere(PLAN, &parts);
-    let told = scene.run(&IN_TIME);
-    assert_eq!(scene.note("kind"), "split\n");
-    assert_eq!(scene.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Parse: attempt 1 of 5
-1.2 Parse: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after [TIME]
-1.2 Parse: it got nowhere in its time, the agent is to split it
-1.2: the agent asked for 1.2.1, 1.2.2
-1.2.1 One: attempt 1 of 5
-1.2.1 One: done after [TIME], unverified
-1.2.2 Two: attempt 1 of 5
-1.2.2 Two: done after [TIME], unverified
-1.2 Parse: attempt 1 of 5
-1.2: verifying: true
-1.2 Parse: done after [TIME]
-1.3 Print: attempt 1 of 5
-1.3: verifying: true
-1.3 Print: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Unverified:      1.2.1, 1.2.2
-Warnings:        1
-Next:            `regreen diff 1.2.1` shows what nothing has verified
+    let workspace = gets_nowhere(PLAN, &parts);
+    let told = workspace.run(&IN_TIME);
+    assert_eq!(workspace.note("kind"), "split\n");
+    assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    told.and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; timed out; failed (timeout_no_progress): The agent was ended: it had not finished after 2s
+1.2 attempt 1 of 5 (split); inserted 1.2.1, 1.2.2
+1.2.1 attempt 1 of 5; verify unverified; done, unverified
+1.2.2 attempt 1 of 5; verify unverified; done, unverified
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 5 of 5 done, 6 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -1050,19 +693,15 @@ Next:            `regreen diff 1.2.1` shows what nothing has verified
 
 #[test]
 fn a_task_that_gets_nowhere_and_cannot_be_split_is_a_persons() {
-    let scene = gets_nowhere(PLAN, "echo It is one thing");
-    let told = scene.run(&IN_TIME);
-    assert_eq!(scene.text(TASKS), PLAN);
-    assert_eq!(told.code, Some(3));
-    assert!(
-        told.stderr.contains("it could not be split"),
-        "{}",
-        told.stderr
-    );
+    let workspace = gets_nowhere(PLAN, "echo It is one thing");
+    let told = workspace.run(&IN_TIME);
+    assert_eq!(workspace.text(TASKS), PLAN);
+    told.exits(3).mentions("it could not be split");
     // Nor where the plan has to stay as it is.
     let tasks = "- [x] Read\n- [ ] Parse\n";
     let parts = request("SPLIT_TASK", "2", r#""One","Two""#);
-    let scene = Scene::new(tasks).agent(&format!("2:1) exec sleep 60 ;;\n2:2) {parts} ;;\n{DONE}"));
-    assert_eq!(scene.run(&IN_TIME).code, Some(3));
-    assert_eq!(scene.text(TASKS), tasks);
+    let workspace = Workspace::with_tasks(tasks)
+        .agent(&format!("2:1) exec sleep 60 ;;\n2:2) {parts} ;;\n{DONE}"));
+    assert_eq!(workspace.run(&IN_TIME).code, Some(3));
+    assert_eq!(workspace.text(TASKS), tasks);
 }

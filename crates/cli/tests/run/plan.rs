@@ -2,37 +2,24 @@
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS, files_below};
+use regreen_test_support::{TASKS, Workspace, files_below};
 
 #[test]
 fn an_agent_that_rewrites_its_verify_changes_nothing() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n\n## Later\n")
-        .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--max-task-iterations=2"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 2
+    let workspace =
+        Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n\n## Later\n")
+            .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["--max-task-iterations=2"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 2
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1: verifying: test -f out
-1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 1 of 2 failed after [TIME]: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 2 of 2
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 2 of 2
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
-1.1: verifying: test -f out
-1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 2 of 2 failed after [TIME]: Verify failed: test -f out ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        5
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+ended: limit, 0 of 1 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 1
 --- specs/demo/tasks.md
@@ -48,29 +35,18 @@ ERROR: Max retries reached for task 1.1 after 2 attempts
 #[test]
 fn an_agent_that_edits_and_ticks_its_own_block_changes_nothing() {
     let tasks = "- [ ] 1.1 Write it\n  - **Do**: all of it\n  - **Verify**: `true`\n- [ ] 1.2 More\n  - **Verify**: `true`\n";
-    let scene = Scene::new(tasks).agent(
+    let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) sed -i -e 's/all of it/half of it/' -e 's/- \\[ \\] 1.1/- [x] 1.1/' $tasks
              echo TASK_COMPLETE ;;
          1.2:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5
 warning: task 1.1 is being worked on: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-1.2 More: attempt 1 of 5
-1.2: verifying: true
-1.2 More: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        3
+1.1 verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -97,36 +73,20 @@ fn a_tick_of_another_row_is_a_claim() {
 - [ ] 1.4 Nobody can tell
   - **Verify**: it looks good
 ";
-    let scene = Scene::new(tasks).agent(
+    let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) touch out; sed -i 's/- \\[ \\]/- [x]/' $tasks; echo TASK_COMPLETE ;;
          1.3:*) touch missing; echo TASK_COMPLETE ;;
          1.4:*) touch something; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.2 Is done by the way: done, claimed by the agent
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; ticked 1.2, 1.3, 1.4; kept 1.2; took back 1.3, 1.4
+1.2 done, claimed
 warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
 warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-1.3 Is not done: attempt 1 of 5
-1.3: verifying: test -f missing
-1.3 Is not done: done after [TIME]
-1.4 Nobody can tell: attempt 1 of 5
-1.4 Nobody can tell: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Unverified:      1.4
-Claimed:         1.2
-Plan:            ticks taken back 1.3, 1.4
-Warnings:        3
-Next:            `regreen diff 1.4` shows what nothing has verified
+1.1 verify green; done
+1.3 attempt 1 of 5; verify green; done
+1.4 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -149,24 +109,14 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 
 #[test]
 fn the_gate_can_confirm_a_claim() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n- [ ] 1.2 By the way\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n- [ ] 1.2 By the way\n")
         .file("regreen.toml", "gate = \"test -f out\"\n")
         .agent("1.1:*) touch out; sed -i 's/- \\[ \\]/- [x]/' $tasks; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.2 By the way: done, claimed by the agent
-1.1: verifying: test -f out
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Claimed:         1.2
-Warnings:        1
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; ticked 1.2; kept 1.2
+1.2 done, claimed
+1.1 verify green; done
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -196,32 +146,18 @@ Some words in between.
 
 #[test]
 fn a_row_that_vanishes_is_put_back_once() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) sed -i '/1.3/,+1d' $tasks; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Is next: attempt 1 of 5
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; removed 1.3
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2: verifying: true
-1.2 Is next: done after [TIME]
-1.3 Comes later: attempt 1 of 5
-1.3: verifying: true
-1.3 Comes later: done after [TIME]
-1.4 Comes last: attempt 1 of 5
-1.4: verifying: true
-1.4 Comes last: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Plan:            put back 1.3
-Warnings:        3
+1.2 verify green; done
+1.3 attempt 1 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -244,45 +180,30 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(workspace.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn a_row_that_vanishes_again_is_skipped_and_the_run_is_not_green() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:1) sed -i '/1.3/,+1d' $tasks; exit 1 ;;
          1.2:2) sed -i '/1.3/,+1d' $tasks; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene
+    workspace
         .run(&["--max-task-iterations=2"])
-        .and_spec(&scene)
+        .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Is next: attempt 1 of 2
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
+1.2 attempt 1 of 2; exit code 1; removed 1.3
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2: verifying: true
-1.2 Is next: only the signal is missing, the agent is reminded
+1.2 verify green
+1.2 attempt 1 of 2 (reminder); removed again 1.3
 warning: task 1.3 has vanished from the plan again: skipped
-1.3 Comes later: skipped
-1.2: verifying: true
-1.2 Is next: done after [TIME]
-1.4 Comes last: attempt 1 of 2
-1.4: verifying: true
-1.4 Comes last: done after [TIME]
-run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
-
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Skipped:         1.3
-Plan:            put back 1.3
-Warnings:        4
-Next:            `regreen why 1.3` tells why it was skipped
---- standard error
-Not everything was run.
+1.3 skipped
+1.2 verify green; done
+1.4 attempt 1 of 2; verify green; done
+ended: skipped, 3 of 3 done, 2 of 100 attempts
 --- exit code 1
 --- specs/demo/tasks.md
 # Plan
@@ -300,61 +221,32 @@ Some words in between.
 ## Completed Tasks
 - [x] 1.2 Is next
 - [x] 1.4 Comes last
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 2,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "pending",
-    "1.4": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"pending","1.4":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn done_rows_stay_as_they_are() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) sed -i 's/\\[x\\] 1.1 Was done/[ ] 1.1 Was done/' $tasks; echo TASK_COMPLETE ;;
          1.3:*) sed -i '/1.1/,+1d' $tasks; echo TASK_COMPLETE ;;
          1.4:*) sed -i 's/Was done/Was easy/' $tasks; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Is next: attempt 1 of 5
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5
 warning: task 1.1 is done: the agent unticked it, it is ticked again
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2: verifying: true
-1.2 Is next: done after [TIME]
-1.3 Comes later: attempt 1 of 5
+1.2 verify green; done
+1.3 attempt 1 of 5
 warning: task 1.1 is done: the agent removed it, it was put back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.3/1.plan.md
-1.3: verifying: true
-1.3 Comes later: done after [TIME]
-1.4 Comes last: attempt 1 of 5
+1.3 verify green; done
+1.4 attempt 1 of 5
 warning: task 1.1 is done: what the agent changed in it was taken back
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.4/1.plan.md
-1.4: verifying: true
-1.4 Comes last: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        7
+1.4 verify green; done
+ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -377,12 +269,12 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(workspace.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `false`\n",
     )
     .agent(
@@ -392,28 +284,11 @@ fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
          1.2:*) touch out; echo TASK_COMPLETE ;;
          1.3:*) echo TASK_COMPLETE ;;",
     );
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-plan: the agent added 1.3 Third
-plan: the agent changed 1.2 Second
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f out
-1.2 Second: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Plan:            added 1.3; edited 1.2
-Warnings:        1
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; added 1.3; edited 1.2; verify green; done
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -427,31 +302,14 @@ Warnings:        1
 - [x] 1.1 First
 - [x] 1.2 Second
 - [x] 1.3 Third
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )
     .agent(
@@ -460,28 +318,13 @@ fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
          1.2:*) echo TASK_COMPLETE ;;
          1.3:*) touch out; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-plan: the agent added 1.3 Third
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; ticked 1.3; added 1.3; took back 1.3
 warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: test -f out
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Plan:            added 1.3; ticks taken back 1.3
-Warnings:        2
+1.1 verify green; done
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -501,32 +344,20 @@ Warnings:        2
 
 #[test]
 fn a_task_file_that_an_agent_removes_is_put_back() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) rm $tasks; echo TASK_COMPLETE ;;
          1.3:*) rm -r specs; echo TASK_COMPLETE ;;
          1.4:*) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Is next: attempt 1 of 5
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5
 warning: the agent removed the task file: it was put back
-1.2: verifying: true
-1.2 Is next: done after [TIME]
-1.3 Comes later: attempt 1 of 5
+1.2 verify green; done
+1.3 attempt 1 of 5
 warning: the agent removed the task file: it was put back
-1.3: verifying: true
-1.3 Comes later: done after [TIME]
-1.4 Comes last: attempt 1 of 5
-1.4: verifying: true
-1.4 Comes last: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        3
+1.3 verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -548,42 +379,28 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    assert_eq!(scene.text(TASKS), FOUR.replace("[ ]", "[x]"));
+    assert_eq!(workspace.text(TASKS), FOUR.replace("[ ]", "[x]"));
 }
 
 #[test]
 fn a_plan_that_an_agent_replaces_is_restored_and_the_other_one_kept() {
-    let scene = Scene::new(FOUR).agent(
+    let workspace = Workspace::with_tasks(FOUR).agent(
         "1.2:*) printf '# My own plan\\n\\n- [ ] 9.1 Something else\\n' >$tasks
              echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Is next: attempt 1 of 5
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; removed 1.3, 1.4
 warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
 warning: task 1.1 is done: the agent removed it, it was put back
 warning: task 1.2 is being worked on: the agent removed it, it was put back
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run regreen skip 1.3
-warning: task 1.4 had vanished from the plan and was put back; to leave it out, run regreen skip 1.4
+warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+warning: task 1.4 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.4`
 warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2: verifying: true
-1.2 Is next: done after [TIME]
-1.3 Comes later: attempt 1 of 5
-1.3: verifying: true
-1.3 Comes later: done after [TIME]
-1.4 Comes last: attempt 1 of 5
-1.4: verifying: true
-1.4 Comes last: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Plan:            put back 1.3, 1.4
-Warnings:        7
+1.2 verify green; done
+1.3 attempt 1 of 5; verify green; done
+1.4 attempt 1 of 5; verify green; done
+ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Plan
@@ -606,13 +423,13 @@ Some words in between.
 - [x] 1.4 Comes last
 
 "#]]);
-    let kept = files_below(&scene.path(".regreen/runs"));
+    let kept = files_below(&workspace.path(".regreen/runs"));
     let kept = kept
         .iter()
         .find(|path| path.ends_with("1.2/1.plan.md"))
         .unwrap();
     assert_eq!(
-        scene.text(&format!(".regreen/runs/{kept}")),
+        workspace.text(&format!(".regreen/runs/{kept}")),
         "# My own plan\n\n- [ ] 9.1 Something else\n"
     );
 }
@@ -620,29 +437,15 @@ Some words in between.
 #[test]
 fn between_attempts_the_file_is_peoples() {
     // The Verify of a task that passes is run after its attempt: what it does, people do.
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `sed -i 's/Second/Another/' specs/demo/tasks.md`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n  - **Verify**: `true`\n",
     )
     .agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: sed -i 's/Second/Another/' specs/demo/tasks.md
-1.1 First: done after [TIME]
-1.2 Another: attempt 1 of 5
-1.2: verifying: true
-1.2 Another: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -667,16 +470,12 @@ fn a_claim_that_is_red_once_and_then_green_stays() {
 - [ ] 1.2 Is done by the way
   - **Verify**: `test -f second || { touch second; false; }`
 ";
-    let scene = Scene::new(tasks).agent(
+    let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; touch out; echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(
-        told.stdout
-            .contains("1.2 Is done by the way: done, claimed by the agent")
-    );
-    assert!(scene.text(TASKS).contains("- [x] 1.2"));
+    let told = workspace.run(&[]);
+    told.exits(0).mentions("; kept 1.2");
+    assert!(workspace.text(TASKS).contains("- [x] 1.2"));
 }
 
 /// While Verify runs, the file is people's: here Verify stands for a person with an editor.
@@ -685,11 +484,12 @@ fn a_task_that_a_person_ticks_between_attempts_is_not_run_again() {
     let by_hand = "sed -i 's/- . . 1.1/- [x] 1.1/' specs/demo/tasks.md; false";
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: `{by_hand}`\n- [ ] 1.2 More\n");
     for flags in [&[][..], &["--recovery-mode"]] {
-        let scene = Scene::new(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
-        let told = scene.run(flags);
+        let workspace =
+            Workspace::with_tasks(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+        let told = workspace.run(flags);
         assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-        assert_eq!(scene.text("out"), "x\nx\n", "{}", told.stdout);
-        assert!(!scene.text("specs/demo/tasks.md").contains("FIX"));
+        assert_eq!(workspace.text("out"), "x\nx\n", "{}", told.stdout);
+        assert!(!workspace.text("specs/demo/tasks.md").contains("FIX"));
     }
 }
 
@@ -697,8 +497,8 @@ fn a_task_that_a_person_ticks_between_attempts_is_not_run_again() {
 fn a_task_that_a_person_removes_while_it_is_verified_gets_no_fix() {
     let by_hand = "sed -i '/1.1 Write/,/Verify/d' specs/demo/tasks.md; false";
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: `{by_hand}`\n- [ ] 1.2 More\n");
-    let scene = Scene::new(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--recovery-mode"]);
+    let workspace = Workspace::with_tasks(&tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert_eq!(scene.text("specs/demo/tasks.md"), "- [x] 1.2 More\n");
+    assert_eq!(workspace.text("specs/demo/tasks.md"), "- [x] 1.2 More\n");
 }

@@ -2,8 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::{Scene, TASKS, files_below};
-use crate::support::Test;
+use regreen_test_support::{TASKS, Workspace, files_below};
 
 const GROUPS: &str = "# Implementation Plan
 
@@ -24,26 +23,13 @@ const WORKER: &str = "1.1:*) mkdir -p src; touch src/a; echo TASK_COMPLETE ;;
 
 #[test]
 fn a_group_is_verified_and_ticked_when_its_rows_are_done() {
-    let scene = Scene::new(GROUPS).agent(WORKER);
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1: verifying: test -d src
-1 Set up: done after [TIME]
-2.1 Write the file: attempt 1 of 5
-2.1 Write the file: done after [TIME], unverified
-2 Finish: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 2.1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+    let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify green; done
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2 verify unverified; done
+ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -62,55 +48,22 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 - [x] 1 Set up
 - [x] 2.1 Write the file
 - [x] 2 Finish
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 2,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "pending",
-    "2": "success",
-    "2.1": "success"
-  }
-}
+--- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"success","1.1":"success","1.2":"pending","2":"success","2.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn optional_rows_are_run_when_asked_for() {
-    let scene = Scene::new(GROUPS).agent(WORKER);
-    let told = scene.run(&["--include-optional", "--keep-state"]);
-    told.and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1.2 Write about it: attempt 1 of 5
-1.2 Write about it: done after [TIME], unverified
-1: verifying: test -d src
-1 Set up: done after [TIME]
-2.1 Write the file: attempt 1 of 5
-2.1 Write the file: done after [TIME], unverified
-2 Finish: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       5 of 5 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Unverified:      1.1, 1.2, 2.1
-Warnings:        1
-Next:            `regreen diff 1.1` shows what nothing has verified
+    let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
+    let told = workspace.run(&["--include-optional", "--keep-state"]);
+    told.and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1.2 attempt 1 of 5; verify unverified; done, unverified
+1 verify green; done
+2.1 attempt 1 of 5; verify unverified; done, unverified
+2 verify unverified; done
+ended: all_green, 5 of 5 done, 3 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -130,51 +83,18 @@ Next:            `regreen diff 1.1` shows what nothing has verified
 - [x] 1 Set up
 - [x] 2.1 Write the file
 - [x] 2 Finish
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 3,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "success",
-    "1.1": "success",
-    "1.2": "success",
-    "2": "success",
-    "2.1": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"success","1.1":"success","1.2":"success","2":"success","2.1":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn a_group_whose_own_verify_is_red_ends_the_run() {
-    let scene = Scene::new(GROUPS).agent("*) touch out; echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1: verifying: test -d src
-1: Verify is red, it runs once more: Verify failed: test -d src ended with exit code 1
-1 Set up: failed: Verify failed: test -d src ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 4 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Unverified:      1.1
-Warnings:        1
-Next:            `regreen why 1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = Workspace::with_tasks(GROUPS).agent("*) touch out; echo TASK_COMPLETE ;;");
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify red; verify red; failed (runtime_exception): Verify failed: `test -d src` ended with exit code 1
+ended: limit, 1 of 4 done, 1 of 100 attempts
 ERROR: Verify of group 1 failed after its tasks were done
 --- exit code 1
 --- specs/demo/tasks.md
@@ -191,26 +111,7 @@ ERROR: Verify of group 1 failed after its tasks were done
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Make the folder
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 2,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "failed",
-    "1.1": "success",
-    "1.2": "pending",
-    "2": "pending",
-    "2.1": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"failed","1.1":"success","1.2":"pending","2":"pending","2.1":"pending"}}
 
 "#]]);
 }
@@ -219,21 +120,10 @@ const THREE: &str = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n
 
 #[test]
 fn only_one_task_is_run_when_only_one_is_asked_for() {
-    let scene = Scene::new(THREE).agent("1.2:*) touch out; echo TASK_COMPLETE ;;");
-    scene.run(&["--only=1.2"]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f out
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1.2 is done; 2 tasks are still open.
-Originals:       1 of 3 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on with what is open
+    let workspace = Workspace::with_tasks(THREE).agent("1.2:*) touch out; echo TASK_COMPLETE ;;");
+    workspace.run(&["--only=1.2"]).and_spec(&workspace).shows(str![[r#"
+1.2 attempt 1 of 5; verify green; done
+ended: only_done, 1 of 3 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -244,48 +134,18 @@ Next:            `regreen run` goes on with what is open
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Second
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 1,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "pending",
-    "1.2": "success",
-    "1.3": "pending"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":3,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"success","1.3":"pending"}}
 
 "#]]);
 }
 
 #[test]
 fn one_task_that_fails_is_not_green() {
-    let scene = Scene::new(THREE).agent("*) echo TASK_COMPLETE ;;");
-    let told = scene.run(&["--only=1.2", "--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 1
-1.2: verifying: test -f out
-1.2: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
-1.2 Second: attempt 1 of 1 failed after [TIME]: Verify failed: test -f out ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 3 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = Workspace::with_tasks(THREE).agent("*) echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["--only=1.2", "--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+ended: limit, 0 of 3 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -301,18 +161,12 @@ ERROR: Max retries reached for task 1.2 after 1 attempt
 
 #[test]
 fn one_task_that_is_done_already_is_not_run() {
-    let scene = Scene::new("- [x] 1.1 First\n- [ ] 1.2 Second\n").agent("");
-    scene.run(&["--only=1.1"]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1.1 is done; 1 task is still open.
-Originals:       1 of 2 done
-Attempts:        0 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen run` goes on with what is open
+    let workspace = Workspace::with_tasks("- [x] 1.1 First\n- [ ] 1.2 Second\n").agent("");
+    workspace
+        .run(&["--only=1.1"])
+        .and_plan(&workspace)
+        .shows(str![[r#"
+ended: only_done, 1 of 2 done, 0 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -324,21 +178,15 @@ Next:            `regreen run` goes on with what is open
 
 #[test]
 fn the_only_task_that_was_left_completes_the_plan() {
-    let scene = Scene::new("- [x] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n")
-        .agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&["--only=1.2"]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    let workspace =
+        Workspace::with_tasks("- [x] 1.1 First\n- [ ] 1.2 Second\n  - **Verify**: `true`\n")
+            .agent("*) echo TASK_COMPLETE ;;");
+    workspace
+        .run(&["--only=1.2"])
+        .and_spec(&workspace)
+        .shows(str![[r#"
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -347,15 +195,18 @@ Warnings:        1
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Second
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
 
 #[test]
 fn a_task_that_is_not_there_cannot_be_asked_for() {
-    let scene = Scene::new(THREE).agent("");
-    scene.run(&["--only=9.9"]).and_plan(&scene).shows(str![[r#"
+    let workspace = Workspace::with_tasks(THREE).agent("");
+    workspace
+        .run(&["--only=9.9"])
+        .and_plan(&workspace)
+        .shows(str![[r#"
 --- standard error
   × specs/demo/tasks.md has no task 9.9
   help: its tasks: 1.1, 1.2, 1.3
@@ -373,23 +224,14 @@ fn a_task_that_is_not_there_cannot_be_asked_for() {
 
 #[test]
 fn a_group_can_be_asked_for_with_its_rows() {
-    let scene = Scene::new(GROUPS).agent(WORKER);
-    scene.run(&["--only=1"]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make the folder: attempt 1 of 5
-1.1 Make the folder: done after [TIME], unverified
-1: verifying: test -d src
-1 Set up: done after [TIME]
-run [RUN] ended after [TIME]: what was asked for is done (exit code 0)
-
-Task 1 is done; 2 tasks are still open.
-Originals:       2 of 4 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Unverified:      1.1
-Warnings:        1
-Next:            `regreen run` goes on with what is open
+    let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
+    workspace
+        .run(&["--only=1"])
+        .and_plan(&workspace)
+        .shows(str![[r#"
+1.1 attempt 1 of 5; verify unverified; done, unverified
+1 verify green; done
+ended: only_done, 2 of 4 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 # Implementation Plan
@@ -413,11 +255,11 @@ Next:            `regreen run` goes on with what is open
 #[test]
 fn a_dry_run_runs_and_writes_nothing() {
     let tasks = format!("{THREE}  - **Verify**: `grep -c x out` returns 0\n- [x] 1.4 Fourth\n");
-    let scene = Scene::new(&tasks).agent("*) touch ran ;;");
-    let before = files_below(&scene.path("."));
-    scene
-        .run(&["--dry-run"])
-        .and(&scene, &[TASKS])
+    let workspace = Workspace::with_tasks(&tasks).agent("*) touch ran ;;");
+    let before = files_below(&workspace.path("."));
+    workspace
+        .run_as_text(&["--dry-run"])
+        .and(&workspace, &[TASKS])
         .shows(str![[r#"
 spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
 
@@ -440,29 +282,17 @@ spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
 - [x] 1.4 Fourth
 
 "#]]);
-    assert_eq!(files_below(&scene.path(".")), before);
+    assert_eq!(files_below(&workspace.path(".")), before);
 }
 
 #[test]
 fn rows_without_ids_are_numbered() {
-    let scene = Scene::new("* [ ] Write it\n* [X] Was done\n* [~] Half done\n")
+    let workspace = Workspace::with_tasks("* [ ] Write it\n* [X] Was done\n* [~] Half done\n")
         .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
-    scene.run(&["--keep-state"]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1 Write it: attempt 1 of 5
-1 Write it: done after [TIME], unverified
-3 Half done: attempt 1 of 5
-3 Half done: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1, 3
-Warnings:        1
-Next:            `regreen diff 1` shows what nothing has verified
+    workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
+1 attempt 1 of 5; verify unverified; done, unverified
+3 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 * [x] Write it
@@ -472,52 +302,23 @@ Next:            `regreen diff 1` shows what nothing has verified
 ## Completed Tasks
 - [x] 1 Write it
 - [x] 3 Half done
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 3,
-  "totalTasks": 3,
-  "taskIteration": 1,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1": "success",
-    "2": "success",
-    "3": "success"
-  }
-}
+--- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1":"success","2":"success","3":"success"}}
 
 "#]]);
 }
 
 #[test]
 fn two_rows_with_one_id_are_two_tasks() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `test -f a`\n- [ ] 1.1 Second\n  - **Verify**: `test -f b`\n",
     )
     .agent(
         "*) case $prompt in *'called “First”'*) touch a ;; *) touch b ;; esac; echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: test -f a
-1.1 First: done after [TIME]
-1.1 Second: attempt 1 of 5
-1.1: verifying: test -f b
-1.1 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+1.1 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -530,20 +331,20 @@ Warnings:        1
 - [x] 1.1 Second
 
 "#]]);
-    let logs = files_below(&scene.path(".regreen/runs"));
+    let logs = files_below(&workspace.path(".regreen/runs"));
     let logs = logs.iter().filter(|path| path.ends_with("/1.log"));
     assert_eq!(logs.count(), 2);
 }
 
 #[test]
 fn a_task_file_of_any_name_has_its_own_state_and_progress() {
-    let scene =
-        Scene::around(Test::new().file("docs/todo.md", "- [ ] 1. Write it\r\n- [ ] 2. Tell it"))
-            .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
-    let told = scene.run(&["docs/todo.md", "--keep-state"]);
+    let workspace = Workspace::new()
+        .file("docs/todo.md", "- [ ] 1. Write it\r\n- [ ] 2. Tell it")
+        .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
+    let told = workspace.run(&["docs/todo.md", "--keep-state"]);
     let own = ".regreen/specs/docs%2ftodo.md";
     told.and(
-        &scene,
+        &workspace,
         &[
             "docs/todo.md",
             &format!("{own}/.progress.md"),
@@ -551,21 +352,9 @@ fn a_task_file_of_any_name_has_its_own_state_and_progress() {
         ],
     )
     .shows(str![[r#"
-run [RUN]: spec todo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1 Write it: attempt 1 of 5
-1 Write it: done after [TIME], unverified
-2 Tell it: attempt 1 of 5
-2 Tell it: done after [TIME], unverified
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1, 2
-Warnings:        1
-Next:            `regreen diff 1 --spec docs/todo.md` shows what nothing has verified
+1 attempt 1 of 5; verify unverified; done, unverified
+2 attempt 1 of 5; verify unverified; done, unverified
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- docs/todo.md
 - [x] 1. Write it
@@ -598,11 +387,11 @@ Next:            `regreen diff 1 --spec docs/todo.md` shows what nothing has ver
 
 #[test]
 fn the_shell_agent_runs_the_steps_of_a_task() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Write it\n  - **Do**:\n    1. `echo one >out`\n    2. `echo two >>out`\n  - **Verify**: `grep -c . out` returns 2\n- [ ] 1.2 In words\n  - **Do**: think about it\n",
     );
-    let told = scene.regreen(&["run", "--agent=shell", "--max-task-iterations=2"]);
-    told.and_plan(&scene).shows(str![[r#"
+    let told = workspace.regreen(&["run", "--agent=shell", "--max-task-iterations=2"]);
+    told.and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent shell
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.1 Write it: attempt 1 of 2

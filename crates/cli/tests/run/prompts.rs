@@ -2,21 +2,21 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 const RED: &str = "- [ ] 1.1 Write it\n  - **Verify**: `echo 'out: no such file' >&2; exit 3`\n";
 
 #[test]
 fn every_prompt_after_a_failure_tells_how_it_failed() {
-    let scene = Scene::new(RED).agent(
+    let workspace = Workspace::with_tasks(RED).agent(
         "1.1:1) echo TASK_COMPLETE ;;
          1.1:2) printf 'Task 1.1: Write it FAILED\\n- Error: no space\\n- Attempted fix: cleaned up\\n- Status: stuck\\n' ;;
          *) echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--max-task-iterations=3"]);
+    let told = workspace.run(&["--max-task-iterations=3"]);
     assert_eq!(told.code, Some(1));
     let said = |attempt: u32| {
-        let prompt = scene.note(&format!("1.1-{attempt}.prompt"));
+        let prompt = workspace.note(&format!("1.1-{attempt}.prompt"));
         prompt
             .split_once("## What happened before")
             .map(|(_, said)| said.to_owned())
@@ -90,11 +90,11 @@ Look at the present state of the files first: some of the work may be there alre
 
 #[test]
 fn the_first_prompt_of_a_new_run_tells_how_the_last_one_failed() {
-    let scene = Scene::new(RED).agent("*) echo TASK_COMPLETE ;;");
-    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
-    let first = scene.note("1.1-1.prompt");
-    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
-    let again = scene.note("1.1-1.prompt");
+    let workspace = Workspace::with_tasks(RED).agent("*) echo TASK_COMPLETE ;;");
+    assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
+    let first = workspace.note("1.1-1.prompt");
+    assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
+    let again = workspace.note("1.1-1.prompt");
     assert!(!first.contains("## What happened before"), "{first}");
     let told = again.split_once("## What happened before").unwrap().1;
     assert!(told.contains("out: no such file"), "{again}");
@@ -104,25 +104,29 @@ fn the_first_prompt_of_a_new_run_tells_how_the_last_one_failed() {
 #[test]
 fn a_task_that_was_finished_and_reopened_is_told_nothing_of_old_failures() {
     let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
-    let scene = Scene::new(tasks).agent("*) echo TASK_COMPLETE ;;");
-    assert_eq!(scene.run(&["--max-task-iterations=1"]).code, Some(1));
-    let scene = scene.agent("*) touch out; echo TASK_COMPLETE ;;");
-    assert_eq!(scene.run(&[]).code, Some(0));
-    let scene = scene.file(crate::scene::TASKS, tasks);
-    assert_eq!(scene.run(&[]).code, Some(0));
-    let prompt = scene.note("1.1-1.prompt");
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo TASK_COMPLETE ;;");
+    assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
+    let workspace = workspace.agent("*) touch out; echo TASK_COMPLETE ;;");
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let workspace = workspace.file(regreen_test_support::TASKS, tasks);
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let prompt = workspace.note("1.1-1.prompt");
     assert!(!prompt.contains("## What happened before"), "{prompt}");
 }
 
 #[test]
 fn a_reminder_in_a_second_attempt_still_tells_how_the_first_one_failed() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
-        "1.1:1) echo TASK_COMPLETE ;;
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n")
+        .agent(
+            "1.1:1) echo TASK_COMPLETE ;;
          1.1:2) touch out ;;
          1.1:3) echo TASK_COMPLETE ;;",
+        );
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let (second, reminder) = (
+        workspace.note("1.1-2.prompt"),
+        workspace.note("1.1-3.prompt"),
     );
-    assert_eq!(scene.run(&[]).code, Some(0));
-    let (second, reminder) = (scene.note("1.1-2.prompt"), scene.note("1.1-3.prompt"));
     assert!(second.contains("## What happened before"), "{second}");
     assert!(reminder.starts_with(second.trim_end()), "{reminder}");
     assert!(reminder.contains("## No signal was seen"), "{reminder}");
@@ -130,98 +134,59 @@ fn a_reminder_in_a_second_attempt_still_tells_how_the_first_one_failed() {
 
 #[test]
 fn the_same_prompt_is_not_sent_again_after_a_failure() {
-    let scene = Scene::new(RED)
+    let workspace = Workspace::with_tasks(RED)
         .file("regreen.toml", "prompts = \"prompts\"\n")
         .file("prompts/executor.md", "Do it.\n")
         .file("prompts/retry.md", "Try again.\n")
         .agent("*) echo TASK_COMPLETE ;;");
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.1: verifying: echo 'out: no such file' >&2; exit 3
-1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 1 of 5 failed after [TIME] (missing file): out: no such file
-1.1 Write it: attempt 2 of 5
-1.1: verifying: echo 'out: no such file' >&2; exit 3
-1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 2 of 5 failed after [TIME] (missing file): out: no such file
-1.1 Write it: attempt 3 of 5
-run [RUN] ended after [TIME]: the set-up must be fixed (exit code 78)
-
-Originals:       0 of 1 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            mend it, then `regreen run` goes on
---- standard error
-The set-up must be fixed first: the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify red; verify red; failed (missing_file): Verify failed: `echo 'out: no such file' >&2; exit 3` ended with exit code 3
+    out: no such file
+1.1 attempt 2 of 5; verify red; verify red; failed (missing_file): Verify failed: `echo 'out: no such file' >&2; exit 3` ended with exit code 3
+    out: no such file
+1.1 attempt 3 of 5; fatal: the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
+ended: set_up, 0 of 1 done, 2 of 100 attempts
+the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
 --- exit code 78
 --- specs/demo/tasks.md
 - [ ] 1.1 Write it
   - **Verify**: `echo 'out: no such file' >&2; exit 3`
 --- no specs/demo/.progress.md
---- specs/demo/.ralph-state.json
-{
-  "phase": "execution",
-  "taskIndex": 0,
-  "totalTasks": 1,
-  "taskIteration": 2,
-  "maxTaskIterations": 5,
-  "globalIteration": 2,
-  "maxGlobalIterations": 100,
-  "recoveryMode": false,
-  "maxFixTasksPerOriginal": 3,
-  "fixTaskMap": {},
-  "taskResults": {
-    "1.1": "failed"
-  }
-}
+--- state {"taskIndex":0,"totalTasks":1,"taskIteration":2,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"failed"}}
 
 "#]]);
-    assert_eq!(scene.note("1.1-2.prompt"), "Do it.\n\nTry again.\n");
+    assert_eq!(workspace.note("1.1-2.prompt"), "Do it.\n\nTry again.\n");
     // Nothing was tried, so nothing was cut off: the run goes on as soon as there is news.
-    let scene = scene.file("prompts/retry.md", "It said: {{error}}\n");
-    scene.run(&["--max-task-iterations=3"]).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 Write it: attempt 3 of 3
-1.1: verifying: echo 'out: no such file' >&2; exit 3
-1.1: Verify is red, it runs once more: Verify failed: echo 'out: no such file' >&2; exit 3 ended with exit code 3
-1.1 Write it: attempt 3 of 3 failed after [TIME] (missing file): out: no such file
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        4, of which 3 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let workspace = workspace.file("prompts/retry.md", "It said: {{error}}\n");
+    workspace.run(&["--max-task-iterations=3"]).shows(str![[r#"
+resumed
+1.1 attempt 3 of 3; verify red; verify red; failed (missing_file): Verify failed: `echo 'out: no such file' >&2; exit 3` ended with exit code 3
+    out: no such file
+ended: limit, 0 of 1 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
 
 "#]]);
-    let prompt = scene.note("1.1-4.prompt");
+    let prompt = workspace.note("1.1-4.prompt");
     assert!(prompt.contains("exit code 3"), "{prompt}");
 }
 
 /// What is told of earlier attempts.
-fn told_before(scene: &Scene, attempt: &str) -> String {
-    let prompt = scene.note(&format!("{attempt}.prompt"));
+fn told_before(workspace: &Workspace, attempt: &str) -> String {
+    let prompt = workspace.note(&format!("{attempt}.prompt"));
     let (_, said) = prompt.split_once("## What happened before").unwrap();
     said.to_owned()
 }
 
 #[test]
 fn a_healed_task_is_told_what_was_done_about_it() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `true`\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `true`\n").agent(
         "1.1:1) printf 'Task 1.1: Write it FAILED\\n- Error: no space\\n- Attempted fix: none\\n' ;;
          *) echo TASK_COMPLETE ;;",
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        told_before(&scene, "1.1-2"),
+        told_before(&workspace, "1.1-2"),
         str![[r#"
 
 
@@ -253,13 +218,13 @@ Look at the present state of the files first: some of the work may be there alre
 
 #[test]
 fn a_divided_task_is_told_that_its_parts_are_there() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `true`\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `true`\n").agent(
         r#"1.1:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.1","proposedTasks":["One","Two"]}\n' ;;
            *) touch work; echo TASK_COMPLETE ;;"#,
     );
-    assert_eq!(scene.run(&["--recovery-mode"]).code, Some(0));
+    assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        told_before(&scene, "1.1-2"),
+        told_before(&workspace, "1.1-2"),
         str![[r#"
 
 
@@ -290,16 +255,16 @@ Look at the present state of the files first: some of the work may be there alre
 
 #[test]
 fn a_task_that_lacks_something_is_told_where_it_may_be() {
-    let scene = Scene::new("- [ ] 1.1 Extend it\n  - **Verify**: `test -f out`\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Extend it\n  - **Verify**: `test -f out`\n")
         .file("src/auth.py", "def login(): pass\n")
         .file("tests/test_auth.py", "import auth\n")
         .agent(
             r#"1.1:1) printf "Task 1.1: Extend it FAILED\n- Error: The task refers to 'the auth file', which I do not have\n" ;;
                *) touch out; echo TASK_COMPLETE ;;"#,
         );
-    let told = scene.run(&["--recovery-mode"]);
+    let told = workspace.run(&["--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    let prompt = scene.note("1.1-2.prompt");
+    let prompt = workspace.note("1.1-2.prompt");
     let (_, said) = prompt
         .split_once("## What was missing is looked up")
         .unwrap();
@@ -314,13 +279,13 @@ fn a_task_that_lacks_something_is_told_where_it_may_be() {
 
 #[test]
 fn whoever_goes_on_with_a_task_is_told_what_was_done() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
         r#"1.1:1) touch half; printf "✓ Wrote half of it\n\nTask 1.1: Write it FAILED\n- Error: the other half does not fit\n" ;;
            *) touch out; echo TASK_COMPLETE ;;"#,
     );
-    let told = scene.run(&[]);
+    let told = workspace.run(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    let said = told_before(&scene, "1.1-2");
+    let said = told_before(&workspace, "1.1-2");
     for text in [
         "What it had completed:\n\n```text\n- Wrote half of it\n```\n",
         "Files that it changed:\n\n```text\n- half\n```\n",

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use snapbox::str;
 
-use crate::scene::{Scene, Told, wait_until};
+use regreen_test_support::{Output, Workspace, wait_until};
 
 const TASKS: &str = "\
 - [ ] 1.1 Make a report
@@ -17,20 +17,20 @@ const TASKS: &str = "\
 const SCRIPT: &str = "#!/bin/sh\ncp report.sh out/report.txt\n";
 const HEAL: [&str; 5] = ["run", "--agent", "shell", "--recovery-mode", "--no-input"];
 
-fn scene() -> Scene {
-    let scene = Scene::in_git(TASKS).file("report.sh", SCRIPT);
-    fs::set_permissions(scene.path("report.sh"), Permissions::from_mode(0o644)).unwrap();
-    scene.committed("before")
+fn workspace() -> Workspace {
+    let workspace = Workspace::in_git(TASKS).file("report.sh", SCRIPT);
+    fs::set_permissions(workspace.path("report.sh"), Permissions::from_mode(0o644)).unwrap();
+    workspace.committed("before")
 }
 
-fn heal(scene: &Scene, more: &[&str]) -> Told {
-    scene.regreen(&[&HEAL[..], more].concat())
+fn heal(workspace: &Workspace, more: &[&str]) -> Output {
+    workspace.regreen(&[&HEAL[..], more].concat())
 }
 
 #[test]
 fn what_is_wrong_with_the_environment_is_repaired_without_an_agent() {
-    let scene = scene();
-    heal(&scene, &[]).and_plan(&scene).shows(str![[r#"
+    let workspace = workspace();
+    heal(&workspace, &[]).and_plan(&workspace).shows(str![[r#"
 run [RUN]: spec demo, agent shell
 1.1 Make a report: attempt 1 of 5
 1.1 Make a report: attempt 1 of 5 failed after [TIME] (file not executable): bash: line 1: ./report.sh: Permission denied
@@ -91,16 +91,16 @@ Time:            [TIME]
 
 "#]]);
     assert_eq!(
-        scene.git(&["ls-files", "-s", "report.sh"]).get(..6),
+        workspace.git(&["ls-files", "-s", "report.sh"]).get(..6),
         Some("100755")
     );
 }
 
 #[test]
 fn what_was_repaired_has_its_story_and_its_log() {
-    let scene = scene();
-    heal(&scene, &[]);
-    scene.regreen(&["why", "1.1.1"]).shows(str![[r#"
+    let workspace = workspace();
+    heal(&workspace, &[]);
+    workspace.regreen(&["why", "1.1.1"]).shows(str![[r#"
 1.1.1 Fix: bash: line 1: ./report.sh: Permission denied (done)
   made to fix 1.1 Make a report
 
@@ -113,7 +113,7 @@ run [RUN], agent shell
 --- exit code 0
 
 "#]]);
-    scene.regreen(&["log", "1.1.1", "1"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.1.1", "1"]).shows(str![[r#"
 [done: make report.sh executable]
 --- exit code 0
 
@@ -122,9 +122,9 @@ run [RUN], agent shell
 
 #[test]
 fn without_repairs_nothing_is_repaired() {
-    let scene = scene();
-    heal(&scene, &["--repairs", "off"])
-        .and_plan(&scene)
+    let workspace = workspace();
+    heal(&workspace, &["--repairs", "off"])
+        .and_plan(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent shell
 1.1 Make a report: attempt 1 of 5
@@ -150,14 +150,14 @@ A person must decide: task 1.1: the shell agent runs commands and cannot repair 
 --- no specs/demo/.progress.md
 
 "#]]);
-    assert!(!scene.has("out"));
+    assert!(!workspace.has("out"));
 }
 
 #[test]
 fn who_is_to_be_asked_and_is_not_there_is_told_what_may_be_needed() {
-    let scene = scene();
-    heal(&scene, &["--repairs", "ask"])
-        .and_plan(&scene)
+    let workspace = workspace();
+    heal(&workspace, &["--repairs", "ask"])
+        .and_plan(&workspace)
         .shows(str![[r#"
 run [RUN]: spec demo, agent shell
 1.1 Make a report: attempt 1 of 5
@@ -183,13 +183,13 @@ A person must decide: task 1.1: it may need this: make report.sh executable; rep
 --- no specs/demo/.progress.md
 
 "#]]);
-    assert!(!scene.has("out"));
+    assert!(!workspace.has("out"));
 }
 
 #[test]
 fn a_repository_does_not_say_what_is_repaired() {
-    let scene = scene().file("regreen.toml", "repairs = 'safe'\n");
-    heal(&scene, &[]).shows(str![[r#"
+    let workspace = workspace().file("regreen.toml", "repairs = 'safe'\n");
+    heal(&workspace, &[]).shows(str![[r#"
 --- standard error
   × a repository may not set `repairs`
    ╭─[regreen.toml:1:1]
@@ -211,22 +211,22 @@ fn a_repair_that_was_killed_is_done_again() {
   - **Verify**: `grep -qx whole gen/version.txt`
 ";
     const MAKEFILE: &str = "gen/version.txt: version.sh\n\tmkdir -p gen\n\tsh version.sh\n";
-    let script = |scene: &Scene| {
-        let note = scene.outside().join("begun");
+    let script = |workspace: &Workspace| {
+        let note = workspace.outside().join("begun");
         format!(
             "echo half > gen/version.txt\nif [ ! -e '{0}' ]; then touch '{0}'; sleep 60; fi\necho whole > gen/version.txt\n",
             note.display()
         )
     };
-    let scene = Scene::in_git(MADE).file("Makefile", MAKEFILE);
-    let text = script(&scene);
-    let scene = scene.file("version.sh", text).committed("before");
-    let mut command = scene.command(&HEAL);
+    let workspace = Workspace::in_git(MADE).file("Makefile", MAKEFILE);
+    let text = script(&workspace);
+    let workspace = workspace.file("version.sh", text).committed("before");
+    let mut command = workspace.command(&HEAL);
     let mut run = command.stdout(Stdio::null()).spawn().unwrap();
-    wait_until(|| scene.has_note("begun"));
+    wait_until(|| workspace.has_note("begun"));
     run.kill().unwrap();
     run.wait().unwrap();
-    heal(&scene, &[]).and_plan(&scene).shows(str![[r#"
+    heal(&workspace, &[]).and_plan(&workspace).shows(str![[r#"
 run [RUN] goes on: spec demo, agent shell
 1.1.1 Fix: cat: gen/version.txt: No such file or directory: regreen does it: run make gen/version.txt of Makefile to make gen/version.txt
 1.1.1 Fix: cat: gen/version.txt: No such file or directory: done, commit [HASH]

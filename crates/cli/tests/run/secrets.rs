@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::scene::{Scene, files_below};
+use regreen_test_support::{Workspace, files_below};
 
 /// Made of parts, so that no scanner takes this file for one that tells secrets.
 fn secrets() -> [String; 3] {
@@ -20,7 +20,7 @@ fn secrets() -> [String; 3] {
 #[test]
 fn secrets_are_masked_in_the_output_the_logs_and_the_journal() {
     let [key, token, password] = secrets();
-    let scene = Scene::in_git(
+    let workspace = Workspace::in_git(
         "- [ ] 1.1 Tell\n  - **Verify**: `cat told; test -f done`\n  - **Commit**: `feat: tell`\n",
     )
     .file(".env", format!("DB_PASSWORD={password}\n"))
@@ -29,7 +29,7 @@ fn secrets_are_masked_in_the_output_the_logs_and_the_journal() {
          1.1:2) echo 'token {token} and {password}' >told; echo TASK_COMPLETE ;;
          1.1:*) touch done; echo TASK_COMPLETE ;;"
     ));
-    let hook = scene.path(".git/hooks/pre-commit");
+    let hook = workspace.path(".git/hooks/pre-commit");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(
         &hook,
@@ -38,14 +38,14 @@ fn secrets_are_masked_in_the_output_the_logs_and_the_journal() {
     .unwrap();
     Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
 
-    let told = scene.run(&[]);
+    let told = workspace.run_as_text(&[]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     assert!(told.stdout.contains("refused"), "{}", told.stdout);
-    let json = scene.file(
+    let json = workspace.file(
         "specs/demo/tasks.md",
         "- [ ] 1.1 Tell\n  - **Verify**: `cat told; false`\n",
     );
-    let told_json = json.run(&["--json", "--max-task-iterations=1"]);
+    let told_json = json.run_as_text(&["--json", "--max-task-iterations=1"]);
     let mut places = vec![
         ("output", told.stdout),
         ("errors", told.stderr),

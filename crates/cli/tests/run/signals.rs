@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::scene::Scene;
+use regreen_test_support::Workspace;
 
 /// Whose Verify is green, so that only what the agent says decides.
 const GREEN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n";
@@ -10,34 +10,23 @@ const GREEN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n";
 /// One attempt, and whatever the agent answers in it.
 #[track_caller]
 fn once(answer: &str, expected: impl snapbox::IntoData) {
-    let scene = Scene::new(GREEN).agent(&format!("*) cat <<'END'\n{answer}\nEND\n;;"));
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(expected);
+    let workspace =
+        Workspace::with_tasks(GREEN).agent(&format!("*) cat <<'END'\n{answer}\nEND\n;;"));
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(expected);
 }
 
 #[test]
 fn a_claim_does_not_pass_with_a_red_verify() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
-        "1.1:1) echo TASK_COMPLETE ;;
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n")
+        .agent(
+            "1.1:1) echo TASK_COMPLETE ;;
          1.1:2) touch out; echo TASK_COMPLETE ;;",
-    );
-    scene.run(&[]).and_spec(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.1: verifying: test -f out
-1.1: Verify is red, it runs once more: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 1 of 5 failed after [TIME]: Verify failed: test -f out ended with exit code 1
-1.1 Write it: attempt 2 of 5
-1.1: verifying: test -f out
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+        );
+    workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 2 of 5; verify green; done
+ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -45,7 +34,7 @@ Warnings:        1
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
---- no specs/demo/.ralph-state.json
+--- no state
 
 "#]]);
 }
@@ -55,21 +44,9 @@ fn the_word_in_prose_is_no_signal() {
     once(
         "When the tests pass I will say TASK_COMPLETE here.",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: When the tests pass I will say TASK_COMPLETE here.
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: When the tests pass I will say TASK_COMPLETE here.
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -86,21 +63,9 @@ fn the_word_in_a_fence_is_no_signal() {
     once(
         "```\nTASK_COMPLETE\n```",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: TASK_COMPLETE
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: TASK_COMPLETE
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -117,21 +82,9 @@ fn the_word_in_a_quote_is_no_signal() {
     once(
         "You wrote:\n> TASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: > TASK_COMPLETE
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: > TASK_COMPLETE
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -148,20 +101,10 @@ fn a_claim_that_admits_failure_does_not_pass() {
     once(
         "The last step requires manual work in the console.\n\nTASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
+1.1 attempt 1 of 1; contradiction: requires manual
 warning: CONTRADICTION: claimed completion while admitting failure
-1.1 Write it: attempt 1 of 1 failed after [TIME]: CONTRADICTION: claimed completion while admitting failure: requires manual
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        2
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 failed: CONTRADICTION: claimed completion while admitting failure: requires manual
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -178,18 +121,8 @@ fn an_admission_that_is_negated_is_none() {
     once(
         "Everything is in place, no manual intervention needed.\n\nTASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -207,19 +140,8 @@ fn a_failure_block_beats_the_word() {
     once(
         "TASK_COMPLETE\n\nTask 1.1: Write it FAILED\n- Error: File not found: src/a.ts\n- Attempted fix: Looked in lib\n- Status: Blocked",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1 Write it: attempt 1 of 1 failed after [TIME] (missing file): File not found: src/a.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; failed (missing_file): File not found: src/a.ts
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -236,18 +158,8 @@ fn a_failure_block_of_another_task_is_not_this_one() {
     once(
         "Before, this was said:\nTask 1.10: Other FAILED\n- Error: boom\n\nTASK_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -262,26 +174,15 @@ Warnings:        1
 
 #[test]
 fn whoever_forgets_the_word_is_reminded_once_in_the_same_attempt() {
-    let scene = Scene::new(GREEN).agent(
+    let workspace = Workspace::with_tasks(GREEN).agent(
         "1.1:1) touch out; echo 'I wrote it.' ;;
          1.1:2) echo TASK_COMPLETE ;;",
     );
-    let told = scene.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 1)
-Time:            [TIME]
-Warnings:        1
+    let told = workspace.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); verify green; done
+ended: all_green, 1 of 1 done, 1 of 1 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -292,9 +193,9 @@ Warnings:        1
 
 "#]]);
     // It is the first attempt that goes on: an agent without sessions is told all of it.
-    let reminder = scene.note("1.1-2.prompt");
+    let reminder = workspace.note("1.1-2.prompt");
     assert!(
-        reminder.starts_with(scene.note("1.1-1.prompt").trim_end()),
+        reminder.starts_with(workspace.note("1.1-1.prompt").trim_end()),
         "{reminder}"
     );
     assert!(reminder.contains("## No signal was seen"), "{reminder}");
@@ -302,27 +203,15 @@ Warnings:        1
 
 #[test]
 fn whoever_forgets_it_again_has_not_completed_the_work() {
-    let scene = Scene::new(GREEN).agent(
+    let workspace = Workspace::with_tasks(GREEN).agent(
         "1.1:1|1.1:2) echo 'I wrote it.' ;;
          1.1:3) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 5
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 5 failed after [TIME]: Task did not complete: I wrote it.
-1.1 Write it: attempt 2 of 5
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green
+1.1 attempt 1 of 5 (reminder); failed: Task did not complete: I wrote it.
+1.1 attempt 2 of 5; verify green; done
+ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it
@@ -336,25 +225,12 @@ Warnings:        1
 
 #[test]
 fn a_red_verify_needs_no_reminder() {
-    let scene = Scene::new("- [ ] 1.1 Write it\n  - **Verify**: `false`\n")
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `false`\n")
         .agent("*) echo 'I wrote it.' ;;");
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: false
-1.1: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Verify failed: false ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -367,30 +243,15 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 
 #[test]
 fn the_exit_code_of_an_agent_means_nothing() {
-    let scene = Scene::new("- [ ] 1.1 Fails in style\n  - **Verify**: `true`\n- [ ] 1.2 Succeeds in silence\n  - **Verify**: `false`\n").agent(
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Fails in style\n  - **Verify**: `true`\n- [ ] 1.2 Succeeds in silence\n  - **Verify**: `false`\n").agent(
         "1.1:*) echo TASK_COMPLETE; exit 3 ;;
          1.2:*) exit 0 ;;",
     );
-    let told = scene.run(&["--max-task-iterations=1"]);
-    told.and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Fails in style: attempt 1 of 1
-1.1: verifying: true
-1.1 Fails in style: done after [TIME]
-1.2 Succeeds in silence: attempt 1 of 1
-1.2: verifying: false
-1.2: Verify is red, it runs once more: Verify failed: false ended with exit code 1
-1.2 Succeeds in silence: attempt 1 of 1 failed after [TIME]: Verify failed: false ended with exit code 1
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+    let told = workspace.run(&["--max-task-iterations=1"]);
+    told.and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 1; exit code 3; verify green; done
+1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+ended: limit, 1 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -407,29 +268,17 @@ ERROR: Max retries reached for task 1.2 after 1 attempt
 
 #[test]
 fn a_row_that_only_verifies_may_say_so_in_its_own_word() {
-    let scene = Scene::new(
+    let workspace = Workspace::with_tasks(
         "- [ ] 1.1 [VERIFY] All is well\n  - **Verify**: `true`\n- [ ] 1.2 [VERIFY] Still\n  - **Verify**: `true`\n",
     )
     .agent(
         "1.1:*) echo VERIFICATION_PASS ;;
          1.2:*) echo TASK_COMPLETE ;;",
     );
-    scene.run(&[]).and_plan(&scene).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 All is well: attempt 1 of 5
-1.1: verifying: true
-1.1 All is well: done after [TIME]
-1.2 Still: attempt 1 of 5
-1.2: verifying: true
-1.2 Still: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+    workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
+1.1 attempt 1 of 5; verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 [VERIFY] All is well
@@ -449,21 +298,9 @@ fn other_rows_may_not() {
     once(
         "VERIFICATION_PASS",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: only the signal is missing, the agent is reminded
-1.1 Write it: attempt 1 of 1 failed after [TIME]: Task did not complete: VERIFICATION_PASS
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       0 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 1; verify green
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: VERIFICATION_PASS
+ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
 --- specs/demo/tasks.md
@@ -480,18 +317,8 @@ fn an_agent_that_thinks_it_has_done_everything_has_done_its_task() {
     once(
         "ALL_TASKS_COMPLETE",
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 1
-1.1: verifying: true
-1.1 Write it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 Write it

@@ -6,13 +6,12 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use regreen_model::{ChoiceKind, PersonChoice};
 use regreen_store::{
-    Attempt, CommandSeq, FailureRow, Fault, IssuedCommand, OpenError, Run, RunError, Snapshot,
-    Step, StepNo, Store,
+    Attempt, CommandSeq, FailureRow, IssuedCommand, OpenError, Run, RunError, Snapshot, Step,
+    StepNo, Store, StoreError,
 };
 use rusqlite::Connection;
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, fill, green, snapshot, step, task};
+use crate::fixture::{Folder, NOON, begin, fill, green, snapshot, step, task};
 
 /// What resuming depends on.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +87,7 @@ fn snapshots(store: &Store, journal: &Journal) -> Result<Vec<Snapshot>, RunError
 }
 
 fn is_damage(error: &RunError) -> bool {
-    matches!(error, RunError::Fault(Fault::Damaged(_)))
+    matches!(error, RunError::Store(StoreError::Damaged(_)))
 }
 
 /// Whatever can be read is right; whatever is not is called damaged.
@@ -97,7 +96,7 @@ fn assert_right_or_damaged(bytes: &[u8]) {
     fs::write(folder.file(), bytes).unwrap();
     let mut store = match Store::open(&folder.file(), NOON) {
         Ok(store) => store,
-        Err(OpenError::Fault(Fault::Damaged(_))) => return,
+        Err(OpenError::Store(StoreError::Damaged(_))) => return,
         Err(other) => panic!("{other:?}"),
     };
     match journal(&store) {
@@ -192,7 +191,7 @@ fn a_name_that_leads_to_another_run_is_noticed() {
 fn an_end_that_moved_to_another_run_is_noticed() {
     let folder = changed("UPDATE run_ends SET run = 2");
     let error = folder.open().unfinished_run("login").unwrap_err();
-    assert!(matches!(error, Fault::Damaged(_)), "{error:?}");
+    assert!(matches!(error, StoreError::Damaged(_)), "{error:?}");
 }
 
 #[test]

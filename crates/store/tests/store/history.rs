@@ -1,8 +1,10 @@
-use regreen_model::TaskId;
-use regreen_store::{Attempt, FailureRow, HistoryRow, RecordError, Store};
+//! Attempts, failures and delegations.
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, begun, ended, failed, failure};
+use regreen_model::TaskId;
+use regreen_store::{Attempt, Delegation, FailureRow, HistoryRow, RecordError, Store, StoreError};
+use rusqlite::Connection;
+
+use crate::fixture::{Folder, NOON, begin, begun, ended, failed, failure};
 
 fn attempt(attempt: Attempt) -> HistoryRow {
     HistoryRow::Attempt(attempt)
@@ -161,4 +163,81 @@ fn rows_with_the_same_id_are_told_apart_by_occurrence_and_title() {
     let rows = [first, second, renamed].map(attempt);
     store.record(&rows).unwrap();
     assert_eq!(store.attempts_in_run(&run).unwrap().len(), 3);
+}
+
+fn delegated(id: &str, number: u32, at_ms: i64) -> Delegation {
+    Delegation {
+        id: id.to_owned(),
+        number,
+        at_ms,
+        agent: "claude".to_owned(),
+        prompt_kind: "first".to_owned(),
+        prompt: "Add \"auth\"\nä".to_owned(),
+        timeout_ms: 300_000,
+        log: format!(".regreen/delegations/{id}/{number}.log"),
+        ..Delegation::default()
+    }
+}
+
+fn failed_delegation(id: &str, number: u32, at_ms: i64) -> Delegation {
+    Delegation {
+        outcome: Some("failed".to_owned()),
+        duration_ms: Some(300_012),
+        category: Some("timeout".to_owned()),
+        kind: Some("timeout_with_progress".to_owned()),
+        message: Some("Child timed out after 300s".to_owned()),
+        files: vec!["a, b".to_owned(), "c".to_owned()],
+        tried: Some("tried again within 600s".to_owned()),
+        helped: Some(false),
+        ..delegated(id, number, at_ms)
+    }
+}
+
+#[test]
+fn a_delegation_is_stored_when_it_begins_and_completed_when_more_is_known() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    store
+        .record_delegation(&delegated("child-1", 1, NOON))
+        .unwrap();
+    assert_eq!(
+        store.delegations_since(NOON).unwrap(),
+        [delegated("child-1", 1, NOON)]
+    );
+    store
+        .record_delegation(&failed_delegation("child-1", 1, NOON))
+        .unwrap();
+    store
+        .record_delegation(&delegated("child-1", 2, NOON + 5))
+        .unwrap();
+    store
+        .record_delegation(&delegated("child-0", 1, NOON - 5))
+        .unwrap();
+    store.check().unwrap();
+    assert_eq!(
+        store.delegations_since(NOON).unwrap(),
+        [
+            failed_delegation("child-1", 1, NOON),
+            delegated("child-1", 2, NOON + 5)
+        ]
+    );
+    assert_eq!(store.delegations_since(0).unwrap().len(), 3);
+}
+
+#[test]
+fn a_changed_row_of_a_delegation_is_noticed() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    store
+        .record_delegation(&failed_delegation("child-1", 1, NOON))
+        .unwrap();
+    store.close().unwrap();
+    let raw = Connection::open(folder.file()).unwrap();
+    raw.execute("UPDATE delegations SET helped = 1", ())
+        .unwrap();
+    drop(raw);
+    let store = folder.open();
+    let damaged = |found: Result<(), StoreError>| matches!(found, Err(StoreError::Damaged(_)));
+    assert!(damaged(store.delegations_since(0).map(drop)));
+    assert!(damaged(store.check()));
 }

@@ -1,10 +1,11 @@
+//! Steps, pending commands and snapshots.
+
 use regreen_store::{
-    AppendError, CommandSeq, HistoryRow, IssuedCommand, RunEnd, RunError, RunId, Step, StepNo,
-    Store,
+    AppendError, CommandSeq, HistoryRow, IssuedCommand, RunEnd, RunError, RunId, Snapshot,
+    SnapshotError, Step, StepNo, Store,
 };
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, begun, failed, payload, step};
+use crate::fixture::{Folder, NOON, begin, begun, failed, payload, snapshot, step};
 
 fn store_with(steps: u64) -> (Folder, Store, RunId) {
     let folder = Folder::new();
@@ -123,7 +124,7 @@ fn an_answer_to_nothing_owed_is_refused() {
             ..step(3)
         };
         let error = store.append(&run, &wrong, &[]).unwrap_err();
-        assert!(matches!(error, AppendError::NotOwed(seq) if seq.0 == nothing));
+        assert!(matches!(error, AppendError::NotPending(seq) if seq.0 == nothing));
     }
     assert_eq!(owed(&store, &run), [2]);
 }
@@ -137,7 +138,7 @@ fn a_command_cannot_be_issued_while_it_is_owed() {
         ..step(3)
     };
     let error = store.append(&run, &wrong, &[]).unwrap_err();
-    assert!(matches!(error, AppendError::OwedAlready(CommandSeq(2))));
+    assert!(matches!(error, AppendError::AlreadyPending(CommandSeq(2))));
     assert_eq!(stored(&store, &run).len(), 2);
 }
 
@@ -190,4 +191,68 @@ fn the_file_itself_refuses_to_change_a_step() {
         let error = raw.execute(sql, []).unwrap_err().to_string();
         assert_eq!(error, "the journal is append-only");
     }
+}
+
+#[test]
+fn the_last_two_snapshots_are_kept() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    assert_eq!(store.latest_snapshot(&run).unwrap(), None);
+    for n in 1..=9 {
+        store.append(&run, &step(n), &[]).unwrap();
+        if n % 3 == 0 {
+            store.save_snapshot(&run, &snapshot(n)).unwrap();
+        }
+    }
+    assert_eq!(store.latest_snapshot(&run).unwrap(), Some(snapshot(9)));
+    store.close().unwrap();
+    let raw = rusqlite::Connection::open(folder.file()).unwrap();
+    let kept: String = raw
+        .query_row("SELECT group_concat(step) FROM snapshots", [], |r| r.get(0))
+        .unwrap();
+    assert_eq!(kept, "6,9");
+}
+
+#[test]
+fn saving_the_same_step_again_keeps_the_newer_state() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    store.append(&run, &step(1), &[]).unwrap();
+    store.save_snapshot(&run, &snapshot(1)).unwrap();
+    let newer = Snapshot {
+        step: StepNo(1),
+        state: payload("State", "newer"),
+    };
+    store.save_snapshot(&run, &newer).unwrap();
+    assert_eq!(store.latest_snapshot(&run).unwrap(), Some(newer));
+}
+
+#[test]
+fn the_state_after_a_step_that_is_not_there_is_refused() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    store.append(&run, &step(1), &[]).unwrap();
+    let error = store.save_snapshot(&run, &snapshot(2)).unwrap_err();
+    assert!(matches!(error, SnapshotError::NoSuchStep { step, .. } if step.0 == 2));
+}
+
+#[test]
+fn a_damaged_snapshot_gives_way_to_the_one_before() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let run = begin(&mut store, "login");
+    for n in 1..=2 {
+        store.append(&run, &step(n), &[]).unwrap();
+        store.save_snapshot(&run, &snapshot(n)).unwrap();
+    }
+    store.close().unwrap();
+    let raw = rusqlite::Connection::open(folder.file()).unwrap();
+    let sql = "UPDATE snapshots SET state = replace(state, 'after 2', 'after 3')";
+    raw.execute(sql, []).unwrap();
+    drop(raw);
+    let store = folder.open();
+    assert_eq!(store.latest_snapshot(&run).unwrap(), Some(snapshot(1)));
 }

@@ -7,23 +7,14 @@
     reason = "all of this is test code, the functions between the tests too"
 )]
 
-mod again;
-mod any_run;
-mod choices;
-mod crash;
 mod damage;
-mod delegations;
-mod disk_full;
-mod folder;
+mod disk;
+mod fixture;
 mod history;
 mod journal;
 mod opening;
-mod other_user;
-mod reading;
+mod processes;
 mod recording;
 mod runs;
-mod sample;
-mod snapshots;
 mod timing;
-mod two_processes;
 mod versions;

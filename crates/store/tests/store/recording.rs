@@ -1,9 +1,15 @@
+//! Recordings; and any run at all, compared with a plain list of its steps.
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 
-use regreen_store::{ImportError, Recording, RecordingError};
+use proptest::prelude::*;
+use regreen_store::{
+    CommandSeq, ImportError, IssuedCommand, Recording, RecordingError, RunId, Snapshot, Step,
+    StepNo, Store, StoredEvent, VersionedJson,
+};
 
-use crate::folder::Folder;
-use crate::sample::{begin, step};
+use crate::fixture::{Folder, NOON, begin, payload, step};
 
 fn exported(steps: u64) -> Vec<String> {
     let folder = Folder::new();
@@ -84,4 +90,141 @@ fn what_is_no_recording_is_refused() {
     assert!(matches!(error, RecordingError::Newer { found: 2 }));
     let other = recording(&["{}".to_owned()]).unwrap_err();
     assert!(matches!(other, RecordingError::BadLine { line: 1, .. }));
+}
+
+/// How a step looks: its texts, how many commands it issues, which owed one it answers.
+type Look = (Vec<String>, usize, Option<prop::sample::Index>);
+
+fn look() -> impl Strategy<Value = Look> {
+    let text = prop_oneof!["\\PC{0,40}", Just("\n\r\u{2028}\"\\".to_owned())];
+    (
+        prop::collection::vec(text, 0..5),
+        0_usize..4,
+        prop::option::of(any::<prop::sample::Index>()),
+    )
+}
+
+fn steps(looks: Vec<Look>) -> Vec<Step> {
+    let mut owed = BTreeSet::new();
+    let mut next_seq = 0;
+    let mut steps = Vec::new();
+    for (number, (texts, commands, answer)) in (1..).zip(looks) {
+        let all: Vec<_> = owed.iter().copied().collect();
+        let answers = answer.filter(|_| !all.is_empty()).map(|i| *i.get(&all));
+        answers.map(|seq| owed.remove(&seq));
+        let issued: Vec<_> = (0..commands as u64)
+            .map(|n| CommandSeq(next_seq + n))
+            .collect();
+        next_seq += commands as u64;
+        owed.extend(issued.iter().copied());
+        steps.push(Step {
+            number: StepNo(number),
+            now_ms: NOON + number as i64 * 3,
+            answers,
+            input: payload("Told", &texts.concat()),
+            events: texts.iter().map(|text| payload("Happened", text)).collect(),
+            commands: issued.into_iter().map(|seq| command(seq, &texts)).collect(),
+        });
+    }
+    steps
+}
+
+fn command(seq: CommandSeq, texts: &[String]) -> IssuedCommand {
+    IssuedCommand {
+        seq,
+        command: VersionedJson::new("DoIt", 3, &texts).unwrap(),
+    }
+}
+
+fn owed(steps: &[Step]) -> Vec<IssuedCommand> {
+    let mut owed = BTreeMap::new();
+    for step in steps {
+        step.answers.map(|seq| owed.remove(&seq));
+        owed.extend(step.commands.iter().map(|c| (c.seq, c.clone())));
+    }
+    owed.into_values().collect()
+}
+
+/// A state that remembers all that happened, and in which order.
+fn fold(state: &mut Vec<String>, event: &StoredEvent) {
+    let said: serde_json::Value = event.event.decode().unwrap();
+    state.push(format!("{} {} {said}", event.step, event.now_ms));
+}
+
+fn folded(store: &Store, run: &RunId, mut state: Vec<String>, after: StepNo) -> Vec<String> {
+    for event in store.events(run, after).unwrap() {
+        fold(&mut state, &event.unwrap());
+    }
+    state
+}
+
+fn stored(store: &Store, run: &RunId) -> Vec<Step> {
+    let steps = store.steps(run, StepNo::NONE).unwrap();
+    steps.map(|s| s.unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_is_read_as_it_was_stored(looks in prop::collection::vec(look(), 0..40)) {
+        let steps = steps(looks);
+        let folder = Folder::new();
+        let mut store = folder.open();
+        let run = begin(&mut store, "login");
+        for step in &steps {
+            store.append(&run, step, &[]).unwrap();
+        }
+        store.close().unwrap();
+        let store = folder.open();
+        prop_assert_eq!(stored(&store, &run), &steps[..]);
+        prop_assert_eq!(store.outstanding(&run).unwrap(), owed(&steps));
+        store.check().unwrap();
+    }
+
+    #[test]
+    fn a_snapshot_and_the_events_after_it_equal_all_events(
+        looks in prop::collection::vec(look(), 1..40),
+        every in 1_u64..9,
+    ) {
+        let folder = Folder::new();
+        let mut store = folder.open();
+        let run = begin(&mut store, "login");
+        for step in steps(looks) {
+            store.append(&run, &step, &[]).unwrap();
+            if step.number.0 % every == 0 {
+                let state = folded(&store, &run, vec![], StepNo::NONE);
+                let state = VersionedJson::new("State", 1, &state).unwrap();
+                let snapshot = Snapshot { step: step.number, state };
+                store.save_snapshot(&run, &snapshot).unwrap();
+            }
+        }
+        let from_scratch = folded(&store, &run, vec![], StepNo::NONE);
+        let resumed = match store.latest_snapshot(&run).unwrap() {
+            Some(found) => folded(&store, &run, found.state.decode().unwrap(), found.step),
+            None => folded(&store, &run, vec![], StepNo::NONE),
+        };
+        prop_assert_eq!(resumed, from_scratch);
+    }
+
+    #[test]
+    fn a_recording_is_the_same_run_in_another_store(looks in prop::collection::vec(look(), 0..40)) {
+        let steps = steps(looks);
+        let folder = Folder::new();
+        let mut store = folder.open();
+        let run = begin(&mut store, "login");
+        for step in &steps {
+            store.append(&run, step, &[]).unwrap();
+        }
+        let lines: Vec<_> = store.export(&run).unwrap().map(|l| l.unwrap()).collect();
+        prop_assert_eq!(lines.len(), steps.len() + 1);
+        let text = Cursor::new(lines.join("\n"));
+        let elsewhere = Folder::new();
+        let mut other = elsewhere.open();
+        let imported = other.import(Recording::read(text).unwrap()).unwrap();
+        prop_assert_eq!(&imported, &run);
+        prop_assert_eq!(stored(&other, &imported), steps);
+        let again: Vec<_> = other.export(&imported).unwrap().map(|l| l.unwrap()).collect();
+        prop_assert_eq!(&again[1..], &lines[1..]);
+    }
 }

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use regreen_store::{StepNo, Store};
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, step};
+use crate::fixture::{Folder, NOON, begin, step};
 
 /// The tenth, the half and the 99th of a hundred: on a busy machine the first is nearest to
 /// what the thing itself costs.

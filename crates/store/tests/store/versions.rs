@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use regreen_store::{Fault, HistoryRow, OpenError, RunId, StepNo, Store};
+use regreen_store::{HistoryRow, OpenError, RunId, StepNo, Store, StoreError};
 use rusqlite::Connection;
 
-use crate::folder::{Folder, NOON};
-use crate::sample::{begin, begun, ended, failed, green, snapshot, step};
+use crate::fixture::{Folder, NOON, begin, begun, ended, failed, green, snapshot, step};
 
 const VERSION_1: &str = include_str!("../fixtures/v1.sql");
 const VERSION_2: &str = include_str!("../fixtures/v2.sql");
@@ -76,7 +75,9 @@ fn an_older_file_is_read_as_it_will_be_and_stays_as_it_is() {
     for sql in [VERSION_1, VERSION_2, VERSION_3] {
         let folder = old_file(sql);
         let bytes = std::fs::read(folder.file()).unwrap();
-        let store = Store::open_to_read(&folder.file(), NOON).unwrap().unwrap();
+        let store = Store::open_read_only(&folder.file(), NOON)
+            .unwrap()
+            .unwrap();
         store.check().unwrap();
         let runs = store.runs(9).unwrap();
         assert_eq!(folder.names(), ["regreen.db"]);
@@ -148,7 +149,7 @@ fn a_newer_file_is_refused_naming_who_wrote_it_and_is_not_touched() {
         matches!(&error, OpenError::Newer { found: 99, regreen, .. } if regreen == "9.4.1"),
         "{error:?}"
     );
-    let error = Store::open_to_read(&folder.file(), NOON).unwrap_err();
+    let error = Store::open_read_only(&folder.file(), NOON).unwrap_err();
     assert!(
         matches!(error, OpenError::Newer { found: 99, .. }),
         "{error:?}"
@@ -167,7 +168,7 @@ fn a_version_that_only_the_header_knows_is_damage() {
         drop(raw);
         let error = Store::open(&folder.file(), NOON).unwrap_err();
         assert!(
-            matches!(error, OpenError::Fault(Fault::Damaged(_))),
+            matches!(error, OpenError::Store(StoreError::Damaged(_))),
             "{version}: {error:?}"
         );
     }

@@ -12,10 +12,9 @@ use rustix::process::{
     set_child_subreaper,
 };
 
-use super::stat_line::StatLine;
 use crate::{Marker, Stray};
 
-/// One process for good: a pid that is used again has another start.
+/// One process for good: a pid that is reused has another start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Process {
     pid: Pid,
@@ -40,21 +39,21 @@ impl Process {
     }
 }
 
-/// From now on, descendants whose parents end become this process's own children.
+/// Makes descendants whose parents end children of this process.
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// Nothing happens below a keeper that it is not told of.
-pub(crate) const LOOK_AGAIN: Option<Duration> = None;
+/// A keeper is told of everything that happens below it.
+pub(crate) const POLL_INTERVAL: Option<Duration> = None;
 
-/// Whether there can be descendants that are no children of the keeper: never, they are
-/// adopted.
-pub(crate) fn is_anyone_left(_program: Pid) -> bool {
+/// Returns whether there can be descendants that are not children of the keeper: never, because
+/// orphans are adopted.
+pub(crate) fn any_left(_program: Pid) -> bool {
     false
 }
 
-/// Everything alive below the keeper.
+/// Returns everything alive below the keeper.
 pub(crate) fn descendants(keeper: Pid, _program: Pid) -> Vec<Process> {
     let below = below(keeper.as_raw_nonzero().get(), all_processes());
     let alive = below.iter().filter(|stat| !stat.is_dead());
@@ -73,7 +72,7 @@ pub(crate) fn signal(process: Process, signal: Signal) -> bool {
     }
 }
 
-/// The processor time that the keeper and everything below it have used.
+/// Returns the processor time that the keeper and everything below it have used.
 pub(crate) fn cpu_time(keeper: Pid) -> Option<Duration> {
     let keeper = keeper.as_raw_nonzero().get();
     let own = stat_of(keeper)?;
@@ -84,8 +83,8 @@ pub(crate) fn cpu_time(keeper: Pid) -> Option<Duration> {
     ))
 }
 
-/// The processes of this user whose marker begins with `prefix`, but for this process and
-/// those it was started by.
+/// Returns the processes of this user whose marker begins with `prefix`, except this process
+/// and its ancestors.
 pub(crate) fn marked(prefix: &str) -> Vec<Stray> {
     let all = all_processes();
     let mine = with_ancestors(getpid().as_raw_nonzero().get(), &all);
@@ -160,6 +159,41 @@ fn with_ancestors(pid: i32, all: &[StatLine]) -> BTreeSet<i32> {
     line
 }
 
+/// The fields of `/proc/<pid>/stat` that we need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StatLine {
+    pub(crate) pid: i32,
+    pub(crate) parent: i32,
+    pub(crate) state: u8,
+    /// In clock ticks, with that of children it has waited for.
+    pub(crate) cpu_ticks: u64,
+    /// In clock ticks since boot; together with the pid it identifies a process for good.
+    pub(crate) start: u64,
+}
+
+impl StatLine {
+    /// Parses a line. A name may contain blanks and brackets: the last bracket ends it.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let (head, tail) = line.rsplit_once(')')?;
+        let (pid, _name) = head.split_once('(')?;
+        let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i64>().ok();
+        let ticks: i64 = (11..=14).map(number).sum::<Option<i64>>()?;
+        Some(Self {
+            pid: pid.trim().parse().ok()?,
+            parent: fields.get(1)?.parse().ok()?,
+            state: *fields.first()?.as_bytes().first()?,
+            cpu_ticks: u64::try_from(ticks).ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    /// Returns whether it is a zombie or just being removed: there is nothing left to end.
+    pub(crate) fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X' | b'x')
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_another_one_by_now_is_not_signalled() {
+    fn a_process_that_reuses_a_pid_is_not_signalled() {
         let me = stat_of(getpid().as_raw_nonzero().get()).unwrap();
         let other = Process {
             pid: getpid(),
@@ -209,5 +243,23 @@ mod tests {
             Some("r:1:x")
         );
         assert_eq!(marker_in(b"MY_REGREEN_KEEPER=r\0REGREEN_KEEPERS=r\0"), None);
+    }
+
+    #[test]
+    fn a_line_is_read_whatever_the_program_is_called() {
+        let line = "4711 (a) R (b) 1) S 12 4711 4711 0 -1 4194304 100 0 0 0 5 6 7 8 20 0 1 0 98765 \
+                    1000 10 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0";
+        let stat = StatLine::parse(line).unwrap();
+        assert_eq!(stat.pid, 4711);
+        assert_eq!(stat.parent, 12);
+        assert_eq!(stat.cpu_ticks, 26);
+        assert_eq!(stat.start, 98_765);
+        assert!(!stat.is_dead());
+    }
+
+    #[test]
+    fn a_truncated_line_is_not_parsed() {
+        assert_eq!(StatLine::parse("4711 (a) S 12"), None);
+        assert_eq!(StatLine::parse(""), None);
     }
 }

@@ -5,18 +5,18 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 mod portable;
 #[cfg(target_os = "linux")]
-mod sight;
-#[cfg(target_os = "linux")]
-mod stat_line;
+mod process_info;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    LOOK_AGAIN, Process, adopt_orphans, cpu_time, descendants, is_anyone_left, marked, signal,
+    POLL_INTERVAL, Process, adopt_orphans, any_left, cpu_time, descendants, marked, signal,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::{
-    LOOK_AGAIN, Process, adopt_orphans, cpu_time, descendants, has_process, holders_of_file,
-    is_anyone_left, is_running, listeners_on, marked, see, see_all, signal,
+    POLL_INTERVAL, Process, adopt_orphans, any_left, cpu_time, descendants, holders_of_file,
+    is_running, list_processes, listeners_on, marked, process_exists, process_info, signal,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use sight::{has_process, holders_of_file, is_running, listeners_on, see, see_all};
+pub(crate) use process_info::{
+    holders_of_file, is_running, list_processes, listeners_on, process_exists, process_info,
+};

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use crate::{Holders, SeenProcess, Stray};
+use crate::{Holders, ProcessInfo, Stray};
 
 /// The program's whole process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,19 +25,16 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Who is no child of the keeper ends without a word.
-pub(crate) const LOOK_AGAIN: Option<Duration> = Some(Duration::from_millis(10));
+/// The keeper is not told of the end of processes that are not its children.
+pub(crate) const POLL_INTERVAL: Option<Duration> = Some(Duration::from_millis(10));
 
-pub(crate) fn is_anyone_left(program: Pid) -> bool {
+pub(crate) fn any_left(program: Pid) -> bool {
     test_kill_process_group(program).is_ok()
 }
 
 pub(crate) fn descendants(_keeper: Pid, program: Pid) -> Vec<Process> {
     let group = Process { group: program };
-    is_anyone_left(program)
-        .then_some(group)
-        .into_iter()
-        .collect()
+    any_left(program).then_some(group).into_iter().collect()
 }
 
 pub(crate) fn signal(process: Process, signal: Signal) -> bool {
@@ -52,15 +49,15 @@ pub(crate) fn marked(_prefix: &str) -> Vec<Stray> {
     Vec::new()
 }
 
-pub(crate) fn has_process(_pid: i32) -> Option<bool> {
+pub(crate) fn process_exists(_pid: i32) -> Option<bool> {
     None
 }
 
-pub(crate) fn see(_pid: i32, _now: SystemTime) -> Option<SeenProcess> {
+pub(crate) fn process_info(_pid: i32, _now: SystemTime) -> Option<ProcessInfo> {
     None
 }
 
-pub(crate) fn see_all(_now: SystemTime) -> Vec<SeenProcess> {
+pub(crate) fn list_processes(_now: SystemTime) -> Vec<ProcessInfo> {
     Vec::new()
 }
 

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use regreen_supervisor::{
-    Chunk, Ended, Handle, Keepers, Marker, Observer, Running, Spec, Stdin, Stream, TimeLimits,
+    Chunk, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, Running, Stdin, Stream,
+    TimeLimits,
 };
 use tempfile::TempDir;
 
@@ -19,9 +20,9 @@ pub(crate) fn testchild() -> PathBuf {
     env!("CARGO_BIN_EXE_regreen-testchild").into()
 }
 
-pub(crate) fn spec(words: &[&str]) -> Spec {
+pub(crate) fn spec(words: &[&str]) -> ProcessSpec {
     let words = words.iter().map(OsString::from);
-    Spec {
+    ProcessSpec {
         argv: [testchild().into_os_string()]
             .into_iter()
             .chain(words)
@@ -39,23 +40,23 @@ pub(crate) fn spec(words: &[&str]) -> Spec {
     }
 }
 
-pub(crate) fn start(spec: Spec) -> Running {
+pub(crate) fn start(spec: ProcessSpec) -> Running {
     Keepers::new(testchild()).spawn(spec).unwrap()
 }
 
 /// What a child wrote, and how it ended.
 pub(crate) struct Run {
-    pub(crate) ended: Ended,
+    pub(crate) ended: ProcessEnd,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-pub(crate) fn run(spec: Spec) -> Run {
+pub(crate) fn run(spec: ProcessSpec) -> Run {
     run_with(spec, |_, _| {})
 }
 
 /// Calls `react` with all of stdout so far whenever there is more of it.
-pub(crate) fn run_with(spec: Spec, react: impl FnMut(&Handle, &str)) -> Run {
+pub(crate) fn run_with(spec: ProcessSpec, react: impl FnMut(&Handle, &str)) -> Run {
     let running = start(spec);
     let mut recorder = Recorder {
         handle: running.handle(),

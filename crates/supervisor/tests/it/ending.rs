@@ -2,11 +2,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_supervisor::{EndReason, Exit, Handle, Spec};
+use regreen_supervisor::{EndReason, Exit, Handle, ProcessSpec};
 
 use crate::check::{LONG, Nest, SOON, run, run_with, spec, start, testchild};
 
-fn brood(nest: &Nest, then: &str) -> Spec {
+fn brood(nest: &Nest, then: &str) -> ProcessSpec {
     spec(&["brood", nest.path(), then])
 }
 

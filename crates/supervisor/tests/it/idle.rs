@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use regreen_supervisor::{Chunk, EndReason, Exit, Observer, Spec};
+use regreen_supervisor::{Chunk, EndReason, Exit, Observer, ProcessSpec};
 
 use crate::check::{run, spec, start};
 
 const IDLE: Duration = Duration::from_millis(800);
 
-fn watched(words: &[&str]) -> Spec {
+fn watched(words: &[&str]) -> ProcessSpec {
     let mut spec = spec(words);
     spec.limits.idle = Some(IDLE);
     spec

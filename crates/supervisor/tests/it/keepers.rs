@@ -1,12 +1,12 @@
 use std::process::Command;
 use std::time::Duration;
 
-use regreen_supervisor::{Chunk, EndReason, Ended, Exit, Keepers, Spec};
+use regreen_supervisor::{Chunk, EndReason, Exit, Keepers, ProcessEnd, ProcessSpec};
 
 use crate::check::{Nest, eventually, is_alive, spec, testchild};
 
 /// What a program says about its keeper, and how it ended.
-fn run(keepers: &Keepers, spec: Spec) -> (String, Ended) {
+fn run(keepers: &Keepers, spec: ProcessSpec) -> (String, ProcessEnd) {
     let mut said = Vec::new();
     let running = keepers.spawn(spec).unwrap();
     let ended = running
@@ -15,7 +15,7 @@ fn run(keepers: &Keepers, spec: Spec) -> (String, Ended) {
     (String::from_utf8(said).unwrap(), ended)
 }
 
-fn shell(script: &str) -> Spec {
+fn shell(script: &str) -> ProcessSpec {
     let mut spec = spec(&[]);
     spec.argv = vec!["sh".into(), "-c".into(), script.into()];
     spec

@@ -1,0 +1,228 @@
+use crate::rule::{BASE64, Class};
+
+/// Whether a secret begins at an anchor.
+#[derive(Debug)]
+pub(crate) enum MatchOutcome {
+    No,
+    /// More of the stream must be seen.
+    Undecided,
+    Mask(Span),
+}
+
+/// A stretch of text to mask.
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Set while it reaches the end of what has been seen and may go on.
+    pub(crate) growth: Option<Growth>,
+}
+
+/// How a known secret continues: it can be dropped as it arrives.
+#[derive(Debug)]
+pub(crate) enum Growth {
+    While(&'static Class),
+    KeyBlock(KeyBlock),
+}
+
+impl Growth {
+    /// Returns how many of `bytes` belong to it, and whether it is over.
+    pub(crate) fn grow(&mut self, bytes: &[u8]) -> (usize, bool) {
+        match self {
+            Self::While(class) => {
+                let len = class.run(bytes);
+                (len, len < bytes.len())
+            }
+            Self::KeyBlock(block) => block.follow(bytes),
+        }
+    }
+}
+
+impl Span {
+    /// Extends it by what has arrived since.
+    pub(crate) fn grow(&mut self, text: &[u8]) {
+        if let Some(growth) = &mut self.growth {
+            let (len, over) = growth.grow(&text[self.end..]);
+            self.end += len;
+            if over {
+                self.growth = None;
+            }
+        }
+    }
+}
+
+/// The longest block that is taken for a key: an RSA key of 16,384 bits has 13 KB.
+const MAX_BLOCK: usize = 64 * 1024;
+/// This many characters of base64 in a row are key material.
+const MATERIAL: usize = 32;
+/// A block without its end stops after this many lines in a row without key material. Headers
+/// (`Proc-Type`, `DEK-Info`) and a short last line are fewer.
+const MAX_OTHER_LINES: u8 = 4;
+const DASHES: u8 = 5;
+
+/// Follows a private key from the end of its first line to its end, byte by byte.
+///
+/// Lines may end in real line breaks or, inside strings, in escaped ones, and may have
+/// something in front (`+` in a diff, a line number): what counts is whether there is key
+/// material in them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyBlock {
+    /// A line of JSON: the block ends with the string it stands in, so that the line stays JSON.
+    in_json: bool,
+    seen: usize,
+    escaped: bool,
+    line_len: usize,
+    material_run: usize,
+    has_material: bool,
+    other_lines: u8,
+    ending: Ending,
+}
+
+/// How much of `-----END …-----` has been seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Dashes(u8),
+    Word(u8),
+    Name,
+    LastDashes(u8),
+}
+
+enum Step {
+    Continue,
+    /// The block ends before this byte.
+    Before,
+    /// This byte is its last.
+    After,
+}
+
+impl KeyBlock {
+    pub(crate) fn new(in_json: bool) -> Self {
+        Self {
+            in_json,
+            seen: 0,
+            escaped: false,
+            line_len: 0,
+            material_run: 0,
+            has_material: false,
+            other_lines: 0,
+            ending: Ending::Dashes(0),
+        }
+    }
+
+    /// Returns how many of `bytes` belong to the block, and whether it is over.
+    pub(crate) fn follow(&mut self, bytes: &[u8]) -> (usize, bool) {
+        for (at, &byte) in bytes.iter().enumerate() {
+            match self.step(byte) {
+                Step::Continue => {}
+                Step::Before => return (at, true),
+                Step::After => return (at + 1, true),
+            }
+        }
+        (bytes.len(), false)
+    }
+
+    fn step(&mut self, byte: u8) -> Step {
+        self.seen += 1;
+        if self.seen > MAX_BLOCK || self.leaves_json(byte) {
+            return Step::Before;
+        }
+        if self.escaped {
+            self.escaped = false;
+            return Step::Continue;
+        }
+        if matches!(byte, b'\n' | b'\r' | b'\\') {
+            return self.end_line(byte);
+        }
+        self.count(byte);
+        if self.is_end_marker(byte) {
+            return Step::After;
+        }
+        Step::Continue
+    }
+
+    fn leaves_json(&self, byte: u8) -> bool {
+        self.in_json && (byte == b'\n' || byte == b'"' && !self.escaped)
+    }
+
+    fn end_line(&mut self, byte: u8) -> Step {
+        let was_empty = self.line_len == 0;
+        let named = matches!(self.ending, Ending::Name | Ending::LastDashes(_));
+        if named || !was_empty && self.is_over() {
+            return Step::Before;
+        }
+        self.escaped = byte == b'\\';
+        self.line_len = 0;
+        self.material_run = 0;
+        self.has_material = false;
+        self.ending = Ending::Dashes(0);
+        Step::Continue
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.other_lines = if self.has_material {
+            0
+        } else {
+            self.other_lines + 1
+        };
+        self.other_lines >= MAX_OTHER_LINES
+    }
+
+    fn count(&mut self, byte: u8) {
+        self.line_len += 1;
+        self.material_run = if BASE64.has(byte) {
+            self.material_run + 1
+        } else {
+            0
+        };
+        self.has_material |= self.material_run >= MATERIAL;
+    }
+
+    fn is_end_marker(&mut self, byte: u8) -> bool {
+        let dash = byte == b'-';
+        self.ending = match self.ending {
+            Ending::Dashes(n) if dash => Ending::Dashes((n + 1).min(DASHES)),
+            Ending::Dashes(DASHES) if byte == b'E' => Ending::Word(1),
+            Ending::Word(1) if byte == b'N' => Ending::Word(2),
+            Ending::Word(2) if byte == b'D' => Ending::Name,
+            Ending::Dashes(_) | Ending::Word(_) => Ending::Dashes(u8::from(dash)),
+            Ending::Name if dash => Ending::LastDashes(1),
+            Ending::LastDashes(n) if dash => Ending::LastDashes(n + 1),
+            Ending::Name | Ending::LastDashes(_) => Ending::Name,
+        };
+        self.ending == Ending::LastDashes(DASHES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn followed(in_json: bool, text: &str) -> &str {
+        let (len, _) = KeyBlock::new(in_json).follow(text.as_bytes());
+        &text[..len]
+    }
+
+    #[test]
+    fn a_block_ends_with_its_last_dashes() {
+        let text = "\nAAAA\n-----END PRIVATE KEY-----";
+        assert_eq!(followed(false, &format!("{text} and more")), text);
+    }
+
+    #[test]
+    fn an_unfinished_block_ends_after_four_lines_without_key_material() {
+        let key = "\nHeader: x\n\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        let text = format!("{key}\none line\ntwo lines\nthree lines\nfour lines");
+        assert_eq!(followed(false, &format!("{text}\nfive\n")), text);
+    }
+
+    #[test]
+    fn an_unfinished_block_in_json_ends_with_its_string() {
+        assert_eq!(followed(true, r#"\nAA\"BB","next":1}"#), r#"\nAA\"BB"#);
+    }
+
+    #[test]
+    fn an_endless_block_is_bounded() {
+        let text = "A".repeat(MAX_BLOCK + 100);
+        assert_eq!(followed(false, &text).len(), MAX_BLOCK);
+    }
+}

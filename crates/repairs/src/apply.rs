@@ -1,0 +1,75 @@
+use std::io;
+
+use regreen_model::{Failure, PlannedRepair, RepairResult};
+
+use crate::actions::{self, set_aside};
+use crate::context::RepairContext;
+use crate::inspect::{Proposal, propose};
+use crate::interrupted;
+use crate::plan::{RepairPlan, ToolRunner};
+
+/// Applies a planned repair if the workspace still calls for it. `agreed` means that a person
+/// has consented to a repair that requires it.
+pub fn apply_repair(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+    planned: &PlannedRepair,
+    agreed: bool,
+    runner: &mut dyn ToolRunner,
+) -> RepairResult {
+    let applied = confirm(context, failure, planned, agreed)
+        .and_then(|plan| apply(context, &plan, runner).map(|()| plan));
+    match applied {
+        Ok(plan) => RepairResult::Done {
+            did: plan.does,
+            environment: plan.environment,
+        },
+        Err(why) => RepairResult::Failed { why },
+    }
+}
+
+/// Inspects again: the plan must be the same, and allowed.
+fn confirm(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+    planned: &PlannedRepair,
+    agreed: bool,
+) -> Result<RepairPlan, String> {
+    let plan = match propose(context, failure) {
+        Proposal::Allowed(plan) => plan,
+        Proposal::Ask(plan, _) if agreed => plan,
+        Proposal::Nothing => return Err("not carried out: there is nothing to repair".to_owned()),
+        Proposal::Ask(_, why) | Proposal::Refused(why) => {
+            return Err(format!("not carried out: {why}"));
+        }
+    };
+    if plan.planned() == *planned {
+        Ok(plan)
+    } else {
+        Err("not carried out: the workspace has changed since it was inspected".to_owned())
+    }
+}
+
+/// Records first what it will create, so that a crash leaves nothing incomplete that looks
+/// complete; sets aside what did not help. The error says why.
+fn apply(
+    context: &RepairContext<'_>,
+    plan: &RepairPlan,
+    runner: &mut dyn ToolRunner,
+) -> Result<(), String> {
+    let created = interrupted::new_paths(context, plan);
+    if created.is_empty() {
+        return actions::execute(context, plan, runner);
+    }
+    let cannot = |error: io::Error| format!("`.regreen` cannot be written: {error}");
+    interrupted::begin(context, plan, &created).map_err(cannot)?;
+    let result = actions::execute(context, plan, runner);
+    if result.is_err() {
+        for path in &created {
+            // Usually it was not created.
+            let _ = set_aside(context, path);
+        }
+    }
+    interrupted::end(context).map_err(cannot)?;
+    result
+}

@@ -1,0 +1,111 @@
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use regreen_workspace::{Programs, RealDisk, RelPath};
+
+use crate::ManifestSnapshot;
+use crate::folder::locate;
+
+/// Everything an inspection may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct RepairContext<'a> {
+    /// The workspace, with symlinks resolved.
+    pub root: &'a Path,
+    /// The manifests as they were when the run started.
+    pub manifests: &'a ManifestSnapshot,
+    /// The end of the failing command's output.
+    pub output: &'a str,
+    /// The commands of the task itself, as a shell would read them.
+    pub commands: &'a [String],
+    /// Variables that earlier repairs of the run have set.
+    pub environment: &'a [(String, String)],
+    /// The PATH of the run's processes, before `environment`.
+    pub path: &'a OsStr,
+    /// The prefix of the markers of this workspace's own processes, if there are any.
+    pub marker: Option<&'a str>,
+    /// The current time.
+    pub now: SystemTime,
+}
+
+impl RepairContext<'_> {
+    /// The current PATH of the run's processes.
+    pub(crate) fn current_path(&self) -> &OsStr {
+        let set = self
+            .environment
+            .iter()
+            .rev()
+            .find(|(name, _)| name == "PATH");
+        set.map_or(self.path, |(_, value)| OsStr::new(value))
+    }
+
+    /// Finds a program outside the workspace: one inside may have been put there during the
+    /// run.
+    pub(crate) fn tool(&self, name: &str) -> Option<PathBuf> {
+        let outside: Vec<PathBuf> = std::env::split_paths(self.current_path())
+            .filter(|folder| folder.is_absolute() && !self.has(folder))
+            .collect();
+        let path = std::env::join_paths(outside).ok()?;
+        Programs::new(&path, self.root).find(&RealDisk, name)
+    }
+
+    /// Returns whether a path is in the workspace, with symlinks resolved.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        path.canonicalize()
+            .is_ok_and(|real| real.starts_with(self.root))
+    }
+
+    /// Finds the path in the workspace that a text of the failing command means: from the root,
+    /// or from a folder that the task changes to.
+    pub(crate) fn locate(&self, text: &str) -> Option<RelPath> {
+        let there = |path: &RelPath| path.under(self.root).symlink_metadata().is_ok();
+        let here = locate(self.root, text);
+        if here.as_ref().is_some_and(there) || text.starts_with('/') {
+            return here;
+        }
+        let elsewhere = self
+            .folders()
+            .find_map(|folder| locate(self.root, &format!("{folder}/{text}")).filter(there));
+        elsewhere.or(here)
+    }
+
+    /// The folders that the task changes to.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
+        let words = self
+            .commands
+            .iter()
+            .flat_map(|command| command.split_ascii_whitespace());
+        let next = words.clone().skip(1);
+        words
+            .zip(next)
+            .filter(|(word, _)| *word == "cd")
+            .map(|(_, folder)| folder.trim_end_matches(';'))
+    }
+
+    /// Returns whether the task's own commands contain this text.
+    pub(crate) fn runs(&self, text: &str) -> bool {
+        self.commands.iter().any(|command| command.contains(text))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Runs a test in an empty workspace.
+    pub(crate) fn with_context(test: impl FnOnce(&RepairContext<'_>)) {
+        let root = tempfile::tempdir().unwrap();
+        let root_path = root.path().canonicalize().unwrap();
+        let manifests = ManifestSnapshot::read(&root_path);
+        test(&RepairContext {
+            root: &root_path,
+            manifests: &manifests,
+            output: "",
+            commands: &[],
+            environment: &[],
+            path: OsStr::new("/usr/bin:/bin"),
+            marker: None,
+            now: SystemTime::now(),
+        });
+    }
+}

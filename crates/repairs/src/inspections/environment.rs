@@ -1,0 +1,95 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspect::Proposal;
+use crate::plan::{Action, RepairPlan};
+
+use super::python::use_venv;
+use super::venv::{self, VenvSearch};
+
+/// Where projects keep programs of their own, besides a virtual environment.
+const FOLDERS: [&str; 2] = ["node_modules/.bin", "vendor/bin"];
+
+/// A command that the project has, only not in PATH.
+pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    if failure.kind != FailureKind::MissingCommand {
+        return None;
+    }
+    let command = failure_text::command(failure)?;
+    if let VenvSearch::Venv(venv) = venv::find(context) {
+        let environment = venv.environment(context);
+        if is_program(context, &venv.bin(context).join(command)) && !environment.is_empty() {
+            return Some(Proposal::Allowed(use_venv(&venv, environment)));
+        }
+    }
+    let folder = FOLDERS
+        .iter()
+        .find(|folder| is_program(context, &context.root.join(folder).join(command)))?;
+    let full = context.root.join(folder);
+    if std::env::split_paths(context.current_path()).any(|other| other == full) {
+        return None;
+    }
+    let recorded = RepairAction::SetEnv {
+        args: vec![format!("PATH={folder}")],
+    };
+    let plan = RepairPlan::new(
+        recorded,
+        format!("put {folder} first in PATH"),
+        Action::Environment,
+    );
+    Some(Proposal::Allowed(
+        plan.with_environment(venv::first_in_path(context, &full)),
+    ))
+}
+
+/// A program of the workspace, not one that a link leads to elsewhere. (Python itself is
+/// always a link out of its environment.)
+fn is_program(context: &RepairContext<'_>, path: &Path) -> bool {
+    let is_executable = path
+        .metadata()
+        .is_ok_and(|stat| stat.is_file() && stat.permissions().mode() & 0o111 != 0);
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    is_executable && (context.has(path) || name.starts_with("python"))
+}
+
+/// What lets programs read and write more than ASCII.
+const SETTINGS: [(&str, &str); 3] = [
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("PYTHONUTF8", "1"),
+];
+
+/// Words of programs that know ASCII only; others mean that the data are not as expected.
+const ASCII: [&str; 4] = ["'ascii'", "us-ascii", "ansi_x3.4", "locale"];
+
+/// Programs of the run that speak ASCII only, for want of a locale.
+pub(super) fn inspect_locale(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    let line = failure_text::blocker(failure).to_ascii_lowercase();
+    let is_ascii = ASCII.iter().any(|word| line.contains(word));
+    let is_set = context
+        .environment
+        .iter()
+        .any(|(name, _)| name == "PYTHONUTF8");
+    if failure.kind != FailureKind::LocaleEncoding || !is_ascii || is_set {
+        return None;
+    }
+    let recorded = RepairAction::SetEnv {
+        args: SETTINGS
+            .map(|(name, value)| format!("{name}={value}"))
+            .into(),
+    };
+    let environment = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let plan = RepairPlan::new(
+        recorded,
+        "use UTF-8 in what the run starts",
+        Action::Environment,
+    );
+    Some(Proposal::Allowed(plan.with_environment(environment.into())))
+}

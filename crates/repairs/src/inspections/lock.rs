@@ -1,0 +1,286 @@
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_supervisor::{
+    Holders, ProcessInfo, holders_of_file, list_processes, process_exists, process_info,
+};
+use regreen_workspace::{PathStatus, RelPath, path_status};
+use rustix::process::geteuid;
+
+use super::own_processes;
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspect::Proposal;
+use crate::plan::{Action, RepairPlan};
+
+/// A younger lock of git may be of a process that cannot be seen from here.
+const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
+
+/// Files of that ending that lock nothing.
+const NO_LOCKS: [&str; 12] = [
+    "Cargo.lock",
+    "yarn.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "Gemfile.lock",
+    "composer.lock",
+    "bun.lock",
+    "flake.lock",
+    "mix.lock",
+    "Podfile.lock",
+];
+
+/// How locks and pid files are called.
+const ENDINGS: [&str; 5] = [".lock", ".lck", ".pid", ".pidfile", ".pid.lock"];
+const NAMES: [&str; 5] = ["lock", "pid", "pidfile", ".pid", ".lck"];
+
+/// Pid files of servers that often run elsewhere, in a container or on another machine: that
+/// their process is not here proves nothing, and two servers on the same data spoil it.
+const OF_SERVERS: [&str; 6] = [
+    "postmaster.pid",
+    "mongod.lock",
+    "mysqld.pid",
+    "mariadb.pid",
+    "redis.pid",
+    "redis-server.pid",
+];
+
+/// A lock whose owner is dead.
+pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    let suggested = match &failure.repair {
+        Some(RepairAction::RemoveStaleLock { path }) => Some(path.as_str()),
+        _ if failure.kind == FailureKind::StaleLock => None,
+        _ => return None,
+    };
+    let place = match suggested {
+        Some(path) => match found(context, path) {
+            Some(place) => place,
+            None => {
+                return Some(Proposal::outside_workspace(path));
+            }
+        },
+        None => match named(context, failure) {
+            Some(place) => place,
+            None => {
+                return Some(Proposal::for_person(
+                    "look at the lock",
+                    "whose lock it is cannot be seen from here",
+                ));
+            }
+        },
+    };
+    Some(propose(context, &place))
+}
+
+/// Where the text content, or the only pid file of that name.
+fn found(context: &RepairContext<'_>, path: &str) -> Option<RelPath> {
+    let place = context.locate(path)?;
+    if place.under(context.root).symlink_metadata().is_ok() || path.contains('/') {
+        return Some(place);
+    }
+    let mut named = own_processes::pid_files(context.root)
+        .into_iter()
+        .filter(|file| file.ends_with(path));
+    let only = named.next().filter(|_| named.next().is_none());
+    only.and_then(|file| RelPath::inside(context.root, &file).ok())
+        .or(Some(place))
+}
+
+/// The file that the line names, or whose pid it names.
+fn named(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
+    let line = failure_text::blocker(failure);
+    let is_lock =
+        |place: &RelPath| is_called_like_a_lock(place) && place.under(context.root).exists();
+    // Git names what it wants to lock, and locks `<name>.lock`.
+    let words = failure_text::words(line).into_iter();
+    let spelled = words.flat_map(|word| [word.to_owned(), format!("{word}.lock")]);
+    let mut places = spelled.filter_map(|word| context.locate(&word));
+    places.find(is_lock).or_else(|| {
+        let pid = failure_text::pid(line)?;
+        let mut files = own_processes::pid_files(context.root).into_iter();
+        let file = files.find(|file| own_processes::pid_in(file) == Some(pid))?;
+        RelPath::inside(context.root, &file).ok()
+    })
+}
+
+fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
+    let full = place.under(context.root);
+    let Ok(stat) = full.symlink_metadata() else {
+        return Proposal::refused(format!("{place} is not there any more"));
+    };
+    if let Some(why) = not_a_lock(place, &stat) {
+        return Proposal::refused(format!("{place} {why}"));
+    }
+    match holders_of_file(stat.dev(), stat.ino(), context.now) {
+        Holders::Unknown => return ask(place, "not every process can be looked into from here"),
+        Holders::Known(holders) => {
+            if let Some(holder) = holders.first() {
+                return Proposal::refused(format!("{} has {place} open", described(holder)));
+            }
+        }
+    }
+    if place.is_within(".git") {
+        return of_git(context, place, &stat);
+    }
+    if let Some(why) = tracked(context, place) {
+        return why;
+    }
+    match own_processes::pid_in(&full) {
+        Some(_) if OF_SERVERS.contains(&name_of(place)) => {
+            ask(place, "the server that it is of may run elsewhere")
+        }
+        Some(pid) if Some(pid) > own_processes::highest_pid() => {
+            ask(place, "it is of a process of another machine")
+        }
+        Some(pid) => of_process(context, place, &stat, pid),
+        None => ask(place, "it does not say whose it is"),
+    }
+}
+
+fn name_of(place: &RelPath) -> &str {
+    let name = place.as_path().file_name().and_then(|name| name.to_str());
+    name.unwrap_or_default()
+}
+
+fn is_called_like_a_lock(place: &RelPath) -> bool {
+    let name = name_of(place).to_ascii_lowercase();
+    let has_ending = ENDINGS.iter().any(|ending| name.ends_with(ending));
+    has_ending || NAMES.contains(&name.as_str())
+}
+
+/// What git has is part of the project, whatever it is called.
+fn tracked(context: &RepairContext<'_>, place: &RelPath) -> Option<Proposal> {
+    match path_status(context.root, place) {
+        PathStatus::Tracked => Some(Proposal::refused(format!(
+            "{place} is a file of the project: git tracks it"
+        ))),
+        PathStatus::Unknown => Some(ask(place, "git does not say whether it tracks it")),
+        PathStatus::Ignored | PathStatus::Untracked | PathStatus::NoRepository => None,
+    }
+}
+
+fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
+    let name = name_of(place);
+    match stat {
+        _ if !is_called_like_a_lock(place) => Some("is not called like a lock"),
+        stat if !stat.is_file() => Some("is not a file"),
+        stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
+        stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),
+        _ if NO_LOCKS.contains(&name) => Some("is not that sort of lock"),
+        _ if place.is_within(".git") && !name.ends_with(".lock") => Some("is not a lock of git"),
+        _ => None,
+    }
+}
+
+/// Locks of git do not say whose they are: old, open nowhere, and no git at work here.
+fn of_git(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata) -> Proposal {
+    let processes = list_processes(context.now);
+    if let Some(git) = processes
+        .iter()
+        .find(|process| is_git_here(context.root, process))
+    {
+        return Proposal::refused(format!("{} is at work in this repository", described(git)));
+    }
+    let age = stat
+        .modified()
+        .ok()
+        .and_then(|written| context.now.duration_since(written).ok());
+    if processes.is_empty() || age.is_none_or(|age| age < OLD_ENOUGH) {
+        return ask(place, "it is young: its owner may be out of sight");
+    }
+    Proposal::Allowed(removal(place))
+}
+
+fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
+    let program = process.argv.first().map_or("", String::as_str);
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let is_here = process
+        .folder
+        .as_deref()
+        .is_some_and(|folder| folder.starts_with(root));
+    let is_named = process
+        .argv
+        .iter()
+        .any(|word| Path::new(word).starts_with(root));
+    !process.is_zombie && name.starts_with("git") && (is_here || is_named)
+}
+
+/// A lock that names its owner.
+fn of_process(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> Proposal {
+    match process_exists(pid) {
+        Some(false) => return Proposal::Allowed(removal(place)),
+        None => return ask(place, "the process table cannot be read"),
+        Some(true) => {}
+    }
+    let Some(process) = process_info(pid, context.now) else {
+        return ask(place, &format!("process {pid} cannot be looked at"));
+    };
+    let is_younger = stat
+        .modified()
+        .is_ok_and(|written| process.started > written + own_processes::TOLERANCE);
+    match process {
+        process if process.is_zombie => {
+            ask(place, &format!("process {pid} has ended, but is not gone"))
+        }
+        process if is_younger => ask(
+            place,
+            &format!(
+                "process {pid} is another one by now ({})",
+                described(&process)
+            ),
+        ),
+        process if own_processes::is_ours(context, &process) => Proposal::Allowed(ending(&process)),
+        process => ask(
+            place,
+            &format!(
+                "{} is running, and not known to be ours",
+                described(&process)
+            ),
+        ),
+    }
+}
+
+fn removal(place: &RelPath) -> RepairPlan {
+    let recorded = RepairAction::RemoveStaleLock {
+        path: place.to_string(),
+    };
+    RepairPlan::new(
+        recorded,
+        format!("set the stale lock {place} aside"),
+        Action::SetAside(place.clone()),
+    )
+}
+
+fn ask(place: &RelPath, why: &str) -> Proposal {
+    Proposal::ask(removal(place), why)
+}
+
+/// Ends a process that was proven to be ours.
+pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
+    let recorded = RepairAction::EndProcess {
+        args: vec![process.pid.to_string(), process.start.to_string()],
+    };
+    let does = format!("end {}, left over from this workspace", described(process));
+    let action = Action::EndProcess {
+        pid: process.pid,
+        start: process.start,
+    };
+    RepairPlan::new(recorded, does, action)
+}
+
+/// `process 4711 (python3 -m http.server)`.
+pub(super) fn described(process: &ProcessInfo) -> String {
+    let command: String = process
+        .argv
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(60)
+        .collect();
+    format!("process {} ({command})", process.pid)
+}

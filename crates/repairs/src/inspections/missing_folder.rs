@@ -1,0 +1,218 @@
+use std::path::Path;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_workspace::RelPath;
+
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspect::Proposal;
+use crate::plan::{Action, RepairPlan};
+
+/// Folders that programs write to.
+const OUTPUTS: [&str; 26] = [
+    "build",
+    "dist",
+    "out",
+    "output",
+    "outputs",
+    "tmp",
+    "temp",
+    "log",
+    "logs",
+    "report",
+    "reports",
+    "result",
+    "results",
+    "coverage",
+    "artifacts",
+    "artefacts",
+    "gen",
+    "generated",
+    "cache",
+    ".cache",
+    "var",
+    "run",
+    "export",
+    "exports",
+    "target",
+    "public",
+];
+
+/// What code that writes looks like.
+const WRITES: [&str; 22] = [
+    "\"w\"",
+    "'w'",
+    "\"wb\"",
+    "'wb'",
+    "\"a\"",
+    "'a'",
+    "\"w+\"",
+    "'w+'",
+    "\"x\"",
+    "'x'",
+    "writeFile",
+    "createWriteStream",
+    "write_text",
+    "write_bytes",
+    ".to_",
+    "savefig",
+    "File.write",
+    "os.Create",
+    "File::create",
+    "cannot create",
+    "cannot move",
+    "cannot touch",
+];
+
+/// What SQLite says where it cannot make its file.
+const SQLITE: &str = "unable to open database";
+
+/// Frames that write, whatever they are given.
+const FRAMES: [&str; 3] = ["writeFile", "createWriteStream", "appendFile"];
+
+/// Calls that read.
+const READERS: [&str; 6] = [
+    "readFile",
+    "createReadStream",
+    "read_text",
+    "read_bytes",
+    "read_csv",
+    "File.read",
+];
+
+/// Words of lines that only read.
+const READS: [&str; 12] = [
+    "cat:",
+    "head:",
+    "tail:",
+    "grep:",
+    "wc:",
+    "diff:",
+    "sort:",
+    "ls:",
+    "cannot stat",
+    "cannot access",
+    "can't open file",
+    "source:",
+];
+
+/// Never made: they are made by their tools.
+const NOT_OURS: [&str; 6] = [".git", ".regreen", "node_modules", ".venv", "venv", ".ssh"];
+
+/// A folder that something is written to.
+pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    let suggested = match &failure.repair {
+        Some(RepairAction::Mkdir { path }) => vec![path.clone()],
+        _ if failure.kind == FailureKind::MissingFile => parents(context, failure),
+        _ => return None,
+    };
+    let found = suggested.iter().find_map(|text| {
+        let folder = context.locate(text)?;
+        let is_absent = folder.under(context.root).symlink_metadata().is_err();
+        (is_absent && is_written(context, failure, text, &folder)).then_some(folder)
+    });
+    let Some(folder) = found else {
+        let is_ours = matches!(&failure.repair, Some(RepairAction::Mkdir { path }) if context.locate(path).is_none());
+        return is_ours.then(|| Proposal::refused("the folder would be outside the workspace"));
+    };
+    let not_ours = NOT_OURS
+        .iter()
+        .any(|name| folder.as_path().iter().any(|part| part == *name));
+    if not_ours {
+        return Some(Proposal::refused(format!(
+            "{folder} is made by its own tool"
+        )));
+    }
+    if let Some(why) = in_the_way(context, &folder) {
+        return Some(Proposal::refused(why));
+    }
+    let recorded = RepairAction::Mkdir {
+        path: folder.to_string(),
+    };
+    let does = format!("make the folder {folder}");
+    Some(Proposal::Allowed(RepairPlan::new(
+        recorded,
+        does,
+        Action::MakeFolder(folder),
+    )))
+}
+
+/// A file where a folder should be, or a folder that is nearly called so: then the name is
+/// probably misspelt.
+fn in_the_way(context: &RepairContext<'_>, folder: &RelPath) -> Option<String> {
+    let above: Vec<&Path> = folder.folders().collect();
+    let is_file = |path: &&&Path| context.root.join(path).is_file();
+    if let Some(file) = above.iter().find(is_file) {
+        return Some(format!("{} is a file", file.display()));
+    }
+    let is_there = |path: &Path| context.root.join(path).is_dir();
+    let mut parents = std::iter::once(folder.as_path()).chain(above);
+    let first_new = parents.rfind(|path| !is_there(path))?;
+    let name = first_new.file_name()?.to_str()?;
+    let beside = context.root.join(first_new.parent()?);
+    let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let near = names.find(|other| is_nearly(other, name))?;
+    Some(format!(
+        "{name} is nearly called like the folder {near}: probably misspelt"
+    ))
+}
+
+fn is_nearly(one: &str, other: &str) -> bool {
+    one.len() >= 4 && one != other && strsim::damerau_levenshtein(one, other) == 1
+}
+
+/// The folders of what the line names; SQLite names nothing, but the code that opens does.
+fn parents(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
+    let line = failure_text::blocker(failure);
+    let lines: Vec<&str> = match line.contains(SQLITE) {
+        true => failure_text::tail(context.output)
+            .filter(|line| line.contains("connect"))
+            .collect(),
+        false => vec![line],
+    };
+    let words = lines.into_iter().flat_map(failure_text::words);
+    let parents = words
+        .filter_map(|word| word.rsplit_once('/'))
+        .map(|(folder, _)| folder);
+    parents
+        .filter(|folder| !folder.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether something says that a file was to be written there, and nothing that it was read.
+fn is_written(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+    text: &str,
+    folder: &RelPath,
+) -> bool {
+    let line = failure_text::blocker(failure);
+    let has = |line: &str, signs: &[&str]| signs.iter().any(|sign| line.contains(sign));
+    if has(line, &READS) {
+        return false;
+    }
+    let lines = || failure_text::tail(context.output).chain([line]);
+    let mut near = lines().filter(|line| line.contains(text));
+    if near.any(|line| has(line, &WRITES)) || lines().any(|line| has(line, &FRAMES)) {
+        return true;
+    }
+    let mut near = lines().filter(|line| line.contains(text));
+    let is_opened = near.any(|line| line.contains("open("));
+    if is_opened || lines().any(|line| has(line, &READERS)) {
+        // Opened without a word of writing. A database is made by opening it.
+        return line.contains(SQLITE);
+    }
+    let mut parts = folder.as_path().iter();
+    let is_output = parts.any(|part| OUTPUTS.iter().any(|name| part == *name));
+    is_output || line.contains(SQLITE) || is_redirected(context, text)
+}
+
+/// Whether the task's own commands write there.
+fn is_redirected(context: &RepairContext<'_>, text: &str) -> bool {
+    let signs = ["> ", ">", "-o ", "--output ", "--output=", "tee "];
+    let mut written = signs.iter().map(|sign| format!("{sign}{text}/"));
+    written.any(|written| context.runs(&written))
+}

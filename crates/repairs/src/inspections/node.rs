@@ -1,0 +1,405 @@
+//! Packages of Node.js, with npm, yarn, pnpm or bun.
+
+use std::path::{Path, PathBuf};
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_workspace::RelPath;
+
+use super::managers::{ToolCommand, paths, refuse_unknown};
+use super::python_source::similar_well_known;
+use super::venv::first_in_path;
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspect::{Proposal, changed_during_run};
+use crate::manifests::{FileKind, ManifestSnapshot};
+use crate::package_names;
+use crate::plan::{Action, Check, RepairPlan, ToolRun};
+
+/// A package manager by its lock: how it installs exactly what the lock names, and how it
+/// writes the lock again.
+struct Manager {
+    lock: &'static str,
+    install: ToolCommand<'static>,
+    relock: ToolCommand<'static>,
+}
+
+/// Managers expect this where they must not ask.
+const CI: &[(&str, &str)] = &[("CI", "1")];
+
+const fn command(program: &'static str, args: &'static [&'static str]) -> ToolCommand<'static> {
+    ToolCommand::new(program, args).with_env(CI)
+}
+
+const fn manager(
+    lock: &'static str,
+    install: ToolCommand<'static>,
+    relock: ToolCommand<'static>,
+) -> Manager {
+    Manager {
+        lock,
+        install,
+        relock,
+    }
+}
+
+// No package's own scripts are run: a failure is no reason to run code of strangers.
+const NPM: &str = "npm";
+const NPM_CI: ToolCommand<'_> =
+    command(NPM, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+const NPM_RELOCK: ToolCommand<'_> = command(
+    NPM,
+    &[
+        "install",
+        "--package-lock-only",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+    ],
+);
+/// `npm ci` deletes `node_modules` first; where there is one, it is completed instead.
+const NPM_COMPLETE: ToolCommand<'_> = command(
+    NPM,
+    &[
+        "install",
+        "--no-save",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+    ],
+);
+const NPM_WITHOUT_LOCK: ToolCommand<'_> = command(
+    NPM,
+    &[
+        "install",
+        "--no-save",
+        "--no-package-lock",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+    ],
+);
+const YARN: ToolCommand<'_> = command(
+    "yarn",
+    &[
+        "install",
+        "--frozen-lockfile",
+        "--ignore-scripts",
+        "--non-interactive",
+    ],
+);
+const YARN_RELOCK: ToolCommand<'_> = command(
+    "yarn",
+    &["install", "--ignore-scripts", "--non-interactive"],
+);
+/// Yarn 2 and later have other options.
+const MODERN_YARN: ToolCommand<'_> =
+    command("yarn", &["install", "--immutable", "--mode=skip-build"]);
+const FROZEN: &[&str] = &["install", "--frozen-lockfile", "--ignore-scripts"];
+const LOCK_ONLY: &[&str] = &["install", "--lockfile-only", "--ignore-scripts"];
+
+const MANAGERS: [Manager; 6] = [
+    manager("package-lock.json", NPM_CI, NPM_RELOCK),
+    manager("npm-shrinkwrap.json", NPM_CI, NPM_RELOCK),
+    manager("yarn.lock", YARN, YARN_RELOCK),
+    manager(
+        "pnpm-lock.yaml",
+        command("pnpm", FROZEN),
+        command("pnpm", LOCK_ONLY),
+    ),
+    manager(
+        "bun.lock",
+        command("bun", FROZEN),
+        command("bun", LOCK_ONLY),
+    ),
+    manager(
+        "bun.lockb",
+        command("bun", FROZEN),
+        command("bun", LOCK_ONLY),
+    ),
+];
+
+/// Commands whose package has another name.
+const COMMANDS: [(&str, &str); 6] = [
+    ("tsc", "typescript"),
+    ("ng", "@angular/cli"),
+    ("nest", "@nestjs/cli"),
+    ("vue-cli-service", "@vue/cli-service"),
+    ("react-scripts", "react-scripts"),
+    ("playwright", "@playwright/test"),
+];
+
+/// Where a package is declared.
+struct PackageHome<'d> {
+    folder: PathBuf,
+    manifest: &'d str,
+    manager: Option<&'static Manager>,
+}
+
+impl PackageHome<'_> {
+    fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+}
+
+/// A package that package.json or its lock names.
+pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    if failure.kind == FailureKind::LockfileOutdated {
+        return outdated(context, failure);
+    }
+    let name = match &failure.repair {
+        Some(RepairAction::NpmInstall { args }) if !args.is_empty() => args.first()?.clone(),
+        Some(RepairAction::NpmInstall { .. }) => command_package(failure)?,
+        _ if failure.kind == FailureKind::MissingNodeModule => command_package(failure)?,
+        // A command without a suggestion, whose package the manifest names.
+        _ if failure.kind == FailureKind::MissingCommand => {
+            command_package(failure).filter(|name| home(context, name).is_some())?
+        }
+        _ => return None,
+    };
+    Some(propose(context, failure, &name))
+}
+
+fn command_package(failure: &Failure) -> Option<String> {
+    let command = failure_text::command(failure)?;
+    let known = COMMANDS.iter().find(|(name, _)| *name == command);
+    Some(known.map_or(command, |(_, package)| package).to_owned())
+}
+
+fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Proposal {
+    if !package_names::is_node_package(name) {
+        return Proposal::not_a_name(name, "package");
+    }
+    let Some(home) = home(context, name) else {
+        return undeclared(context, name);
+    };
+    let modules = home.folder.join("node_modules");
+    let stat = context.root.join(&modules).symlink_metadata();
+    if stat.is_ok_and(|stat| !stat.is_dir()) {
+        return Proposal::refused("node_modules is not a folder of this workspace");
+    }
+    if let Some(file) = changed(context, &home) {
+        return Proposal::changed(file);
+    }
+    let is_command = failure.kind == FailureKind::MissingCommand;
+    let installed = match failure_text::command(failure).filter(|_| is_command) {
+        Some(command) => modules.join(".bin").join(command),
+        None => modules.join(name).join("package.json"),
+    };
+    if context.root.join(&installed).exists() {
+        return Proposal::refused(format!("{name} is installed already"));
+    }
+    let environment = if is_command && !context.runs("npm ") && !context.runs("npx ") {
+        first_in_path(context, &context.root.join(&modules).join(".bin"))
+    } else {
+        Vec::new()
+    };
+    match plan(context, &home, name, installed) {
+        None => Proposal::not_installed(home.manager.map_or(NPM, |one| one.install.program)),
+        Some(plan) => Proposal::allowed_unless(
+            doubt(context, &home, name),
+            plan.with_environment(environment),
+        ),
+    }
+}
+
+/// The manifest that names a package, or whose lock does; the root's first.
+fn home<'d>(context: &RepairContext<'d>, name: &str) -> Option<PackageHome<'d>> {
+    let manifests = context.manifests;
+    let mut package_jsons: Vec<&str> = manifests
+        .of_kind(FileKind::PackageJson)
+        .map(|(path, _)| path)
+        .collect();
+    package_jsons.sort_by_key(|path| path.matches('/').count());
+    let found = package_jsons.into_iter().find(|path| {
+        let lock = path.replace("package.json", "package-lock.json");
+        let mut files = [*path, &lock]
+            .into_iter()
+            .filter_map(|path| manifests.file(path));
+        files.any(|file| file.content.package(name, str::to_owned).is_some())
+    })?;
+    let own = Path::new(found).parent().unwrap_or(Path::new(""));
+    // The packages of a workspace are installed from its root, where the lock is.
+    let folder = own
+        .ancestors()
+        .find(|folder| manager_of(context, folder).is_some())
+        .unwrap_or(own);
+    Some(PackageHome {
+        folder: folder.to_owned(),
+        manifest: found,
+        manager: manager_of(context, folder),
+    })
+}
+
+fn manager_of(context: &RepairContext<'_>, folder: &Path) -> Option<&'static Manager> {
+    MANAGERS.iter().find(|manager| {
+        let lock = folder.join(manager.lock);
+        lock.to_str()
+            .is_some_and(|path| context.manifests.has(path))
+    })
+}
+
+fn plan(
+    context: &RepairContext<'_>,
+    home: &PackageHome<'_>,
+    name: &str,
+    installed: PathBuf,
+) -> Option<RepairPlan> {
+    let folder = context.root.join(&home.folder);
+    let has_modules = folder.join("node_modules").is_dir();
+    let command = match home.manager.map(|manager| manager.install) {
+        None => NPM_WITHOUT_LOCK,
+        Some(install) if install.program == "yarn" && folder.join(".yarnrc.yml").exists() => {
+            MODERN_YARN
+        }
+        Some(install) if install.program == NPM && has_modules => NPM_COMPLETE,
+        Some(install) => install,
+    };
+    let lock = home.manager.map(|manager| manager.lock);
+    let in_home = |name: &str| RelPath::inside(context.root, &home.folder.join(name)).ok();
+    let run = ToolRun {
+        unchanged: [Some("package.json"), lock]
+            .into_iter()
+            .flatten()
+            .filter_map(in_home)
+            .collect(),
+        writes_to: in_home("node_modules").into_iter().collect(),
+        creates: in_home("node_modules").filter(|_| !has_modules),
+        check: Check::Exists(installed),
+        ..ToolRun::default()
+    };
+    let from = lock.map_or(home.manifest.to_owned(), |lock| home.file(lock));
+    let does = format!(
+        "install {name} as {from} says, with {} and without install scripts",
+        command.program
+    );
+    let mut plan = command.plan(context, &home.folder, does, run)?;
+    if command.program == NPM {
+        plan.recorded = npm_install(command.args);
+    }
+    Some(plan)
+}
+
+fn npm_install(args: &[&str]) -> RepairAction {
+    RepairAction::NpmInstall {
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+    }
+}
+
+/// Settings beside a manifest that decide where packages come from.
+const SETTINGS: [&str; 7] = [
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
+    "pnpm-workspace.yaml",
+    "bunfig.toml",
+];
+
+/// The first setting beside the manifest, or manifest of a workspace's members, that is not as
+/// it was when the run started.
+fn changed(context: &RepairContext<'_>, home: &PackageHome<'_>) -> Option<String> {
+    let manifests = context.manifests;
+    let settings = SETTINGS.map(|name| home.file(name));
+    manifests.first_changed(context.root, settings).or_else(|| {
+        let root = manifests.file(&home.file("package.json"));
+        let has_members = root.is_some_and(|file| file.content.has_members)
+            || manifests.has(&home.file("pnpm-workspace.yaml"));
+        let same = ManifestSnapshot::names_the_same;
+        has_members
+            .then(|| manifests.changed(context.root, &[FileKind::PackageJson], same))
+            .flatten()
+    })
+}
+
+fn doubt(context: &RepairContext<'_>, home: &PackageHome<'_>, name: &str) -> Option<String> {
+    let manifests = context.manifests;
+    let declared = [home.manifest.to_owned(), home.file("package.json")];
+    let mut read = declared.iter().filter(|path| manifests.has(path));
+    if let Some(path) = read.find(|path| !manifests.names_the_same(context.root, path)) {
+        return Some(format!(
+            "{path} names other packages than when the run began"
+        ));
+    }
+    if let Some(lock) = home.manager.map(|manager| home.file(manager.lock))
+        && !manifests.is_unchanged(context.root, &lock)
+    {
+        return Some(changed_during_run(lock));
+    }
+    let lock = manifests.file(&home.file("package-lock.json"));
+    if lock.is_some_and(|lock| lock.content.package(name, str::to_owned).is_none()) {
+        return Some(format!(
+            "package-lock.json does not know {name}: it would have to be written anew"
+        ));
+    }
+    let other_source = |path: &str| manifests.file(path)?.content.elsewhere.first();
+    for setting in SETTINGS.map(|name| home.file(name)) {
+        if let Some(line) = other_source(&setting) {
+            return Some(format!(
+                "{setting} steers where packages come from ({line})"
+            ));
+        }
+    }
+    manifests.file(home.manifest)?;
+    match other_source(home.manifest) {
+        Some(source) => Some(format!(
+            "{} fetches from elsewhere than the registry ({source})",
+            home.manifest
+        )),
+        None => {
+            similar_well_known(name).map(|known| format!("{name} is nearly called like {known}"))
+        }
+    }
+}
+
+fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
+    let why = format!("no manifest named {name} when the run began, and anybody may own a name");
+    let is_known = package_names::is_well_known(name) && context.manifests.has("package.json");
+    if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
+        return refusal;
+    }
+    let args = [
+        "install",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        name,
+    ];
+    let Some(call) = ToolCommand::new(NPM, &args).with_env(CI).call(context) else {
+        return Proposal::refused(why);
+    };
+    let run = ToolRun {
+        calls: vec![call],
+        ..ToolRun::default()
+    };
+    let does = format!("add {name} to package.json and install it");
+    Proposal::ask(
+        RepairPlan::new(npm_install(&[name]), does, Action::RunTools(run)),
+        why,
+    )
+}
+
+/// The lock is behind the manifest: writing it again changes a file that people review.
+fn outdated(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    let line = failure_text::blocker(failure);
+    let suggests = matches!(failure.repair, Some(RepairAction::NpmInstall { .. }));
+    let Manager { lock, relock, .. } = MANAGERS
+        .iter()
+        .find(|manager| line.contains(manager.lock) && context.root.join(manager.lock).exists())
+        .or_else(|| manager_of(context, Path::new("")).filter(|_| suggests))?;
+    let run = ToolRun {
+        calls: relock.call(context).into_iter().collect(),
+        unchanged: paths(["package.json"]),
+        ..ToolRun::default()
+    };
+    let recorded = match relock.args {
+        [_, args @ ..] if relock.program == NPM => npm_install(args),
+        _ => relock.recorded(),
+    };
+    let does = format!("write {lock} anew, with {}", relock.program);
+    let plan = RepairPlan::new(recorded, does, Action::RunTools(run));
+    Some(Proposal::ask(
+        plan,
+        format!("{lock} is a file that people review"),
+    ))
+}

@@ -1,0 +1,88 @@
+use regreen_model::{Failure, FailureKind};
+use regreen_supervisor::{Holders, listeners_on};
+
+use super::{lock, own_processes};
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspect::Proposal;
+
+/// Ports below belong to the system.
+const FIRST_PORT: u16 = 1024;
+
+/// A port that a process of ours, left over, still holds.
+pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
+    if failure.kind != FailureKind::PortInUse {
+        return None;
+    }
+    Some(match port(context, failure) {
+        Some(port) => held(context, port),
+        None => unnamed(context),
+    })
+}
+
+fn held(context: &RepairContext<'_>, port: u16) -> Proposal {
+    match listeners_on(Some(port), context.now) {
+        Holders::Unknown => foreign(port, "a process that cannot be looked into"),
+        Holders::Known(holders) => match holders.as_slice() {
+            [] => Proposal::refused(format!("nobody listens on port {port} any more")),
+            [holder] if own_processes::is_ours(context, holder) => {
+                Proposal::Allowed(lock::ending(holder))
+            }
+            [holder, ..] => foreign(port, &lock::described(holder)),
+        },
+    }
+}
+
+/// Not every program says which port: then it is the only leftover of ours that listens.
+fn unnamed(context: &RepairContext<'_>) -> Proposal {
+    let ours = match listeners_on(None, context.now) {
+        Holders::Unknown => Vec::new(),
+        Holders::Known(mut all) => {
+            all.retain(|process| own_processes::is_ours(context, process));
+            all
+        }
+    };
+    match ours.as_slice() {
+        [only] => Proposal::Allowed(lock::ending(only)),
+        _ => Proposal::for_person(
+            "free the port",
+            "which port it is, and who holds it, cannot be seen",
+        ),
+    }
+}
+
+fn foreign(port: u16, who: &str) -> Proposal {
+    Proposal::for_person(
+        &format!("free port {port}, or use another"),
+        format!("port {port} is held by {who}, which is not known to be ours"),
+    )
+}
+
+/// The port that the line names, else the only one in what the task runs.
+fn port(context: &RepairContext<'_>, failure: &Failure) -> Option<u16> {
+    let named =
+        failure_text::port(failure_text::blocker(failure)).filter(|port| *port >= FIRST_PORT);
+    named
+        .or_else(|| {
+            let near = failure_text::tail(context.output)
+                .filter(|line| line.to_ascii_lowercase().contains("in use"));
+            near.filter_map(failure_text::port)
+                .find(|port| *port >= FIRST_PORT)
+        })
+        .or_else(|| {
+            let numbers = context
+                .commands
+                .iter()
+                .flat_map(|command| command.split(|c: char| !c.is_ascii_digit()));
+            let mut ports: Vec<u16> = numbers
+                .filter_map(|text| text.parse().ok())
+                .filter(|port| *port >= FIRST_PORT)
+                .collect();
+            ports.sort_unstable();
+            ports.dedup();
+            match ports.as_slice() {
+                [port] => Some(*port),
+                _ => None,
+            }
+        })
+}

@@ -1,0 +1,145 @@
+use std::ffi::OsString;
+use std::path::Path;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::inspect::{Proposal, changed_during_run};
+use crate::manifests::FileKind;
+use crate::plan::ToolCall;
+use crate::plan::{Action, Check, RepairPlan, ToolRun};
+
+use super::generated::{self, declared_targets};
+use super::managers::ToolCommand;
+use super::venv::{self, VenvSearch};
+
+/// What a target that migrates is called.
+const TARGETS: [&str; 9] = [
+    "migrate",
+    "migrations",
+    "db-migrate",
+    "db_migrate",
+    "migrate-up",
+    "db:migrate",
+    "migrate:latest",
+    "migration:run",
+    "db-upgrade",
+];
+
+/// Words that only SQLite content: its database is a file here, not a server's.
+const SQLITE: [&str; 4] = [
+    "no such table",
+    "no such column",
+    "sqlite",
+    "has no column named",
+];
+
+/// A database without its tables, and migrations that the project declares.
+pub(super) fn inspect_migration(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+) -> Option<Proposal> {
+    if failure.kind != FailureKind::DatabaseSchemaMissing {
+        return None;
+    }
+    let proposal = by_target(context).or_else(|| by_program(context))?;
+    let line = failure_text::blocker(failure).to_ascii_lowercase();
+    let is_local = SQLITE.iter().any(|word| line.contains(word));
+    Some(if is_local {
+        proposal
+    } else {
+        proposal.requiring_consent("the database may be one that others use")
+    })
+}
+
+fn by_target(context: &RepairContext<'_>) -> Option<Proposal> {
+    let all = declared_targets(context);
+    let found = TARGETS
+        .iter()
+        .find_map(|name| all.iter().find(|one| one.target.name == *name))?;
+    generated::run(context, found, Check::ExitCode, "migrate the database")
+}
+
+/// Programs of the project that migrate, by the file that shows them.
+const PROGRAMS: [(&str, &[&str]); 2] = [
+    (
+        "manage.py",
+        &["python", "manage.py", "migrate", "--noinput"],
+    ),
+    (
+        "alembic.ini",
+        &["python", "-m", "alembic", "upgrade", "head"],
+    ),
+];
+
+fn by_program(context: &RepairContext<'_>) -> Option<Proposal> {
+    let (file, argv) = PROGRAMS
+        .iter()
+        .find(|(file, _)| context.manifests.has(file))?;
+    let python = match venv::find(context) {
+        VenvSearch::Venv(venv) => venv.python(context),
+        _ => context.tool("python3")?,
+    };
+    let args = argv.iter().skip(1).map(OsString::from);
+    let run = ToolRun {
+        calls: vec![ToolCall::new(
+            std::iter::once(python.into_os_string()).chain(args),
+        )],
+        ..ToolRun::default()
+    };
+    let recorded = RepairAction::Run {
+        args: argv.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    let plan = RepairPlan::new(
+        recorded,
+        format!("run `{}` to migrate the database", argv.join(" ")),
+        Action::RunTools(run),
+    );
+    let is_changed = !context.manifests.is_unchanged(context.root, file);
+    let doubt = is_changed.then(|| changed_during_run(file));
+    Some(Proposal::allowed_unless(doubt, plan))
+}
+
+/// A missing file in a submodule that was not fetched: fetching is a person's to say.
+pub(super) fn inspect_submodule(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+) -> Option<Proposal> {
+    let kinds = [
+        FailureKind::MissingFile,
+        FailureKind::MissingPythonModule,
+        FailureKind::MissingManifest,
+        FailureKind::CompileError,
+    ];
+    if !kinds.contains(&failure.kind) {
+        return None;
+    }
+    let submodule = failure_text::words(failure_text::blocker(failure))
+        .into_iter()
+        .find_map(|word| {
+            let place = context.locate(word)?;
+            let mut listed = context
+                .manifests
+                .of_kind(FileKind::Gitmodules)
+                .flat_map(|(_, file)| &file.content.includes);
+            listed.find(|folder| place.is_within(folder) && is_empty(context, folder))
+        })?;
+    let args = ["submodule", "update", "--init", "--", submodule];
+    let does = format!("fetch the submodule {submodule}");
+    let git = ToolCommand::new("git", &args);
+    Some(
+        match git.plan(context, Path::new(""), does, ToolRun::default()) {
+            Some(plan) => Proposal::ask(plan, "it fetches code from a remote"),
+            None => Proposal::not_installed("git"),
+        },
+    )
+}
+
+fn is_empty(context: &RepairContext<'_>, folder: &str) -> bool {
+    let Some(place) = crate::folder::locate(context.root, folder) else {
+        return false;
+    };
+    let entries = std::fs::read_dir(place.under(context.root));
+    entries.map_or(true, |mut entries| entries.next().is_none())
+}

@@ -1,0 +1,137 @@
+//! Where a Python package is named, and what to install from there.
+
+use crate::context::RepairContext;
+use crate::manifests::{FileKind, ManifestFile, Package};
+use crate::package_names::normalized;
+
+/// What pip is given, all of it from manifests as they were when the run began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct InstallSource {
+    pub(super) package: String,
+    pub(super) file: String,
+    pub(super) args: Vec<String>,
+    /// The requirement alone, where more is installed than it.
+    pub(super) alone: Option<String>,
+    /// Why a person should see it first.
+    pub(super) doubt: Option<String>,
+}
+
+/// Requirements first: they are made for installing; locks last.
+const KINDS: [FileKind; 6] = [
+    FileKind::Requirements,
+    FileKind::PyProject,
+    FileKind::SetupCfg,
+    FileKind::SetupPy,
+    FileKind::Pipfile,
+    FileKind::PythonLock,
+];
+
+/// The first manifest that names one of the packages.
+pub(super) fn find(context: &RepairContext<'_>, names: &[String]) -> Option<InstallSource> {
+    KINDS.iter().find_map(|kind| {
+        let mut files: Vec<(&str, &ManifestFile)> = context.manifests.of_kind(*kind).collect();
+        files.retain(|(path, _)| !path.contains("constraints"));
+        // The one at the root first, and the plainest name.
+        files.sort_by_key(|(path, _)| {
+            (path.matches('/').count(), path.ends_with(".in"), path.len())
+        });
+        files.into_iter().find_map(|(path, file)| {
+            let package = names
+                .iter()
+                .find_map(|name| file.content.package(name, normalized))?;
+            Some(source(context, path, file, package))
+        })
+    })
+}
+
+fn source(
+    context: &RepairContext<'_>,
+    path: &str,
+    file: &ManifestFile,
+    package: &Package,
+) -> InstallSource {
+    let is_whole = file.kind == FileKind::Requirements && is_unchanged(context, path);
+    let args = match file.kind {
+        _ if is_whole => vec!["-r".to_owned(), path.to_owned()],
+        FileKind::Requirements | FileKind::PythonLock => vec![package.requirement.clone()],
+        _ => group(context, file, &package.group),
+    };
+    InstallSource {
+        package: package.name.clone(),
+        file: path.to_owned(),
+        alone: is_whole.then(|| package.requirement.clone()),
+        args,
+        doubt: doubt(context, path, &package.name),
+    }
+}
+
+/// With all that it includes, and with the manifests of the projects that it installs.
+fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
+    let all = context.manifests.with_includes(path);
+    let mut projects = all
+        .iter()
+        .filter_map(|path| context.manifests.file(path))
+        .flat_map(|file| &file.content.projects);
+    let are_same = all
+        .iter()
+        .all(|path| context.manifests.is_unchanged(context.root, path));
+    are_same && projects.all(|folder| changed_project(context, folder).is_none())
+}
+
+/// What decides how a project is built and what comes with it.
+const PROJECT: [&str; 6] = [
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+    "MANIFEST.in",
+    "uv.toml",
+    "pip.conf",
+];
+
+/// The file of a project that is not as it was when the run began.
+pub(super) fn changed_project(context: &RepairContext<'_>, folder: &str) -> Option<String> {
+    let files = PROJECT.iter().map(|name| match folder {
+        "" => (*name).to_owned(),
+        folder => format!("{folder}/{name}"),
+    });
+    context.manifests.first_changed(context.root, files)
+}
+
+/// Everything that stands in the main list and in the package's own, pinned where a lock pins.
+fn group(context: &RepairContext<'_>, file: &ManifestFile, group: &str) -> Vec<String> {
+    let listed = file.content.packages.iter();
+    let wanted = listed.filter(|package| package.group.is_empty() || package.group == group);
+    wanted.map(|package| pinned(context, package)).collect()
+}
+
+fn pinned(context: &RepairContext<'_>, package: &Package) -> String {
+    let mut locks = context.manifests.of_kind(FileKind::PythonLock);
+    let pin = locks.find_map(|(_, lock)| lock.content.package(&package.name, normalized));
+    // A marker or an extra says more than a pin can.
+    let is_plain = !package.requirement.contains(['[', ';']);
+    match pin.filter(|_| is_plain) {
+        Some(pin) => pin.requirement.clone(),
+        None => package.requirement.clone(),
+    }
+}
+
+fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> {
+    let all = context.manifests.with_includes(path);
+    if let Some(missing) = all.iter().find(|path| !context.manifests.has(path)) {
+        return Some(format!("{missing} is not in the workspace"));
+    }
+    let mut files = all.iter().filter_map(|path| context.manifests.file(path));
+    if let Some(place) = files.find_map(|file| file.content.elsewhere.first()) {
+        return Some(format!(
+            "{path} fetches from elsewhere than the usual index ({place})"
+        ));
+    }
+    similar_well_known(name)
+        .map(|known| format!("{name}, which {path} names, is nearly called like {known}"))
+}
+
+/// A name one letter off a well-known one is a mistake more often than a package.
+pub(super) fn similar_well_known(name: &str) -> Option<String> {
+    let is_short = name.len() < 5 || crate::package_names::is_well_known(name);
+    crate::package_names::similar_name(name, std::iter::empty()).filter(|_| !is_short)
+}

@@ -1,0 +1,225 @@
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+
+use regreen_model::{Failure, FailureKind, RepairAction};
+use regreen_workspace::RelPath;
+use rustix::process::geteuid;
+
+use crate::context::RepairContext;
+use crate::failure_text;
+use crate::folder::Folder;
+use crate::inspect::Proposal;
+use crate::plan::{Action, RepairPlan};
+
+/// A script that may not be run because nobody has said so.
+pub(super) fn inspect_executable(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+) -> Option<Proposal> {
+    let path = match &failure.repair {
+        Some(RepairAction::ChmodX { path }) => path.as_str(),
+        _ => match failure.kind {
+            FailureKind::NotExecutable | FailureKind::PermissionDenied => {
+                started(failure_text::blocker(failure))?
+            }
+            _ => return None,
+        },
+    };
+    let Some(place) = context.locate(path) else {
+        return Some(Proposal::outside_workspace(path));
+    };
+    Some(match why_not_place(context, &place) {
+        Some(why) => Proposal::refused(format!("{place} {why}")),
+        None => {
+            let recorded = RepairAction::ChmodX {
+                path: place.to_string(),
+            };
+            let does = format!("make {place} executable");
+            Proposal::Allowed(RepairPlan::new(
+                recorded,
+                does,
+                Action::MakeExecutable(place),
+            ))
+        }
+    })
+}
+
+/// What a line says could not be started. A file that could not be written is none.
+fn started(line: &str) -> Option<&str> {
+    let is_other = ["cannot ", "can't ", "could not ", "cd: ", "mkdir", "open("]
+        .iter()
+        .any(|word| line.contains(word));
+    let before = line
+        .strip_suffix(": Permission denied")
+        .or_else(|| line.strip_suffix(": permission denied"));
+    let path = match before {
+        Some(before) => before
+            .rsplit(' ')
+            .next()?
+            .trim_matches(['\'', '"', '‘', '’', '`']),
+        None => failure_text::after(line, "Permission denied: ")
+            .or_else(|| failure_text::after(line, "spawn "))?,
+    };
+    (!is_other && path.contains('/')).then_some(path)
+}
+
+fn why_not_place(context: &RepairContext<'_>, place: &RelPath) -> Option<&'static str> {
+    let opened = Folder::of(context.root, place).and_then(|(folder, name)| folder.file(&name));
+    match opened {
+        Ok(file) => why_not_executable(place, &file),
+        Err(_) => Some("cannot be read"),
+    }
+}
+
+/// Why a file must not be made executable, or that it need not be.
+pub(crate) fn why_not_executable(place: &RelPath, file: &File) -> Option<&'static str> {
+    let Ok(stat) = file.metadata() else {
+        return Some("cannot be read");
+    };
+    let is_private = [".git", ".regreen"]
+        .iter()
+        .any(|folder| place.is_within(folder));
+    match stat {
+        _ if is_private => Some("is not the project's"),
+        stat if !stat.is_file() => Some("is not a file"),
+        // Another name of the same file may be outside the workspace.
+        stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),
+        stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
+        stat if stat.mode() & 0o100 != 0 => Some("is executable already"),
+        stat if stat.mode() & 0o6000 != 0 => Some("runs as somebody else"),
+        _ if !has_shebang(file) => Some("does not say that it is a script (`#!`)"),
+        _ => None,
+    }
+}
+
+fn has_shebang(mut file: &File) -> bool {
+    let mut start = [0; 2];
+    file.read_exact(&mut start).is_ok() && start == *b"#!"
+}
+
+/// Longer files are no scripts.
+const MAX_SIZE: u64 = 1024 * 1024;
+
+/// Files that want such line ends.
+const WINDOWS: [&str; 4] = [".bat", ".cmd", ".ps1", ".vbs"];
+
+/// A script whose lines end as on Windows, so that its interpreter is not found.
+pub(super) fn inspect_line_ends(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+) -> Option<Proposal> {
+    let suggested = match &failure.repair {
+        Some(RepairAction::CrlfToLf { path }) => Some(path.as_str()),
+        _ => match failure.kind {
+            FailureKind::CrlfScript | FailureKind::BadInterpreter => None,
+            _ if shows_crlf(context, failure) => None,
+            _ => return None,
+        },
+    };
+    let places = match suggested {
+        Some(path) => match context.locate(path) {
+            Some(place) => vec![place],
+            None => {
+                return Some(Proposal::outside_workspace(path));
+            }
+        },
+        None => scripts(context, failure),
+    };
+    match places.as_slice() {
+        [place] => Some(line_ends_proposal(context, place)),
+        [] => None,
+        _ => Some(Proposal::refused("several scripts could be meant")),
+    }
+}
+
+fn line_ends_proposal(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
+    let recorded = RepairAction::CrlfToLf {
+        path: place.to_string(),
+    };
+    let plan = RepairPlan::new(
+        recorded,
+        format!("end the lines of {place} as on Unix"),
+        Action::UnixLineEnds(place.clone()),
+    );
+    match crlf_script(context, place) {
+        Err(why) => Proposal::refused(format!("{place} {why}")),
+        Ok(_) if wants_crlf(context, place) => {
+            Proposal::ask(plan, ".gitattributes wants such line ends")
+        }
+        Ok(_) => Proposal::Allowed(plan),
+    }
+}
+
+/// Shells that stumble over such a line show its end.
+fn shows_crlf(context: &RepairContext<'_>, failure: &Failure) -> bool {
+    let kinds = [
+        FailureKind::BadUsage,
+        FailureKind::SyntaxError,
+        FailureKind::MissingCommand,
+    ];
+    let ends = ["\\r'", "\r: ", "^M"];
+    kinds.contains(&failure.kind) && ends.iter().any(|end| context.output.contains(end))
+}
+
+/// What the task runs, or the output names, that is such a script.
+fn scripts(context: &RepairContext<'_>, failure: &Failure) -> Vec<RelPath> {
+    let commands = context
+        .commands
+        .iter()
+        .flat_map(|command| failure_text::words(command));
+    let words = commands.chain(failure_text::words(failure_text::blocker(failure)));
+    let mut places: Vec<RelPath> = words
+        .filter_map(|word| context.locate(word))
+        .filter(|place| crlf_script(context, place).is_ok())
+        .collect();
+    places.sort();
+    places.dedup();
+    places
+}
+
+/// The bytes of a script all of whose lines end in CRLF, or why it is none.
+pub(crate) fn crlf_script(
+    context: &RepairContext<'_>,
+    place: &RelPath,
+) -> Result<Vec<u8>, &'static str> {
+    let name = place.to_string().to_ascii_lowercase();
+    if WINDOWS.iter().any(|ending| name.ends_with(ending)) || place.is_within(".git") {
+        return Err("is not a script for Unix");
+    }
+    let opened = Folder::of(context.root, place).and_then(|(folder, name)| folder.file(&name));
+    let Ok((mut file, stat)) = opened.and_then(|file| file.metadata().map(|stat| (file, stat)))
+    else {
+        return Err("cannot be read");
+    };
+    if !stat.is_file() || stat.len() > MAX_SIZE || stat.nlink() > 1 {
+        return Err("is not a plain script");
+    }
+    let mut bytes = Vec::new();
+    if file.read_to_end(&mut bytes).is_err() || bytes.contains(&0) {
+        return Err("is not text");
+    }
+    let is_script =
+        bytes.starts_with(b"#!") || [".sh", ".bash"].iter().any(|ending| name.ends_with(ending));
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let crlf = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    match () {
+        () if !is_script => Err("does not say that it is a script (`#!`)"),
+        () if crlf == 0 => Err("has no such line ends"),
+        () if crlf != ends => Err("has line ends of both sorts"),
+        () => Ok(bytes),
+    }
+}
+
+/// Whether git was told to keep them.
+fn wants_crlf(context: &RepairContext<'_>, place: &RelPath) -> bool {
+    let text = std::fs::read_to_string(context.root.join(".gitattributes")).unwrap_or_default();
+    let path = place.to_string();
+    let covers = |pattern: &str| match pattern.strip_prefix('*') {
+        Some(ending) => path.ends_with(ending),
+        None => path.ends_with(pattern.trim_start_matches('/')),
+    };
+    let lines = text.lines().filter(|line| line.contains("eol=crlf"));
+    let mut patterns = lines.filter_map(|line| line.split_ascii_whitespace().next());
+    patterns.any(covers)
+}

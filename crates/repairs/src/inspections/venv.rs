@@ -1,0 +1,142 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::context::RepairContext;
+use crate::folder::locate;
+
+/// A virtual environment of the project's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Venv {
+    /// From the root.
+    pub(super) name: String,
+}
+
+/// What is where a virtual environment would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum VenvSearch {
+    Venv(Venv),
+    /// There is none, and `.venv` is free.
+    None,
+    /// Something that must not be written to.
+    Unsafe(String),
+}
+
+const USUAL: [&str; 3] = [".venv", "venv", "env"];
+
+/// The virtual environment that the task uses: one that it names, else a usual one at the root
+/// or where the task changes to.
+pub(super) fn find(context: &RepairContext<'_>) -> VenvSearch {
+    let is_there = |name: &String| context.root.join(name).symlink_metadata().is_ok();
+    let is_venv = |name: &String| {
+        name.as_str() == ".venv" || context.root.join(name).join("pyvenv.cfg").exists()
+    };
+    let inner = context
+        .folders()
+        .filter_map(|folder| locate(context.root, folder));
+    let inner = inner.flat_map(|folder| USUAL.map(|name| format!("{folder}/{name}")));
+    let usual = inner.chain(USUAL.map(str::to_owned));
+    let mut found = named(context).into_iter().chain(usual).filter(is_there);
+    match found.find(is_venv) {
+        None => VenvSearch::None,
+        Some(name) => match unsafe_part(context, &name) {
+            Some(why) => VenvSearch::Unsafe(why),
+            None => VenvSearch::Venv(Venv { name }),
+        },
+    }
+}
+
+/// Folders whose `bin/` the task's own commands name.
+fn named(context: &RepairContext<'_>) -> Vec<String> {
+    let words = context
+        .commands
+        .iter()
+        .flat_map(|command| crate::failure_text::words(command));
+    let before = words
+        .filter_map(|word| word.split_once("/bin/"))
+        .map(|(folder, _)| folder);
+    let plain = before.filter_map(|folder| context.locate(folder));
+    let venvs = plain.filter(|folder| folder.under(context.root).join("pyvenv.cfg").is_file());
+    venvs.map(|folder| folder.to_string()).collect()
+}
+
+/// Why it must not be written to: it is no environment, or parts of it are elsewhere.
+fn unsafe_part(context: &RepairContext<'_>, name: &str) -> Option<String> {
+    let folder = context.root.join(name);
+    let is_real = |path: &Path| path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
+    if !is_real(&folder) || !is_real(&folder.join("bin")) || !folder.join("pyvenv.cfg").is_file() {
+        return Some(format!(
+            "{name} is not a virtual environment of this workspace"
+        ));
+    }
+    if !folder.join("bin/python").exists() {
+        return Some(format!("{name} has no Python any more"));
+    }
+    if folder.join("pip.conf").symlink_metadata().is_ok() {
+        return Some(format!("{name}/pip.conf steers where packages come from"));
+    }
+    let leads_out = libraries(&folder)
+        .iter()
+        .any(|library| !context.has(library));
+    leads_out.then(|| format!("{name} keeps its packages outside the workspace"))
+}
+
+fn libraries(folder: &Path) -> Vec<PathBuf> {
+    let versions = fs::read_dir(folder.join("lib"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let libraries = versions.map(|version| version.path().join("site-packages"));
+    libraries
+        .filter(|library| library.symlink_metadata().is_ok())
+        .collect()
+}
+
+impl Venv {
+    pub(super) fn bin(&self, context: &RepairContext<'_>) -> PathBuf {
+        context.root.join(&self.name).join("bin")
+    }
+
+    pub(super) fn python(&self, context: &RepairContext<'_>) -> PathBuf {
+        self.bin(context).join("python")
+    }
+
+    pub(super) fn has_module(&self, context: &RepairContext<'_>, top: &str) -> bool {
+        let there = |library: PathBuf| {
+            library.join(top).is_dir() || library.join(format!("{top}.py")).is_file()
+        };
+        libraries(&context.root.join(&self.name))
+            .into_iter()
+            .any(there)
+    }
+
+    /// What later processes find, so that `python` is this one; nothing if they do already or
+    /// name it themselves.
+    pub(super) fn environment(&self, context: &RepairContext<'_>) -> Vec<(String, String)> {
+        if context.runs(&format!("{}/bin/", self.name))
+            || is_first_in_path(context, &self.bin(context))
+        {
+            return Vec::new();
+        }
+        let mut environment = first_in_path(context, &self.bin(context));
+        let folder = context.root.join(&self.name);
+        environment.push(("VIRTUAL_ENV".to_owned(), folder.display().to_string()));
+        environment
+    }
+}
+
+pub(super) fn is_first_in_path(context: &RepairContext<'_>, folder: &Path) -> bool {
+    std::env::split_paths(context.current_path())
+        .next()
+        .as_deref()
+        == Some(folder)
+}
+
+/// PATH with a folder put before the others.
+pub(super) fn first_in_path(context: &RepairContext<'_>, folder: &Path) -> Vec<(String, String)> {
+    let rest = std::env::split_paths(context.current_path()).filter(|other| other != folder);
+    let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(rest));
+    let text = path.ok().and_then(|path| path.into_string().ok());
+    text.map(|text| ("PATH".to_owned(), text))
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,370 @@
+//! What the workspace's own files name, as they were when the run began.
+
+mod files;
+mod javascript;
+mod others;
+mod python;
+mod recipe;
+mod shell_reader;
+mod targets;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub(crate) use files::FileKind;
+
+/// What the manifests and lock files of the workspace named when the run began. Read once per
+/// run and kept: what an agent adds to a manifest later is not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestSnapshot {
+    /// By path from the root.
+    files: BTreeMap<String, ManifestFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ManifestFile {
+    pub(crate) kind: FileKind,
+    digest: String,
+    #[serde(flatten)]
+    pub(crate) content: ManifestContent,
+}
+
+/// What one file content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ManifestContent {
+    /// What the project calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) packages: Vec<Package>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) targets: Vec<Target>,
+    /// Other files that belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) includes: Vec<String>,
+    /// Folders of the workspace that are installed with it; the root is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) projects: Vec<String>,
+    /// Whatever else in it steers an installer, as one digest: it may have secrets in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) steering: Option<String>,
+    /// Packages in other folders are installed with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_members: bool,
+    /// What fetches from anywhere but the usual index, in one word: addresses may have
+    /// passwords in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) elsewhere: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// As the installer of its kind takes it; the name alone if nothing more is said.
+    pub(crate) requirement: String,
+    /// Which of the file's lists it is in; empty for the main one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) group: String,
+}
+
+/// A target of make or just, or a script of package.json.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    /// The file that it is called after, or that its recipe writes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) makes: Vec<String>,
+    /// Targets that are made before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) needs: Vec<String>,
+    /// What its recipe does that a person should see first. The recipe itself is not kept: it
+    /// may have secrets in it.
+    #[serde(rename = "grave", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) risk: Option<String>,
+    /// Programs that its recipe starts, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) programs: Vec<String>,
+    /// Files that its recipe runs, from where it is declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scripts: Vec<String>,
+}
+
+impl Target {
+    fn called(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            makes: Vec::new(),
+            needs: Vec::new(),
+            risk: None,
+            programs: Vec::new(),
+            scripts: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, recipe: &recipe::Recipe) {
+        self.programs.extend_from_slice(&recipe.programs);
+        self.scripts.extend_from_slice(&recipe.scripts);
+        self.risk = self.risk.take().or_else(|| recipe.doubt.clone());
+    }
+}
+
+impl ManifestSnapshot {
+    /// Reads the manifests below `root`. What cannot be read is not there.
+    #[must_use]
+    pub fn read(root: &Path) -> Self {
+        let found = files::find(root).into_iter();
+        let read = found
+            .filter_map(|(path, kind)| Some((path.clone(), read_manifest(root, &path, kind)?)));
+        let mut declared = Self {
+            files: read.collect(),
+        };
+        declared.read_scripts(root);
+        declared.read_includes(root);
+        declared
+    }
+
+    /// The scripts that targets run, as they are now, and what is risk in them.
+    fn read_scripts(&mut self, root: &Path) {
+        let mut scripts = BTreeMap::new();
+        for (path, file) in &mut self.files {
+            for target in &mut file.content.targets {
+                for script in target.scripts.iter().filter_map(|one| beside(path, one)) {
+                    let text = content(root, &script).unwrap_or_default();
+                    let word = recipe::risky_word(&String::from_utf8_lossy(&text));
+                    target.risk = target.risk.take().or(word);
+                    let kept = read_manifest(root, &script, FileKind::Other);
+                    scripts.extend(kept.map(|kept| (script, kept)));
+                }
+            }
+        }
+        for (path, script) in scripts {
+            self.files.entry(path).or_insert(script);
+        }
+    }
+
+    /// Requirements that others include, whatever they are called.
+    fn read_includes(&mut self, root: &Path) {
+        loop {
+            let included = self.of_kind(FileKind::Requirements);
+            let included = included.flat_map(|(_, file)| &file.content.includes);
+            let fresh = included.filter(|path| !self.has(path) && beside("", path).is_some());
+            let read = fresh.filter_map(|path| {
+                let file = read_manifest(root, path, FileKind::Requirements)?;
+                Some((path.clone(), file))
+            });
+            let read: Vec<(String, ManifestFile)> = read.collect();
+            if read.is_empty() {
+                return;
+            }
+            self.files.extend(read);
+        }
+    }
+
+    /// A file and everything that it includes, and what that includes.
+    pub(crate) fn with_includes<'d>(&'d self, path: &'d str) -> Vec<&'d str> {
+        let mut all = vec![path];
+        let mut at = 0;
+        while let Some(path) = all.get(at) {
+            let file = self.files.get(*path);
+            let includes = file.into_iter().flat_map(|file| &file.content.includes);
+            let fresh: Vec<&str> = includes
+                .map(String::as_str)
+                .filter(|path| !all.contains(path))
+                .collect();
+            all.extend(fresh);
+            at += 1;
+        }
+        all
+    }
+
+    /// A file of one of these kinds, anywhere, that is not `same` as when the run began, is
+    /// new or is gone.
+    pub(crate) fn changed(
+        &self,
+        root: &Path,
+        kinds: &[FileKind],
+        same: fn(&Self, &Path, &str) -> bool,
+    ) -> Option<String> {
+        let now = files::find(root).into_iter();
+        let now = now.filter(|(_, kind)| kinds.contains(kind));
+        let then = self.files.iter();
+        let then = then.filter(|(_, file)| kinds.contains(&file.kind));
+        let mut all = then
+            .map(|(path, _)| path.clone())
+            .chain(now.map(|(path, _)| path));
+        all.find(|path| !same(self, root, path))
+    }
+
+    pub(crate) fn of_kind(&self, kind: FileKind) -> impl Iterator<Item = (&str, &ManifestFile)> {
+        let files = self.files.iter().filter(move |(_, file)| file.kind == kind);
+        files.map(|(path, file)| (path.as_str(), file))
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<&ManifestFile> {
+        self.files.get(path)
+    }
+
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// Whether a target makes this file.
+    pub(crate) fn has_target_for(&self, path: &Path) -> bool {
+        let mut all = self.files.iter();
+        all.any(|(file, declared)| {
+            let makes = declared
+                .content
+                .targets
+                .iter()
+                .flat_map(|target| &target.makes);
+            makes
+                .filter_map(|made| beside(file, made))
+                .any(|made| Path::new(&made) == path)
+        })
+    }
+
+    /// Whether a file is the same as when the run began.
+    pub(crate) fn is_unchanged(&self, root: &Path, path: &str) -> bool {
+        let then = self.files.get(path).map(|file| file.digest.as_str());
+        let now = content(root, path).map(|text| digest(&text));
+        then.is_some() && then == now.as_deref()
+    }
+
+    /// Whether a file names the same packages as when the run began, whatever else was edited.
+    pub(crate) fn names_the_same(&self, root: &Path, path: &str) -> bool {
+        let Some(then) = self.files.get(path) else {
+            return false;
+        };
+        let now = read_manifest(root, path, then.kind);
+        now.is_some_and(|now| {
+            let named =
+                |content: &ManifestContent| (content.packages.clone(), content.elsewhere.clone());
+            named(&now.content) == named(&then.content)
+                && now.content.steering == then.content.steering
+        })
+    }
+
+    /// Whether a file that could steer an installer is as it was: unchanged, or absent both
+    /// then and now.
+    pub(crate) fn is_as_it_was(&self, root: &Path, path: &str) -> bool {
+        if self.has(path) {
+            self.is_unchanged(root, path)
+        } else {
+            root.join(path).symlink_metadata().is_err()
+        }
+    }
+
+    /// Returns the first of these files that is not as it was.
+    pub(crate) fn first_changed(
+        &self,
+        root: &Path,
+        files: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Option<String> {
+        let mut files = files.into_iter().map(Into::into);
+        files.find(|file| !self.is_as_it_was(root, file))
+    }
+}
+
+/// A path as a file in the same folder means it, from the root; `None` if it leads elsewhere.
+pub(crate) fn beside(file: &str, path: &str) -> Option<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let parts = folder.split('/').chain(path.split('/'));
+    let parts: Vec<&str> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
+    let is_inside = !path.starts_with('/') && !parts.contains(&"..") && !parts.is_empty();
+    is_inside.then(|| parts.join("/"))
+}
+
+fn read_manifest(root: &Path, path: &str, kind: FileKind) -> Option<ManifestFile> {
+    let text = content(root, path)?;
+    Some(ManifestFile {
+        kind,
+        digest: digest(&text),
+        content: read(kind, path, &String::from_utf8_lossy(&text)),
+    })
+}
+
+fn content(root: &Path, path: &str) -> Option<Vec<u8>> {
+    let full = root.join(path);
+    let is_small =
+        full.symlink_metadata().ok()?.is_file() && full.metadata().ok()?.len() <= MAX_SIZE;
+    is_small.then(|| fs::read(&full).ok()).flatten()
+}
+
+/// Longer files are no manifests.
+const MAX_SIZE: u64 = 32 * 1024 * 1024;
+
+pub(super) fn digest(text: &[u8]) -> String {
+    let hash = Sha256::digest(text);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read(kind: FileKind, path: &str, text: &str) -> ManifestContent {
+    match kind {
+        FileKind::Requirements => python::requirements(path, text),
+        FileKind::PyProject => python::pyproject(text),
+        FileKind::SetupCfg => python::setup_cfg(text),
+        FileKind::SetupPy => python::setup_py(text),
+        FileKind::Pipfile => python::pipfile(text),
+        FileKind::PythonLock => python::lock(text),
+        FileKind::PackageJson => javascript::package_json(text),
+        FileKind::NpmLock => javascript::npm_lock(text),
+        FileKind::NodeSettings => javascript::settings(text),
+        FileKind::CargoToml => others::cargo_toml(text),
+        FileKind::CargoLock => others::cargo_lock(text),
+        FileKind::GoMod => others::go_mod(text),
+        FileKind::Gemfile => others::gemfile(text),
+        FileKind::GemfileLock => others::gemfile_lock(text),
+        FileKind::Composer => others::composer(text),
+        FileKind::Makefile => targets::makefile(text),
+        FileKind::Justfile => targets::justfile(text),
+        FileKind::Gitmodules => others::gitmodules(text),
+        FileKind::NodeLock | FileKind::Other => ManifestContent::default(),
+    }
+}
+
+impl ManifestContent {
+    pub(crate) fn package(&self, name: &str, normalized: fn(&str) -> String) -> Option<&Package> {
+        let wanted = normalized(name);
+        let mut packages = self.packages.iter();
+        packages.find(|package| normalized(&package.name) == wanted)
+    }
+
+    fn add_elsewhere(&mut self, text: &str) {
+        let end = |c: char| c.is_whitespace() || "=:@".contains(c);
+        let word = text.trim_start().split(end).find(|word| !word.is_empty());
+        let word: String = word.unwrap_or("an address").chars().take(60).collect();
+        self.elsewhere.push(word);
+    }
+
+    fn add(&mut self, name: &str, requirement: &str, group: &str) {
+        self.packages.push(Package {
+            name: name.to_owned(),
+            requirement: requirement.to_owned(),
+            group: group.to_owned(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_later_is_not_declared_and_seen_as_a_change() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("requirements.txt"), "PyYAML>=6\n").unwrap();
+        let declared = ManifestSnapshot::read(root.path());
+        let kept = serde_json::to_string(&declared).unwrap();
+        let declared: ManifestSnapshot = serde_json::from_str(&kept).unwrap();
+        assert!(declared.is_unchanged(root.path(), "requirements.txt"));
+        fs::write(root.path().join("requirements.txt"), "PyYAML>=6\nevil\n").unwrap();
+        assert!(!declared.is_unchanged(root.path(), "requirements.txt"));
+        let content = &declared.file("requirements.txt").unwrap().content;
+        let names: Vec<&str> = content.packages.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["PyYAML"]);
+    }
+}

@@ -1,0 +1,116 @@
+use rusqlite::{Error, ErrorCode, ffi};
+
+/// What can go wrong with the file itself, in any operation.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds the file.
+    #[error("another process is writing to the journal")]
+    Busy,
+    /// There is no space left.
+    #[error("the disk is full; the journal could not be written")]
+    DiskFull,
+    /// Permissions forbid to write.
+    #[error("the journal or its folder is not writable")]
+    NotWritable,
+    /// The file was changed by someone else or by the disk. It can be set aside.
+    #[error("the journal is damaged: {0}")]
+    Damaged(String),
+    /// Anything else that SQLite reports.
+    #[error("the journal cannot be used: {0}")]
+    Other(#[source] Error),
+}
+
+impl StoreError {
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged(what.into())
+    }
+
+    /// Tells the user what to do about it.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Busy => "wait until the other process has ended, then try again",
+            Self::DiskFull => "free some space and start again; nothing stored so far is lost",
+            Self::NotWritable => "give your user write permission on the folder and its files",
+            Self::Damaged(_) => {
+                "set the file aside and start again: the task file and the state file are \
+                 enough to go on"
+            }
+            Self::Other(_) => "look at the disk and at the file's permissions, then try again",
+        }
+    }
+}
+
+/// Reads SQLite's error codes; nothing else does.
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::SqliteFailure(code, text) => match from_code(*code, text.as_deref()) {
+                Some(known) => known,
+                None => Self::Other(error),
+            },
+            // Every statement here is a constant that fits the schema, and every column is
+            // read as what it was stored as: if that fails, the file is not what it was. Rows
+            // that need not be there are asked for as such.
+            Error::SqlInputError { .. }
+            | Error::QueryReturnedNoRows
+            | Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..) => Self::Damaged(error.to_string()),
+            _ => Self::Other(error),
+        }
+    }
+}
+
+fn from_code(code: ffi::Error, text: Option<&str>) -> Option<StoreError> {
+    match (code.code, code.extended_code) {
+        // The file that readers and the writer share could not grow.
+        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Some(StoreError::DiskFull),
+        (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS)
+        | (
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::Unknown
+            | ErrorCode::ConstraintViolation
+            | ErrorCode::TypeMismatch
+            | ErrorCode::TooBig,
+            _,
+        ) => Some(StoreError::damaged(
+            text.map_or_else(|| code.to_string(), str::to_owned),
+        )),
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Some(StoreError::Busy),
+        (ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen, _) => {
+            Some(StoreError::NotWritable)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(code: i32) -> StoreError {
+        Error::SqliteFailure(ffi::Error::new(code), None).into()
+    }
+
+    #[test]
+    fn sqlite_codes_with_the_same_remedy_are_one_error() {
+        assert!(matches!(error(ffi::SQLITE_FULL), StoreError::DiskFull));
+        assert!(matches!(
+            error(ffi::SQLITE_IOERR_SHMSIZE),
+            StoreError::DiskFull
+        ));
+        assert!(matches!(error(ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy));
+        assert!(matches!(error(ffi::SQLITE_NOTADB), StoreError::Damaged(_)));
+        assert!(matches!(
+            error(ffi::SQLITE_READONLY),
+            StoreError::NotWritable
+        ));
+        assert!(matches!(
+            error(ffi::SQLITE_IOERR_READ),
+            StoreError::Other(_)
+        ));
+    }
+}

@@ -1,0 +1,218 @@
+use std::io;
+use std::time::Duration;
+
+/// How a program and everything it started ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessEnd {
+    /// How the program itself exited.
+    pub exit: Exit,
+    /// Why it ended.
+    pub reason: EndReason,
+    /// From the start of the program to its exit.
+    pub duration: Duration,
+    /// Bytes that the program wrote to stdout, before masking.
+    pub stdout_bytes: u64,
+    /// Bytes that the program wrote to stderr, before masking.
+    pub stderr_bytes: u64,
+    /// Descendants that were still there and were ended.
+    pub leftovers_ended: u32,
+    /// Descendants that could not be ended: another user's, or stuck in the kernel.
+    pub unended: u32,
+}
+
+/// How the program itself exited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// It could not be started.
+    NotStarted {
+        /// What failed.
+        step: StartStep,
+        /// The error of the system.
+        errno: i32,
+    },
+    /// The keeper was killed, and nothing else knows it.
+    Unknown,
+}
+
+/// The step at which a start failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartStep {
+    /// Its working folder cannot be entered.
+    Folder,
+    /// The program cannot be executed.
+    Program,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// The program ended by itself, or never started.
+    Normal,
+    /// It reached its time limit.
+    HardLimit,
+    /// It was idle for too long.
+    IdleLimit,
+    /// The user asked to stop.
+    Cancelled,
+    /// The observer needs no more output: the program had finished and did not exit, or could
+    /// not succeed any more.
+    ObserverDone,
+}
+
+impl Exit {
+    /// Returns whether the exit code is 0.
+    #[must_use]
+    pub fn success(self) -> bool {
+        self == Self::Exited(0)
+    }
+
+    /// Returns the exit code that a shell would report.
+    #[must_use]
+    pub fn shell_code(self) -> i32 {
+        match self {
+            Self::Exited(code) => code,
+            Self::Signalled(signal) => 128 + signal,
+            Self::NotStarted { .. } if self.is_not_found() => 127,
+            Self::NotStarted { .. } => 126,
+            Self::Unknown => 128 + rustix::process::Signal::KILL.as_raw(),
+        }
+    }
+
+    /// Returns whether the program or its folder does not exist.
+    #[must_use]
+    pub fn is_not_found(self) -> bool {
+        self.start_error()
+            .is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Returns why it was not started.
+    #[must_use]
+    pub fn start_error(self) -> Option<io::Error> {
+        match self {
+            Self::NotStarted { errno, .. } => Some(io::Error::from_raw_os_error(errno)),
+            Self::Exited(_) | Self::Signalled(_) | Self::Unknown => None,
+        }
+    }
+}
+
+/// What a keeper reports to regreen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Started,
+    /// The program has ended, or was not started.
+    Ended(Exit),
+    /// Nothing is left; the last report about a program.
+    Gone {
+        leftovers: u32,
+        unended: u32,
+    },
+}
+
+/// A tag and two numbers.
+pub(crate) const STATUS_LEN: usize = 9;
+pub(crate) type StatusBytes = [u8; STATUS_LEN];
+
+const STARTED: u8 = 1;
+const EXITED: u8 = 2;
+const SIGNALLED: u8 = 3;
+const NO_FOLDER: u8 = 4;
+const NO_PROGRAM: u8 = 5;
+const GONE: u8 = 6;
+
+impl Status {
+    pub(crate) fn nothing_left() -> Self {
+        Self::Gone {
+            leftovers: 0,
+            unended: 0,
+        }
+    }
+
+    pub(crate) fn encode(self) -> StatusBytes {
+        let (tag, a, b) = match self {
+            Self::Started => (STARTED, 0, 0),
+            Self::Ended(Exit::Exited(code)) => (EXITED, code.cast_unsigned(), 0),
+            Self::Ended(Exit::Signalled(signal)) => (SIGNALLED, signal.cast_unsigned(), 0),
+            Self::Ended(Exit::NotStarted { step, errno }) => {
+                let tag = match step {
+                    StartStep::Folder => NO_FOLDER,
+                    StartStep::Program => NO_PROGRAM,
+                };
+                (tag, errno.cast_unsigned(), 0)
+            }
+            Self::Ended(Exit::Unknown) => (0, 0, 0),
+            Self::Gone { leftovers, unended } => (GONE, leftovers, unended),
+        };
+        let mut bytes = [tag; STATUS_LEN];
+        bytes[1..5].copy_from_slice(&a.to_le_bytes());
+        bytes[5..].copy_from_slice(&b.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn decode([tag, a @ .., b0, b1, b2, b3]: StatusBytes) -> Self {
+        let a = u32::from_le_bytes(a);
+        let number = a.cast_signed();
+        let not_started = |step| {
+            Self::Ended(Exit::NotStarted {
+                step,
+                errno: number,
+            })
+        };
+        match tag {
+            STARTED => Self::Started,
+            EXITED => Self::Ended(Exit::Exited(number)),
+            SIGNALLED => Self::Ended(Exit::Signalled(number)),
+            NO_FOLDER => not_started(StartStep::Folder),
+            NO_PROGRAM => not_started(StartStep::Program),
+            GONE => Self::Gone {
+                leftovers: a,
+                unended: u32::from_le_bytes([b0, b1, b2, b3]),
+            },
+            _ => Self::Ended(Exit::Unknown),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_started(errno: rustix::io::Errno) -> Exit {
+        Exit::NotStarted {
+            step: StartStep::Program,
+            errno: errno.raw_os_error(),
+        }
+    }
+
+    #[test]
+    fn exits_have_the_codes_that_shells_report() {
+        assert_eq!(Exit::Exited(3).shell_code(), 3);
+        assert_eq!(Exit::Signalled(15).shell_code(), 143);
+        assert_eq!(not_started(rustix::io::Errno::NOENT).shell_code(), 127);
+        assert_eq!(not_started(rustix::io::Errno::ACCESS).shell_code(), 126);
+        assert_eq!(Exit::Unknown.shell_code(), 137);
+    }
+
+    #[test]
+    fn every_status_arrives_as_it_was_sent() {
+        let not_started = |step| Exit::NotStarted { step, errno: 13 };
+        let all = [
+            Status::Started,
+            Status::Ended(Exit::Exited(255)),
+            Status::Ended(Exit::Signalled(9)),
+            Status::Ended(not_started(StartStep::Folder)),
+            Status::Ended(not_started(StartStep::Program)),
+            Status::Ended(Exit::Unknown),
+            Status::Gone {
+                leftovers: 7,
+                unended: u32::MAX,
+            },
+        ];
+        for status in all {
+            assert_eq!(Status::decode(status.encode()), status);
+        }
+    }
+}

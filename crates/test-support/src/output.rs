@@ -1,0 +1,153 @@
+use std::fs;
+
+use snapbox::IntoData;
+
+use crate::workspace::{PROGRESS, STATE, TASKS, Workspace};
+
+/// The exit code of a command, what it printed, and files that it left.
+#[derive(Debug)]
+pub struct Output {
+    /// `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Its standard output, normalized.
+    pub stdout: String,
+    /// Its standard error, normalized.
+    pub stderr: String,
+    /// The message of a condensed run's end, or empty.
+    pub message: String,
+    files: String,
+}
+
+impl Output {
+    pub(crate) fn new(code: Option<i32>, stdout: String, stderr: String) -> Self {
+        Self {
+            code,
+            stdout,
+            stderr,
+            message: String::new(),
+            files: String::new(),
+        }
+    }
+
+    pub(crate) fn with_message(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+
+    /// Adds files of the workspace to what [`Output::shows`] compares.
+    pub fn and(mut self, workspace: &Workspace, files: &[&str]) -> Self {
+        for path in files {
+            let text = match fs::read_to_string(workspace.path(path)) {
+                Ok(text) => format!("--- {path}\n{}", workspace.plain(&text)),
+                Err(_) => format!("--- no {path}\n"),
+            };
+            self.files.push_str(&text);
+            if !self.files.ends_with('\n') {
+                self.files.push_str("\n--- no line ending\n");
+            }
+        }
+        self
+    }
+
+    /// Adds the task file and the progress file.
+    pub fn and_plan(self, workspace: &Workspace) -> Self {
+        self.and(workspace, &[TASKS, PROGRESS])
+    }
+
+    /// Adds the rows of the task file without what stands below them, and the progress file.
+    pub fn and_rows(mut self, workspace: &Workspace) -> Self {
+        let tasks = workspace.plain(&workspace.text(TASKS));
+        let rows = tasks
+            .lines()
+            .filter(|line| line.trim_start().starts_with("- ["));
+        self.files.push_str(&format!("--- rows of {TASKS}\n"));
+        self.files.extend(rows.flat_map(|row| [row, "\n"]));
+        self.and(workspace, &[PROGRESS])
+    }
+
+    /// Adds the task file, the progress file and a line of what the state file counts.
+    pub fn and_spec(self, workspace: &Workspace) -> Self {
+        self.and_plan(workspace).and_state(workspace)
+    }
+
+    /// Adds the state file on one line, without the limits in it.
+    pub fn and_state(mut self, workspace: &Workspace) -> Self {
+        let line = match fs::read_to_string(workspace.path(STATE)) {
+            Ok(text) => format!("--- state {}\n", workspace.plain(&counts(&text))),
+            Err(_) => "--- no state\n".to_owned(),
+        };
+        self.files.push_str(&line);
+        self
+    }
+
+    /// Compares everything: both streams, the exit code and the files.
+    #[track_caller]
+    pub fn shows(self, expected: impl IntoData) {
+        let code = self
+            .code
+            .map_or("a signal".to_owned(), |code| code.to_string());
+        let mut all = self.stdout;
+        if !self.stderr.is_empty() {
+            all.push_str(&format!("--- standard error\n{}", self.stderr));
+        }
+        all.push_str(&format!("--- exit code {code}\n{}", self.files));
+        compare(all, expected);
+    }
+
+    /// Compares the standard output.
+    #[track_caller]
+    pub fn prints(self, expected: impl IntoData) -> Self {
+        compare(self.stdout.clone(), expected);
+        self
+    }
+
+    /// Compares the standard error.
+    #[track_caller]
+    pub fn complains(self, expected: impl IntoData) -> Self {
+        compare(self.stderr.clone(), expected);
+        self
+    }
+
+    /// Compares the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Requires a text on either stream.
+    #[track_caller]
+    pub fn mentions(self, text: &str) -> Self {
+        let found = self.stdout.contains(text) || self.stderr.contains(text);
+        assert!(found, "no {text:?} in:\n{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Forbids a text on both streams.
+    #[track_caller]
+    pub fn omits(self, text: &str) -> Self {
+        let found = self.stdout.contains(text) || self.stderr.contains(text);
+        assert!(!found, "{text:?} in:\n{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Returns the text between a tag of a report and its end, as a simple parser finds it.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let (_, rest) = self.stdout.split_once(&format!("<{name}>"))?;
+        Some(rest.split_once(&format!("</{name}>"))?.0)
+    }
+}
+
+#[track_caller]
+fn compare(actual: String, expected: impl IntoData) {
+    snapbox::assert_data_eq!(actual.into_data().raw(), expected.into_data().raw());
+}
+
+/// Returns a state file on one line, without what the configuration says already.
+fn counts(state: &str) -> String {
+    let mut state: serde_json::Value = serde_json::from_str(state).unwrap();
+    if let Some(fields) = state.as_object_mut() {
+        fields.retain(|name, _| name != "phase" && !name.starts_with("max"));
+    }
+    state.to_string()
+}

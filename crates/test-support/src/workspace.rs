@@ -1,0 +1,288 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, ExitStatus};
+
+use crate::events::condense;
+use crate::normalize::normalize;
+use crate::output::Output;
+use crate::program::regreen;
+
+/// The task file of [`Workspace::with_tasks`].
+pub const TASKS: &str = "specs/demo/tasks.md";
+/// The progress file of [`Workspace::with_tasks`].
+pub const PROGRESS: &str = "specs/demo/.progress.md";
+/// The state file of [`Workspace::with_tasks`].
+pub const STATE: &str = "specs/demo/.ralph-state.json";
+
+/// A temporary folder to run regreen in, and an agent that follows a script.
+#[derive(Debug)]
+pub struct Workspace {
+    folder: tempfile::TempDir,
+    /// The agent's script and its notes, which are not part of the workspace.
+    outside: tempfile::TempDir,
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Workspace {
+    /// Makes an empty workspace outside of git.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The workspace ends here, whatever folder is around it.
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        Self { folder, outside }
+    }
+
+    /// Makes a workspace outside of git with the spec `demo`.
+    pub fn with_tasks(tasks: &str) -> Self {
+        Self::new().file(TASKS, tasks)
+    }
+
+    /// Writes a file, and the folders that it needs.
+    pub fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    /// Gives the agent its script: arms of a shell `case` over task and attempt, such as
+    /// `1.1:2) … ;;`. The script knows `$tasks` (the task file), `$notes` (a folder of its
+    /// own) and `$prompt`.
+    pub fn agent(self, arms: &str) -> Self {
+        let head = "tasks=$REGREEN_SPEC_DIR/tasks.md\n";
+        self.scripted(
+            head,
+            "$REGREEN_TASK_ID-$REGREEN_ATTEMPT",
+            "$REGREEN_TASK_ID:$REGREEN_ATTEMPT",
+            arms,
+        )
+    }
+
+    /// Gives the agent of [`Workspace::delegate`] its script: arms of a shell `case` over the
+    /// attempt, such as `1) … ;;`. The script knows `$notes` and `$prompt`.
+    pub fn child_agent(self, arms: &str) -> Self {
+        self.scripted("", "$REGREEN_ATTEMPT", "$REGREEN_ATTEMPT", arms)
+    }
+
+    fn scripted(self, head: &str, prompt: &str, case: &str, arms: &str) -> Self {
+        let script = format!(
+            "prompt=$(cat)\n\
+             notes=${{0%/*}}\n\
+             {head}\
+             printf '%s\\n' \"$prompt\" >\"$notes/{prompt}.prompt\"\n\
+             case {case} in\n{arms}\nesac\n"
+        );
+        fs::write(self.outside.path().join("agent.sh"), script).unwrap();
+        self
+    }
+
+    /// Installs a program for the commands of this workspace only. The script knows `$notes`,
+    /// where its calls are noted as `calls` and its prompts as `ATTEMPT.prompt`.
+    pub fn program(self, name: &str, script: &str) -> Self {
+        let bin = self.bin();
+        fs::create_dir_all(&bin).unwrap();
+        let program = bin.join(name);
+        let head = "#!/bin/sh\nnotes=${0%/*}/..\necho \"$*\" >>\"$notes/calls\"\n\
+                    cat >\"$notes/$REGREEN_ATTEMPT.prompt\"\n";
+        fs::write(&program, format!("{head}{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn bin(&self) -> PathBuf {
+        self.outside.path().join("bin")
+    }
+
+    /// Returns the scripted agent as `--agent` names it.
+    pub fn agent_flag(&self) -> String {
+        let script = self.outside.path().join("agent.sh");
+        format!("command:sh {}", script.display())
+    }
+
+    /// Returns the folder of the agent, which is not part of the workspace.
+    pub fn outside(&self) -> &Path {
+        self.outside.path()
+    }
+
+    /// Returns the absolute path of a file of the workspace.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Reads a file of the workspace.
+    pub fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Tells whether a file of the workspace exists.
+    pub fn has(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// Reads a file of the agent's own folder.
+    pub fn note(&self, name: &str) -> String {
+        fs::read_to_string(self.note_path(name)).unwrap()
+    }
+
+    /// Tells whether the agent has written this note.
+    pub fn has_note(&self, name: &str) -> bool {
+        self.note_path(name).exists()
+    }
+
+    /// Returns the absolute path of a file of the agent's own folder.
+    pub fn note_path(&self, name: &str) -> PathBuf {
+        self.outside.path().join(name)
+    }
+
+    /// Returns the names of the runs, oldest first.
+    pub fn runs(&self) -> Vec<String> {
+        let folder = fs::read_dir(self.path(".regreen/runs")).unwrap();
+        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Returns a regreen command with a user's configuration from the folder `user` only.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(regreen());
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("HOME", self.path("user"))
+            // Some tests compare what programs print.
+            .env("LC_ALL", "C")
+            .env_remove("XDG_CONFIG_HOME");
+        let bin = self.bin();
+        if bin.exists() {
+            let path = std::env::var("PATH").unwrap();
+            command.env("PATH", format!("{}:{path}", bin.display()));
+        }
+        command
+    }
+
+    /// Runs a regreen command to its end.
+    pub fn regreen(&self, arguments: &[&str]) -> Output {
+        self.output(&self.command(arguments).output().unwrap())
+    }
+
+    /// Runs a regreen command with variables that hold paths of the workspace.
+    pub fn regreen_with(&self, paths: &[(&str, &str)], arguments: &[&str]) -> Output {
+        let inside = paths.iter().map(|(name, path)| (name, self.path(path)));
+        let output = self.command(arguments).envs(inside).output().unwrap();
+        self.output(&output)
+    }
+
+    /// Runs the spec with the scripted agent; its output is the condensed JSON events: a
+    /// line per attempt, and the end.
+    pub fn run(&self, flags: &[&str]) -> Output {
+        let agent = self.agent_flag();
+        let words = [&["run", "--agent", &agent, "--json"], flags].concat();
+        self.events(&self.command(&words).output().unwrap())
+    }
+
+    /// Runs the spec with the scripted agent, with the output that people see.
+    pub fn run_as_text(&self, flags: &[&str]) -> Output {
+        let agent = self.agent_flag();
+        self.regreen(&[&["run", "--agent", &agent], flags].concat())
+    }
+
+    /// Runs the spec, whose output isn't the subject of the test.
+    #[track_caller]
+    pub fn has_run(self, flags: &[&str], code: i32) -> Self {
+        self.run(flags).exits(code);
+        self
+    }
+
+    /// Delegates to the scripted agent, or to an installed program.
+    pub fn delegate(&self, arguments: &[&str]) -> Output {
+        self.output(&self.delegate_command(arguments).output().unwrap())
+    }
+
+    /// Returns the command of [`Workspace::delegate`].
+    pub fn delegate_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(&["delegate"]);
+        if !self.bin().exists() {
+            command.args(["--agent", &self.agent_flag()]);
+        }
+        command.args(arguments);
+        command
+    }
+
+    /// Runs the spec with the scripted agent as a user to whom permissions apply: `None` if
+    /// that isn't possible here.
+    pub fn run_as_ordinary_user(&self) -> Option<Output> {
+        let agent = self.agent_flag();
+        let output = self.output_for_ordinary_user(&["run", "--agent", &agent, "--json"])?;
+        Some(self.events(&output))
+    }
+
+    /// Runs a command as a user to whom permissions apply, unlike root.
+    pub fn as_ordinary_user(&self, arguments: &[&str]) -> Option<Output> {
+        let output = self.output_for_ordinary_user(arguments)?;
+        Some(self.output(&output))
+    }
+
+    fn output_for_ordinary_user(&self, arguments: &[&str]) -> Option<process::Output> {
+        let mut command = self.command(arguments);
+        if rustix::process::geteuid().is_root() {
+            const NOBODY: u32 = 65534;
+            for folder in [self.path("."), self.outside.path().to_owned()] {
+                let mut chown = Command::new("chown");
+                let given = chown.args(["-R", "65534:65534"]).arg(folder).status();
+                given.ok().filter(ExitStatus::success)?;
+            }
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.output().ok()
+    }
+
+    /// Returns the output of a command of this workspace in a form that tests compare.
+    pub fn output(&self, output: &process::Output) -> Output {
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        Output::new(
+            output.status.code(),
+            self.plain(&stdout),
+            self.plain(&stderr),
+        )
+    }
+
+    /// Returns the output of `regreen run --json` with its events condensed.
+    pub fn events(&self, output: &process::Output) -> Output {
+        let (stdout, message) = condense(&text(&output.stdout));
+        let stderr = text(&output.stderr);
+        let output = Output::new(
+            output.status.code(),
+            self.plain(&stdout),
+            self.plain(&stderr),
+        );
+        output.with_message(self.plain(&message))
+    }
+
+    /// Replaces the folders and everything that differs from run to run.
+    pub fn plain(&self, text: &str) -> String {
+        let real = fs::canonicalize(self.folder.path()).unwrap();
+        let text = [
+            (self.outside.path(), "[AGENT]"),
+            (&real, "[FOLDER]"),
+            (self.folder.path(), "[FOLDER]"),
+        ]
+        .into_iter()
+        .fold(text.to_owned(), |text, (path, name)| {
+            text.replace(&path.display().to_string(), name)
+        });
+        normalize(&text)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
