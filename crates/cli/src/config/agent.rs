@@ -139,10 +139,6 @@ impl SettingValue for ModelName {
         line.parsed()
     }
 
-    fn schema(_: Owner) -> Value {
-        json!({ "type": "string" })
-    }
-
     fn to_json(&self) -> Value {
         self.0.clone().into()
     }
