@@ -26,6 +26,9 @@ struct Family {
     weight: u8,
     /// Whose texts these rules read; both if missing.
     source: Option<Source>,
+    /// A `CauseOrigin`, in snake case.
+    #[serde(default)]
+    origin: String,
     /// Its rules count fully in any mood.
     #[serde(default)]
     steady: bool,
@@ -152,16 +155,22 @@ fn write_rule(
     } else {
         &rule.role
     };
+    let origin = if file.origin.is_empty() {
+        "tool"
+    } else {
+        &file.origin
+    };
     let repair = rule
         .repair
         .as_ref()
         .map(|repair| (repair.name(), repair.arguments()));
     writeln!(
         out,
-        "Rule {{ name: {:?}, source: {}, role: Role::{},",
+        "Rule {{ name: {:?}, source: {}, role: Role::{}, origin: CauseOrigin::{},",
         format!("{family}/{}", rule.name),
         option(file.source.map(|s| format!("Source::{s:?}"))),
-        camel(role)
+        camel(role),
+        camel(origin)
     )?;
     writeln!(
         out,
@@ -331,10 +340,13 @@ fn kinds(kinds: &[FailureKind]) -> String {
 }
 
 fn camel(snake: &str) -> String {
-    let mut chars = snake.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    let capitalised = snake.split('_').map(|word| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| {
+            first.to_uppercase().chain(chars).collect()
+        })
+    });
+    capitalised.collect()
 }
 
 /// Names that tools use and the packages that have them, sorted for searching.

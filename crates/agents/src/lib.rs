@@ -20,20 +20,22 @@ mod message;
 mod missing;
 mod opencode;
 mod parts;
+mod prompt_echo;
 mod prompts;
 mod quoting;
 mod reset_time;
 mod shell;
 mod trouble;
 
-pub use agent::{Agent, AgentChoice, AgentChoiceError, OutputKind};
+pub use agent::{Agent, AgentChoice, AgentChoiceError};
 pub use coding_agent::{Abilities, CodingAgent, Credentials};
 pub use command::CommandLine;
 pub use decoder::{Decoder, Lines, Reply, Stream};
 pub use early_stop::EarlyStop;
-pub use invocation::{AgentOptions, Assignment, Invocation, PromptChannel, StdinContent};
+pub use invocation::{AgentOptions, Assignment, Invocation, StdinContent};
 pub use missing::missing_names;
 pub use parts::parts;
+pub use prompt_echo::PromptEcho;
 pub use prompts::brief::{
     Completed, DelegateBrief, PartBrief, PreviousAttempt, ProjectContext, PromptReason,
     RootContext, TaskBrief,

@@ -1,20 +1,39 @@
-//! Who works, of those that are here.
+//! Finds the agent that a run uses.
 
 use regreen_agents::{Agent, AgentChoice, AgentOptions, CodingAgent, Interpreter};
 use regreen_model::AgentIdentity;
 use regreen_redaction::Masks;
+use regreen_workspace::{Programs, RealDisk};
 
-use crate::config::AskedAgent;
+use crate::config::Settings;
 
-/// The agent that is meant. `has` tells whether a program is installed.
-#[must_use]
-pub fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -> bool) -> Agent {
+/// Returns the agent that the settings ask for; for `auto`, the first that is installed.
+pub fn find_agent(settings: &Settings, programs: &Programs) -> Agent {
+    look_up(
+        settings.agent.value.choice(),
+        settings.agent_options(),
+        |program| programs.has(&RealDisk, program),
+    )
+}
+
+/// Names the agent as the settings do, without secrets in its command line; `auto` becomes the
+/// agent that it stands for.
+pub fn identity(settings: &Settings, agent: &Agent) -> AgentIdentity {
+    let requested = &settings.agent.value;
+    let name = match requested.choice() {
+        AgentChoice::Auto => agent.name().to_owned(),
+        _ => Masks::built_in().mask(&requested.to_string()),
+    };
+    AgentIdentity::new(name, agent.permissions())
+}
+
+fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -> bool) -> Agent {
     match choice {
         AgentChoice::Auto => {
             let mut known = CodingAgent::ALL.into_iter();
             match known.find(|known| has(known.name())) {
                 Some(known) => Agent::CodingAgent(known, options),
-                // What is left when no agent is installed.
+                // No agent is installed.
                 None => Agent::Shell(interpreter(has)),
             }
         }
@@ -23,17 +42,6 @@ pub fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -
         AgentChoice::CodingAgent(known) => Agent::CodingAgent(*known, options),
         AgentChoice::Acp(line) => Agent::Acp(line.clone(), options),
     }
-}
-
-/// Names the agent that was found as it was asked for, without secrets in its command line;
-/// `auto` becomes the agent it stands for.
-#[must_use]
-pub fn identity(asked: &AskedAgent, agent: &Agent) -> AgentIdentity {
-    let name = match asked.choice() {
-        AgentChoice::Auto => agent.name().to_owned(),
-        _ => Masks::built_in().mask(&asked.to_string()),
-    };
-    AgentIdentity::new(name, agent.permissions())
 }
 
 fn interpreter(has: impl Fn(&str) -> bool) -> Interpreter {

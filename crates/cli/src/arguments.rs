@@ -1,26 +1,13 @@
-//! What can be said on the command line.
+//! The command line, and the arguments of the commands that only read.
 
-mod agent_flags;
-mod config;
-mod delegate;
-mod failures;
-mod inspect;
-mod run;
-mod setting_flags;
-
-use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::{Args, Parser, ValueEnum};
+use regreen_model::{FailureKind, Timestamp};
 
-pub use self::agent_flags::AgentFlags;
-pub use self::config::{Config, SchemaOf};
-pub use self::delegate::Delegate;
-pub use self::failures::{Failures, Since};
-pub use self::inspect::{Journal, Log, OneAttempt, OneTask, Replay, Status, Why};
-pub use self::run::Run;
-pub use self::setting_flags::SettingFlags;
+use crate::commands::Command;
+use crate::config::{Count, TimeSpan};
 use crate::exit::Exit;
 
 /// Runs a task list through a coding agent and checks every result itself.
@@ -37,64 +24,76 @@ pub struct Arguments {
     pub command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// See a run that heals, in a small project of its own; needs no agent and no network
-    Demo,
-    /// Run a task list through an agent, checking every result
-    Run(Run),
-    /// Have an agent do one thing: prints its answer, or a report of why it failed
-    Delegate(Delegate),
-    /// Show where a spec stands: its tasks, its run, what is used up
-    Status(Status),
-    /// Tell the story of a task: its attempts, reports, Verify and changes, in order
-    Why(Why),
-    /// List how attempts failed, what was tried about it, and whether it helped
-    Failures(Failures),
-    /// Print what an attempt printed [default: the last attempt]
-    Log(Log),
-    /// Show what a task and its fixes changed, or one attempt of it
-    Diff(OneAttempt),
-    /// Print a run step by step, one line of JSON each, for `regreen replay`
-    Journal(Journal),
-    /// Show a journal as its run was shown
-    Replay(Replay),
-    /// Take back in the working tree what a task changed, and open it again; commits stay
-    Undo(OneTask),
-    /// Leave a task out of coming runs, until `retry` takes that back
-    Skip(OneTask),
-    /// Say that a task is done: ticks it, without verifying it
-    Done(OneTask),
-    /// Open a task, and try it again as if it had never been tried
-    Retry(OneTask),
-    /// Ask the run that is at work here to stop; it can go on later
-    Stop,
-    /// Show what regreen understands of a task file, and what it will ignore
-    Lint(Lint),
-    /// Make a new spec with a commented task list
-    Init(Init),
-    /// Say why a command or an agent failed, from what it printed
-    Explain(Explain),
-    /// Show every setting, and where its value comes from
-    Config(Config),
-    /// Show which agents are installed, and how each would be called
-    Agents(AgentFlags),
-    /// Answer the hooks of agents: whether a session may stop
-    #[command(subcommand)]
-    Hook(Hook),
-    /// Read and edit task files, for scripts
-    #[command(subcommand)]
-    Tasks(Tasks),
-    /// Print a completion script for a shell
-    Completions {
-        /// The shell to complete in
-        shell: Shell,
-    },
-    /// Print the manual page
-    Man {
-        /// Of a command: `regreen man tasks list`
-        command: Vec<String>,
-    },
+#[derive(Debug, Args)]
+pub struct Status {
+    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    #[arg(value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+    /// As JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which task of which spec.
+#[derive(Debug, Args)]
+pub struct OneTask {
+    /// The task's id; by position (1, 2, 3 …) in a list without ids
+    pub task: String,
+    /// The row's line, where several tasks have the id [default: the first of them]
+    #[arg(long, value_name = "N")]
+    pub line: Option<usize>,
+    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Why {
+    #[command(flatten)]
+    pub which: OneTask,
+    /// With what each attempt changed, line by line
+    #[arg(long)]
+    pub diff: bool,
+}
+
+/// Which attempt of which task.
+#[derive(Debug, Args)]
+pub struct OneAttempt {
+    #[command(flatten)]
+    pub which: OneTask,
+    /// The attempt, by its number in the run
+    #[arg(value_name = "N")]
+    pub attempt: Option<u32>,
+    /// The run, as `regreen why` names it [default: the newest that has the task]
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    #[command(flatten)]
+    pub attempt: OneAttempt,
+    /// What Verify printed instead of what the agent printed
+    #[arg(long)]
+    pub verify: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Journal {
+    /// The run, as `regreen why` names it [default: the newest]
+    pub run: Option<String>,
+    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// What `regreen journal` printed, or `-` for standard input
+    pub file: PathBuf,
+    /// As JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -146,70 +145,72 @@ pub enum ExplainSource {
 }
 
 #[derive(Debug, Args)]
-pub struct Init {
-    /// The spec's name; its folder will be specs/NAME
-    pub name: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Hook {
-    /// For Claude Code's Stop hook: reads its JSON from standard input, and keeps the session
-    /// going while the current spec has open tasks
-    Stop,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Tasks {
-    /// List the rows of a task file
-    List {
-        /// The task file
-        file: PathBuf,
-        /// As JSON, for scripts
-        #[arg(long)]
-        json: bool,
-    },
-    /// Tick a task's box
-    Tick(Which),
-    /// Empty a task's box
-    Untick(Which),
-    /// Insert a fix task after a failed task
-    InsertFix(InsertFix),
-}
-
-/// Which row of which file, and whether to write it.
-#[derive(Debug, Args)]
-pub struct Which {
-    /// The task file
-    pub file: PathBuf,
-    /// The task's id; by position (1, 2, 3 …) in a list without ids
-    pub id: String,
-    /// The row's line, where several tasks have the id [default: the first of them]
+pub struct Failures {
+    /// Only those since then: 24h, 30m, 2026-11-01, 2026-11-01T08:30Z [default: all]
+    #[arg(long, value_name = "TIME|DATE")]
+    pub since: Option<Since>,
+    /// Only those of a kind: missing_file
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    pub kind: Option<FailureKind>,
+    /// Only the last so many
     #[arg(long, value_name = "N")]
-    pub line: Option<usize>,
-    /// Write the file instead of printing it
+    pub limit: Option<Count>,
+    /// As JSON, for scripts
     #[arg(long)]
-    pub write: bool,
+    pub json: bool,
 }
 
-#[derive(Debug, Args)]
-pub struct InsertFix {
-    #[command(flatten)]
-    pub which: Which,
-    /// What went wrong
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub error: OsString,
-    /// What was tried against it
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        allow_hyphen_values = true
-    )]
-    pub attempted: OsString,
-    /// What kind of error it is, in words: `missing file`
-    #[arg(long, value_name = "WORDS", default_value = "")]
-    pub error_type: String,
-    /// The spec's name, for the commit message
-    #[arg(long, value_name = "NAME", default_value = "")]
-    pub spec: String,
+/// A moment, or how long ago one was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    Ago(TimeSpan),
+    At(Timestamp),
+}
+
+impl Since {
+    #[must_use]
+    pub fn moment(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Ago(span) => Timestamp::from_millis(now.as_millis().saturating_sub(span.ms())),
+            Self::At(at) => at,
+        }
+    }
+}
+
+impl FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(at) = Timestamp::parse_utc(text) {
+            return Ok(Self::At(at));
+        }
+        let span = text.parse().map(Self::Ago);
+        span.map_err(|_| {
+            format!("`{text}` is no time; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z")
+        })
+    }
+}
+
+fn kind(name: &str) -> Result<FailureKind, String> {
+    FailureKind::from_name(name).ok_or_else(|| {
+        format!("there is no kind of failure `{name}`; `regreen failures` shows those there were, as missing_file")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_date_or_a_span_before_now() {
+        let now = Timestamp::from_millis(10_000_000);
+        let moment = |text: &str| text.parse::<Since>().unwrap().moment(now).as_millis();
+        assert_eq!(moment("1h"), 10_000_000 - 3_600_000);
+        assert_eq!(moment("365d"), 0);
+        assert_eq!(moment("1970-01-02"), 86_400_000);
+        assert_eq!(
+            "yesterday".parse::<Since>().unwrap_err(),
+            "`yesterday` is no time; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
-use regreen_runtime::{JournalError, Places, folded, open_store_to_read};
+use regreen_runtime::{JournalError, Places, folded, open_store_read_only};
 use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
 
 use crate::arguments::{OneAttempt, OneTask};
@@ -21,12 +21,12 @@ pub struct SpecHistory {
 impl SpecHistory {
     pub fn open(places: &Places) -> Result<Self, Problem> {
         Ok(Self {
-            store: open_store_to_read(places)?,
+            store: open_store_read_only(&places.root)?,
             spec: places.spec_key(),
         })
     }
 
-    /// The runs of the spec, the newest last.
+    /// Returns the runs of the spec, the newest last.
     pub fn runs(&self) -> Result<Vec<Run>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
@@ -37,7 +37,7 @@ impl SpecHistory {
         Ok(runs)
     }
 
-    /// The attempts of these runs, in order.
+    /// Returns the attempts of these runs, in order.
     pub fn attempts(&self, runs: &[Run]) -> Result<Vec<Attempt>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
@@ -50,20 +50,20 @@ impl SpecHistory {
         Ok(attempts)
     }
 
-    /// What people said of the spec's tasks outside of runs, in order.
+    /// Returns the choices that people made outside runs, in order.
     pub fn choices(&self) -> Result<Vec<PersonChoice>, Problem> {
         let choices = self.store.as_ref().map(|store| store.choices(&self.spec));
         choices.unwrap_or(Ok(Vec::new())).map_err(Problem::journal)
     }
 
-    /// What a run has come to.
+    /// Returns the latest state of a run.
     pub fn state(&self, run: &Run) -> Result<State, Problem> {
         let state = self.store.as_ref().map(|store| folded(store, &run.id));
         let state = state.transpose().map_err(Problem::from_journal)?;
         Ok(state.map(|(state, _)| state).unwrap_or_default())
     }
 
-    /// Everything that happened in a run.
+    /// Returns the events of a run with their times.
     pub fn events(&self, run: &Run) -> Result<Vec<(Timestamp, Event)>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
@@ -81,7 +81,7 @@ impl SpecHistory {
             .collect()
     }
 
-    /// The steps of a run, one line of JSON each.
+    /// Returns the steps of a run, one line of JSON each.
     pub fn journal(&self, run: &Run) -> Result<String, Problem> {
         let Some(store) = &self.store else {
             return Ok(String::new());
@@ -114,7 +114,7 @@ fn journal_line(step: &Step) -> Result<String, Problem> {
     Ok(serde_json::to_string(&line).map_err(unreadable)? + "\n")
 }
 
-/// The task that an event is about.
+/// Returns the task that an event is about.
 #[must_use]
 pub fn task_of(event: &Event) -> Option<&TaskKey> {
     match event {
@@ -198,7 +198,7 @@ impl TaskHistory {
         })
     }
 
-    /// The attempts of the task itself.
+    /// Returns the attempts of the task, without those of its fixes.
     fn own_attempts(&self) -> Result<Vec<&Attempt>, Problem> {
         let is_own = |attempt: &&Attempt| self.plan.is(&self.selected, &attempt.key.task);
         let own: Vec<&Attempt> = self.attempts.iter().filter(is_own).collect();
@@ -211,14 +211,10 @@ impl TaskHistory {
         }
     }
 
-    /// One attempt: by number or the last, of the run that is named or the newest that has
-    /// the task.
+    /// Returns an attempt, by number or the last; of a run by name, or of the newest that has the
+    /// task.
     pub fn attempt(&self, asked: &OneAttempt) -> Result<&Attempt, Problem> {
-        let in_run = in_run(self.own_attempts()?, asked.run.as_deref());
-        let in_run = in_run.map_err(|known| Problem::NotInRun {
-            task: self.selected.key.id.to_string(),
-            known,
-        })?;
+        let in_run = self.in_run(&self.own_attempts()?, asked.run.as_deref())?;
         let is_meant = |one: &&&Attempt| asked.attempt.is_none_or(|n| one.key.number == n);
         let meant = in_run.iter().rfind(is_meant).copied();
         meant.ok_or_else(|| self.no_attempt(asked.attempt, &in_run))
@@ -232,8 +228,8 @@ impl TaskHistory {
         }
     }
 
-    /// The attempts of the task, of its fixes and of the tasks below it, in order: of one run,
-    /// or of all since the task was last finished before.
+    /// Returns the attempts of the task, of its fixes and of the tasks below it, in order: those
+    /// of one run, or all since an earlier run finished the task.
     pub fn since_finished(&self, run: Option<&str>) -> Result<Vec<&Attempt>, Problem> {
         let belongs = |attempt: &&Attempt| self.plan.belongs(&self.selected, &attempt.key.task);
         let mut all: Vec<&Attempt> = self.attempts.iter().filter(belongs).collect();
@@ -241,10 +237,7 @@ impl TaskHistory {
             return self.own_attempts();
         }
         if let Some(run) = run {
-            return in_run(all, Some(run)).map_err(|known| Problem::NotInRun {
-                task: self.selected.key.id.to_string(),
-                known,
-            });
+            return self.in_run(&all, Some(run));
         }
         if let Some(run) = self.finished_before(&all)? {
             let last = all.iter().rposition(|one| one.key.run == run.id);
@@ -253,7 +246,7 @@ impl TaskHistory {
         Ok(all)
     }
 
-    /// The last run in which the task was finished, but for the one that tried it last.
+    /// Returns the last run that finished the task, except the one that tried it last.
     fn finished_before(&self, attempts: &[&Attempt]) -> Result<Option<&Run>, Problem> {
         let newest = attempts.last().map(|attempt| &attempt.key.run);
         let has_tried = |run: &&Run| attempts.iter().any(|one| one.key.run == run.id);
@@ -265,20 +258,24 @@ impl TaskHistory {
         }
         Ok(None)
     }
-}
 
-/// Those of a run, or of the newest; the runs that there are, if it is none of them.
-fn in_run<'a>(
-    mut attempts: Vec<&'a Attempt>,
-    run: Option<&str>,
-) -> Result<Vec<&'a Attempt>, Vec<String>> {
-    let newest = attempts.last().map(|one| one.key.run.to_string());
-    let wanted = run.map(str::to_owned).or(newest).unwrap_or_default();
-    let mut runs: Vec<String> = attempts.iter().map(|one| one.key.run.to_string()).collect();
-    runs.dedup();
-    attempts.retain(|one| one.key.run.as_str() == wanted);
-    if attempts.is_empty() {
-        return Err(runs);
+    /// Keeps the attempts of a run, by name or the newest.
+    fn in_run<'a>(
+        &self,
+        attempts: &[&'a Attempt],
+        run: Option<&str>,
+    ) -> Result<Vec<&'a Attempt>, Problem> {
+        let mut runs: Vec<&str> = attempts.iter().map(|one| one.key.run.as_str()).collect();
+        runs.dedup();
+        let wanted = run.or(runs.last().copied()).unwrap_or_default();
+        let is_wanted = |one: &&&Attempt| one.key.run.as_str() == wanted;
+        let in_run: Vec<&Attempt> = attempts.iter().filter(is_wanted).copied().collect();
+        if in_run.is_empty() {
+            return Err(Problem::NotInRun {
+                task: self.selected.key.id.to_string(),
+                known: runs.into_iter().map(str::to_owned).collect(),
+            });
+        }
+        Ok(in_run)
     }
-    Ok(attempts)
 }

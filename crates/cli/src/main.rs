@@ -44,9 +44,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// What clap has to say: help and versions are no failures.
+/// Prints a message of clap. Help and version are not failures.
 fn refuse(error: &clap::Error) -> ExitCode {
-    // If it cannot be printed, nobody is listening.
+    // If printing fails, no one can be told.
     let _ = error.print();
     if error.use_stderr() {
         Exit::BadInput.into()

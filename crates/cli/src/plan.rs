@@ -1,4 +1,4 @@
-//! The task file as it is now, and the tasks that people and the journal mean by their names.
+//! The task file as it is now, and how ids and recorded keys are resolved in it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,19 +13,20 @@ use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::SpecContext;
 
+/// A spec's task file.
 #[derive(Debug)]
 pub struct Plan {
     pub file: TaskFile,
-    /// What the file is called in messages.
+    /// The name of the file in messages.
     shown: PathBuf,
     /// Rows that were looked up before.
-    meant: RefCell<BTreeMap<TaskKey, Option<RowId>>>,
+    resolved: RefCell<BTreeMap<TaskKey, Option<RowId>>>,
 }
 
-/// The task that is meant.
+/// The task that a command is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectedTask {
-    /// As it is now; as it was last, if it is not in the file any more.
+    /// Its present key, or its last one if it is no longer in the file.
     pub key: TaskKey,
     pub row: Option<RowId>,
 }
@@ -36,27 +37,27 @@ impl Plan {
         Ok(Self {
             file: TaskFile::read(read_text(&RealDisk, path)?.text),
             shown: output::path_from(&context.here, path).into(),
-            meant: RefCell::default(),
+            resolved: RefCell::default(),
         })
     }
 
-    /// The row that a key of earlier days means now.
+    /// Returns the present row of a recorded key.
     pub fn row_of(&self, key: &TaskKey) -> Option<RowId> {
-        let known = self.meant.borrow().get(key).copied();
+        let known = self.resolved.borrow().get(key).copied();
         known.unwrap_or_else(|| {
             let row = self.file.resolve(key);
-            self.meant.borrow_mut().insert(key.clone(), row);
+            self.resolved.borrow_mut().insert(key.clone(), row);
             row
         })
     }
 
-    /// The row that is named, or the task that once had this name.
+    /// Finds the row with the id, else the recorded task that last had it.
     pub fn find<'k>(
         &self,
         named: &OneTask,
         earlier: impl DoubleEndedIterator<Item = &'k TaskKey>,
     ) -> Result<SelectedTask, Problem> {
-        let row = row_named(&self.file, &self.shown, &named.task, named.line);
+        let row = row_with_id(&self.file, &self.shown, &named.task, named.line);
         let problem = match row {
             Ok(row) => return self.selected(row, named),
             Err(problem) => problem,
@@ -81,7 +82,7 @@ impl Plan {
         })
     }
 
-    /// Whether a key of earlier days means this task.
+    /// Whether a recorded key is of this task.
     pub fn is(&self, selected: &SelectedTask, key: &TaskKey) -> bool {
         match (self.row_of(key), selected.row) {
             (None, None) => key.id == selected.key.id,
@@ -89,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// Whether a key of earlier days means this task, one of its fixes, or a task below it.
+    /// Whether a recorded key is of this task, one of its fixes, or a task below it.
     pub fn belongs(&self, selected: &SelectedTask, key: &TaskKey) -> bool {
         let (Some(found), Some(row)) = (self.row_of(key), selected.row) else {
             return self.is(selected, key);
@@ -110,21 +111,21 @@ impl Plan {
         row.is_some_and(|row| self.file.fixed_by(row).is_some())
     }
 
-    /// The rows of these tasks, and of all their fixes.
+    /// Returns the rows of these tasks and of all their fixes.
     pub fn with_fixes(&self, tasks: &[TaskKey]) -> Vec<RowId> {
         let rows = tasks.iter().filter_map(|key| self.row_of(key));
         rows.flat_map(|row| std::iter::once(row).chain(self.file.all_fixes(row)))
             .collect()
     }
 
-    /// The groups that a task stands in, the nearest first.
+    /// Returns the groups around a task, the nearest first.
     pub fn groups_around(&self, selected: &SelectedTask) -> Vec<TaskKey> {
         let above = std::iter::successors(selected.row, |row| self.file.parent(*row));
         let groups = above.skip(1);
         groups.filter_map(|row| self.file.key(row)).collect()
     }
 
-    /// The task itself and, if it is a group, the tasks below it that are required.
+    /// Returns the task and, if it is a group, the required tasks below it.
     pub fn with_tasks_below(&self, selected: &SelectedTask) -> Vec<TaskKey> {
         let is_below = |row: &RowId| {
             let above = |row: &RowId| self.file.parent(*row);
@@ -145,8 +146,8 @@ impl Plan {
     }
 }
 
-/// The row with an id; on a line, if several have it.
-pub fn row_named(
+/// Finds the row with an id, and on a line if one is given.
+pub fn row_with_id(
     file: &TaskFile,
     shown: &Path,
     id: &str,
@@ -177,7 +178,7 @@ pub fn row_named(
     })
 }
 
-/// The ids of a file, for whoever mistyped one.
+/// Returns the ids of a file, for a message about a mistyped one.
 pub fn known_ids(file: &TaskFile) -> Vec<String> {
     let keys = file.rows().filter_map(|row| file.key(row));
     let mut seen = BTreeSet::new();

@@ -13,13 +13,12 @@ use crate::config::StoredLimits;
 use crate::output;
 use crate::problem::Problem;
 
-/// The fixes that a spec's state file remembers: they keep their numbers, also if their rows
-/// are gone. Without one, the rows alone count.
+/// Returns the fixes that the state file beside a task file records: their numbers stay taken,
+/// even if their rows are gone. Without a state file there are none.
 ///
-/// A file that is past reading is moved aside and made anew from the rows, if anything may
-/// be written.
+/// With `may_write`, an unreadable file is moved aside and made anew from the rows.
 pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, FixRecord>, Problem> {
-    let Some(Found { path, state }) = beside(tasks)? else {
+    let Some(StateFile { path, state }) = beside(tasks)? else {
         return Ok(BTreeMap::new());
     };
     match state {
@@ -35,15 +34,15 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
     }
 }
 
-/// The fixes that a state file remembers. One that is past reading remembers none.
+/// Returns the fixes that a state file records; none if it is unreadable.
 pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
     let state = at(path)?.and_then(|found| found.state.ok());
     Ok(state.map_or_else(BTreeMap::new, |state| state.fix_task_map()))
 }
 
-/// What these tasks have used of their fix budgets counts no more. Where nothing was used,
-/// nothing is written; a file that is past reading is left to the next run.
-pub fn forgive(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
+/// Resets the fix budgets of these tasks. Writes nothing if none was used; leaves an unreadable
+/// file to the next run.
+pub fn reset_fix_budgets(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
     let mut new = State::from_tasks(file);
     let before = new.to_text();
     new.forgive_all(file, tasks);
@@ -69,23 +68,23 @@ pub fn forgive(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Prob
     }
 }
 
-/// The limits that a spec's state file asks for.
+/// Returns the limits that the state file beside a task file asks for.
 pub fn limits_beside(tasks: &Path) -> Result<StoredLimits, Problem> {
     limits(beside(tasks)?)
 }
 
-/// The limits that a state file asks for.
+/// Returns the limits that a state file asks for.
 pub fn limits_in(path: &Path) -> Result<StoredLimits, Problem> {
     limits(at(path)?)
 }
 
-fn limits(found: Option<Found>) -> Result<StoredLimits, Problem> {
+fn limits(found: Option<StateFile>) -> Result<StoredLimits, Problem> {
     match found {
         None => Ok(StoredLimits::default()),
-        Some(Found {
+        Some(StateFile {
             state: Ok(state), ..
         }) => Ok(StoredLimits::of(&state)),
-        Some(Found {
+        Some(StateFile {
             state: Err(error),
             path,
         }) => {
@@ -98,14 +97,14 @@ fn limits(found: Option<Found>) -> Result<StoredLimits, Problem> {
     }
 }
 
-/// A state file that is there.
-struct Found {
+/// A state file that exists.
+struct StateFile {
     path: PathBuf,
     state: Result<State, NotState>,
 }
 
-/// The state file beside a task file, if there is one. Wrong values in it are told.
-fn beside(tasks: &Path) -> Result<Option<Found>, Problem> {
+/// Reads the state file beside a task file, if there is one.
+fn beside(tasks: &Path) -> Result<Option<StateFile>, Problem> {
     // Only a spec's own tasks.md has its state beside it.
     if tasks.file_name().is_none_or(|name| name != "tasks.md") {
         return Ok(None);
@@ -113,7 +112,8 @@ fn beside(tasks: &Path) -> Result<Option<Found>, Problem> {
     at(&tasks.with_file_name(".ralph-state.json"))
 }
 
-fn at(path: &Path) -> Result<Option<Found>, Problem> {
+/// Reads a state file, and warns of bad values in it.
+fn at(path: &Path) -> Result<Option<StateFile>, Problem> {
     let text = match read_text(&RealDisk, path) {
         Ok(file) => file.text,
         Err(ReadError::NotFound { .. }) => return Ok(None),
@@ -130,7 +130,7 @@ fn at(path: &Path) -> Result<Option<Found>, Problem> {
         }
         state
     });
-    Ok(Some(Found {
+    Ok(Some(StateFile {
         path: path.to_owned(),
         state,
     }))

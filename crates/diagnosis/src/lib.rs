@@ -4,6 +4,9 @@
 //! cause from it and from what else is known. Both are pure. The rules they follow are data,
 //! in `rules/`, each with the texts it must and must not match.
 
+mod attempt_failure;
+mod attempt_report;
+mod cause_origin;
 mod contradiction;
 mod explain;
 mod failure_block;
@@ -19,6 +22,9 @@ mod statements;
 mod suggestions;
 mod text;
 
+pub use attempt_failure::{DelegatedAttempt, agent_trouble, task_failure, unexplained_failure};
+pub use attempt_report::{AttemptEnd, ObservedAttempt};
+pub use cause_origin::CauseOrigin;
 pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};

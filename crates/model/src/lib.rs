@@ -18,6 +18,7 @@ mod task;
 mod task_id;
 mod text;
 mod time;
+mod transcript;
 mod usage;
 mod verify;
 
@@ -43,5 +44,6 @@ pub use task::{Dialect, Fields, Marker, Task, TaskKey, TaskKind, Warning};
 pub use task_id::{IdShape, TaskId};
 pub use text::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};
 pub use time::{Span, Timestamp, named_span};
+pub use transcript::{AgentQuestion, OutputKind, Transcript};
 pub use usage::{Dollars, Spending, Usage, UsageLedger};
 pub use verify::{Comparison, Expectation, Verdict, VerifyCommand, VerifyForm};

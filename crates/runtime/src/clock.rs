@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regreen_model::Timestamp;
 
+/// The time now.
 #[must_use]
 pub fn now() -> Timestamp {
     let since = SystemTime::now()
@@ -12,10 +13,15 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// As the store counts time.
+/// A time as the store counts it.
 #[must_use]
 pub fn stored_ms(at: Timestamp) -> i64 {
     i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A duration in whole milliseconds.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn system_time(at: Timestamp) -> SystemTime {

@@ -1,16 +1,11 @@
-//! Delegation: one child agent on one prompt, as the engine says.
+//! Delegation: one child agent on one prompt, by the steps that the engine decides.
 
+mod active;
 mod attempt;
 mod changes;
-mod checking;
-mod child;
-mod diary;
-mod failure;
-mod mending;
-mod parts;
-mod place;
-mod prompting;
-mod pursuit;
+mod log;
+mod repairing;
+mod work;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,27 +16,27 @@ use regreen_engine::delegation::{End, Terms};
 use regreen_model::StopSignal;
 use regreen_store::Delegation;
 
-use self::child::Child;
-pub use self::place::is_at_work;
-use self::pursuit::Work;
+use self::active::ActiveDelegation;
+pub use self::log::is_delegation_running;
+use self::work::DelegatedWork;
 use crate::audience::Audience;
 use crate::perform_error::PerformError;
 use crate::run::RunError;
 use crate::stop::Stop;
 
-/// Everything that is settled before a delegation.
+/// Everything that a delegation needs to begin.
 #[derive(Debug)]
-pub struct DelegateSetup {
+pub struct DelegationSetup {
     /// The workspace.
     pub root: PathBuf,
     pub prompt: String,
-    /// What has to exit with 0 when the agent is done.
+    /// The command that must exit with 0 when the agent is done.
     pub verify: Option<String>,
     pub terms: Terms,
     pub verify_timeout_ms: u64,
     pub idle_timeout_ms: Option<u64>,
     pub agent: Agent,
-    /// As people call it.
+    /// The agent's name for people.
     pub agent_name: String,
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
@@ -51,48 +46,52 @@ pub struct DelegateSetup {
     pub stop: Stop,
 }
 
-/// Whoever watches a delegation.
-pub trait Onlooker: Audience {
-    /// Something that is worth a line.
+/// Shows a delegation while it runs.
+pub trait DelegationObserver: Audience {
+    /// Shows a milestone, which is worth a line.
     fn milestone(&mut self, line: &str);
 }
 
-/// What came of a delegation.
+/// How a delegation ended, and what is known of its attempts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Delegated {
+pub struct DelegationResult {
     pub session_id: String,
-    pub end: DelegateEnd,
+    pub end: DelegationEnd,
     /// If it succeeded.
     pub completion: Option<Completion>,
     /// If it failed.
     pub failure: Option<ChildFailure>,
-    /// Every attempt, also of its parts.
+    /// Every attempt, including those of its parts.
     pub attempts: Vec<Delegation>,
 }
 
+/// Whether a delegation came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DelegateEnd {
+pub enum DelegationEnd {
     Ended(End),
-    /// Somebody asked to stop.
+    /// Someone asked to stop.
     Stopped(StopSignal),
 }
 
 /// Delegates a prompt.
 ///
 /// # Errors
-/// If regreen cannot keep what happens, or cannot run anything.
-pub fn delegate(setup: DelegateSetup, onlooker: &mut dyn Onlooker) -> Result<Delegated, RunError> {
-    let work = Work {
+/// If regreen cannot store what happens, or cannot run anything.
+pub fn delegate(
+    setup: DelegationSetup,
+    observer: &mut dyn DelegationObserver,
+) -> Result<DelegationResult, RunError> {
+    let work = DelegatedWork {
         prompt: setup.prompt.clone(),
         verify: setup.verify.clone(),
         terms: setup.terms,
     };
     let stop = setup.stop.clone();
-    let mut child = Child::new(setup, onlooker)?;
-    match (child.pursue(&work), stop.asked()) {
-        (Ok(came_to), _) => Ok(child.told(work.verify, came_to)),
+    let mut delegation = ActiveDelegation::new(setup, observer)?;
+    match (delegation.run(&work), stop.asked()) {
+        (Ok(outcome), _) => Ok(delegation.into_result(work.verify, outcome)),
         (Err(PerformError::Stopped), asked) => {
-            Ok(child.stopped(asked.unwrap_or(StopSignal::Terminate)))
+            Ok(delegation.stopped(asked.unwrap_or(StopSignal::Terminate)))
         }
         (Err(error), _) => Err(error.into()),
     }

@@ -44,7 +44,7 @@ impl Driver<'_> {
     }
 
     fn tell_stop(&mut self) -> Result<(), JournalError> {
-        match self.performer.processes.stop.asked() {
+        match self.performer.context.processes.stop.asked() {
             Some(signal) if self.chronicle.state.stopping.is_none() => {
                 self.chronicle.step(&Input::Stop { signal })?;
                 Ok(())

@@ -9,12 +9,12 @@ mod chronicle;
 mod clock;
 mod delegate;
 mod driver;
-mod echo;
 mod end_of_file;
 mod excerpt;
-mod heard;
+mod execution;
 mod history;
 mod journal;
+mod listener;
 mod log_file;
 mod masks;
 mod notices;
@@ -27,26 +27,26 @@ mod person;
 mod places;
 mod plan_file;
 mod process;
-mod report;
+mod repair;
 mod run;
 mod stop;
 mod tree;
 mod tree_lock;
+mod verify;
 mod whole_file;
-mod why;
 
 pub use audience::Audience;
 pub use clock::{now, stored_ms};
-pub use delegate::{DelegateEnd, DelegateSetup, Delegated, Onlooker, delegate, is_at_work};
+pub use delegate::{
+    DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup, delegate,
+    is_delegation_running,
+};
 pub use journal::{JournalError, folded};
 pub use log_file::LogError;
 pub use masks::workspace_masks;
 pub use outline::outline;
 pub use person::{Asked, Person};
 pub use places::{Places, own_folder};
-pub use run::{
-    Finished, RunError, RunSetup, open_store, open_store_to_read, open_store_to_read_in, run,
-    take_tree,
-};
+pub use run::{Finished, RunError, RunSetup, open_store, open_store_read_only, run, take_tree};
 pub use stop::Stop;
 pub use tree_lock::{Holder, Purpose, TreeLock, TreeLockError, make_own_folder};

@@ -1,31 +1,26 @@
 //! One file per command that takes more than a line.
 
-mod agent_run;
-mod around;
 mod ask;
 mod attempt;
+mod attempt_files;
 mod claims;
 mod commit;
 mod fix;
 mod modify;
 mod plan_changes;
+mod prompt;
 mod read_plan;
 mod record;
-mod repair;
 mod replaced_plan;
 mod save_state;
-mod verify;
 
-pub(crate) use agent_run::AgentRun;
-pub(crate) use around::{Around, completed};
 pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
 pub(crate) use fix::{insert_fix, note_failure, open_fixes, read_budget};
 pub(crate) use modify::modify;
+pub(crate) use prompt::{Around, completed};
 pub(crate) use read_plan::read_plan;
 pub(crate) use record::record;
-pub(crate) use repair::{Site, inspect_at, inspect_repair, log_in, repair, repair_at};
 pub(crate) use save_state::{forget_state, save_state, sound_state};
-pub(crate) use verify::{Check, verify};

@@ -1,16 +1,13 @@
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Instant;
 
-use regreen_agents::{Agent, Prompts};
 use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
-use regreen_model::TaskKey;
-use regreen_repairs::ManifestSnapshot;
+use regreen_model::{TaskKey, VerifyCommand};
 use regreen_store::Store;
-use regreen_workspace::Programs;
 
 use crate::chronicle::Chronicle;
+use crate::clock::millis;
+use crate::execution::ExecutionContext;
 use crate::notices::Notices;
 use crate::past::Past;
 use crate::perform::{self, Attempted};
@@ -18,34 +15,23 @@ use crate::perform_error::PerformError;
 use crate::person::Person;
 use crate::places::Places;
 use crate::plan_file::PlanFile;
-use crate::process::Processes;
-use crate::report::millis;
 use crate::tree::Tree;
+use crate::verify::Check;
 
-/// Does what the engine asks for.
+/// Performs the commands of the engine.
 #[derive(Debug)]
 pub(crate) struct Performer {
     pub(crate) places: Places,
     pub(crate) run: String,
-    pub(crate) agent: Agent,
-    pub(crate) prompts: Prompts,
-    pub(crate) programs: Programs,
-    /// Where programs are looked for: the value of PATH.
-    pub(crate) path: OsString,
-    /// What the workspace's manifests named when the run began.
-    pub(crate) declared: ManifestSnapshot,
-    pub(crate) verify_timeout_ms: u64,
-    /// What runs Verify commands.
-    pub(crate) shell: PathBuf,
-    pub(crate) processes: Processes,
+    pub(crate) context: ExecutionContext,
     pub(crate) tree: Tree,
     pub(crate) plan: PlanFile,
-    /// What people should know, and no answer has a place for.
+    /// What people should know beside the answers.
     pub(crate) notices: Notices,
 }
 
 impl Performer {
-    /// What earlier runs left of tasks that they did not finish.
+    /// What earlier runs know of tasks that they did not finish.
     pub(crate) fn past<'s>(&self, store: &'s Store) -> Past<'s> {
         Past {
             store,
@@ -54,7 +40,26 @@ impl Performer {
         }
     }
 
-    /// The box of a task is to be so.
+    /// A check of a task of the plan.
+    pub(crate) fn check<'c>(
+        &self,
+        task: &TaskKey,
+        stem: String,
+        commands: &'c [VerifyCommand],
+        environment: &'c [(String, String)],
+    ) -> Check<'c> {
+        Check {
+            purpose: format!("{}:verify", task.id),
+            folder: self.places.task_folder(&self.run, task),
+            stem,
+            commands,
+            gate: None,
+            timeout_ms: self.context.verify_timeout_ms,
+            environment,
+        }
+    }
+
+    /// Ticks a task, or unticks it.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), PerformError> {
         let edited = self.plan.set_box(task, done)?;
         self.notices.edited(&edited);
@@ -87,7 +92,7 @@ impl Performer {
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
-                perform::attempt(self, seq, order, chronicle).map(|came_of_it| match came_of_it {
+                perform::attempt(self, seq, order, chronicle).map(|attempted| match attempted {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
                     Attempted::Gone => Input::Gone { seq },
                 })
@@ -116,22 +121,27 @@ impl Performer {
                 environment,
             } => {
                 let stem = format!("{attempt}.verify");
-                let check = perform::Check {
+                let check = Check {
                     gate: gate.as_deref(),
                     timeout_ms: *timeout_ms,
-                    ..perform::Check::of(self, task, stem, commands, environment)
+                    ..self.check(task, stem, commands, environment)
                 };
                 let began = Instant::now();
-                perform::verify(self, &check, chronicle.audience).map(|checked| Input::Verified {
-                    seq,
-                    verdict: checked.verdict,
-                    diagnosis: checked.diagnosis,
-                    took_ms: millis(began.elapsed()),
+                let result = self.context.verify(&check, chronicle.audience);
+                result.map(|result| {
+                    let (verdict, diagnosis) = result.into_verdict();
+                    Input::Verified {
+                        seq,
+                        verdict,
+                        diagnosis,
+                        took_ms: millis(began.elapsed()),
+                    }
                 })
             }
-            Command::InspectRepair(scene) => perform::inspect_repair(self, scene)
+            Command::InspectRepair(scene) => self
+                .inspect_repair(scene)
                 .map(|inspection| Input::RepairInspected { seq, inspection }),
-            Command::Repair(order) => perform::repair(self, order).map(|result| match result {
+            Command::Repair(order) => self.repair(order).map(|result| match result {
                 Some(result) => Input::RepairEnded { seq, result },
                 None => Input::Gone { seq },
             }),
@@ -141,12 +151,13 @@ impl Performer {
                     None => Input::Gone { seq },
                 })
             }
-            Command::InsertFix(order) => {
-                perform::insert_fix(self, order).map(|is_there| match is_there {
-                    true => Input::Inserted { seq },
-                    false => Input::Gone { seq },
-                })
-            }
+            Command::InsertFix(order) => perform::insert_fix(self, order).map(|is_inserted| {
+                if is_inserted {
+                    Input::Inserted { seq }
+                } else {
+                    Input::Gone { seq }
+                }
+            }),
             Command::Modify(order) => {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
             }
@@ -184,10 +195,13 @@ impl Performer {
                     .err()
                     .map(|error| error.answer(seq));
             }
-            Command::Wait { until } => match self.processes.stop.sleep_until(*until) {
-                true => Ok(Input::Waited { seq }),
-                false => Err(PerformError::Stopped),
-            },
+            Command::Wait { until } => {
+                if self.context.processes.stop.sleep_until(*until) {
+                    Ok(Input::Waited { seq })
+                } else {
+                    Err(PerformError::Stopped)
+                }
+            }
             Command::Finish => return None,
         };
         Some(answer.unwrap_or_else(|error| error.answer(seq)))

@@ -3,17 +3,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use regreen_model::Ending;
 use regreen_redaction::Masks;
 use regreen_supervisor::{
-    Chunk, EndReason, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
+    Chunk, EndReason, Exit, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
     Stdin, Stream, TimeLimits,
 };
 use regreen_workspace::{HashLimits, HashSnapshot};
 
+use crate::clock::millis;
 use crate::stop::Stop;
 
-/// Between being asked to end and being killed. Short: nothing may outlive regreen for long,
-/// and what an agent must not lose it has saved before.
+/// Between being asked to end and being killed. Short, because nothing may outlive regreen for
+/// long, and an agent has saved before what it must not lose.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs programs under keepers, in the workspace, with everything they print masked.
@@ -23,11 +25,11 @@ pub(crate) struct Processes {
     pub(crate) root: PathBuf,
     pub(crate) masks: Masks,
     pub(crate) stop: Stop,
-    /// What all markers of this run begin with.
+    /// The beginning of all markers of this run.
     pub(crate) run: String,
 }
 
-/// What is to be run.
+/// A program to run.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) argv: Vec<OsString>,
@@ -35,22 +37,41 @@ pub(crate) struct Job {
     pub(crate) stdin: Stdin,
     pub(crate) timeout: Duration,
     pub(crate) idle: Option<Duration>,
-    /// Says in the marker what it is: `1.3:2`.
+    /// Names it in the marker: `1.3:2`.
     pub(crate) purpose: String,
 }
 
-/// What is set in a program's environment.
+/// Variables to set in a program's environment.
 pub(crate) fn set(environment: &[(String, String)]) -> Vec<(OsString, Option<OsString>)> {
     let set = environment.iter();
     set.map(|(name, value)| (name.into(), Some(value.into())))
         .collect()
 }
 
+/// Says how a program ended, in the words of the diagnosis.
+pub(crate) fn ending_of(ended: &ProcessEnd, limit: Duration) -> Ending {
+    let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
+    Ending {
+        exit_code: match ended.exit {
+            Exit::Exited(code) => Some(code),
+            Exit::NotStarted { .. } => Some(ended.exit.shell_code()),
+            Exit::Signalled(_) | Exit::Unknown => None,
+        },
+        signal: match ended.exit {
+            Exit::Signalled(signal) => Some(signal),
+            _ => None,
+        },
+        timed_out,
+        limit_ms: timed_out.then(|| millis(limit)),
+        duration_ms: millis(ended.duration),
+    }
+}
+
 /// Takes what a program prints.
 pub(crate) trait Sink {
     fn started(&mut self, _handle: &Handle) {}
 
-    /// Whether more can be taken; if not, the program is ended.
+    /// Returns whether more can be taken; if not, the program is ended.
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool;
 }
 
@@ -63,7 +84,7 @@ pub(crate) enum ProcessError {
 }
 
 impl Processes {
-    /// Runs it to its end. Nothing it started is left then.
+    /// Runs a program to its end. Nothing that it started is left then.
     pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<ProcessEnd, ProcessError> {
         let spec = ProcessSpec {
             argv: job.argv,
@@ -117,7 +138,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// What the file system says of all files, none of them read.
+/// Takes the metadata of all files, without reading any.
 fn stamps(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
     let limits = HashLimits {
         max_file: 0,

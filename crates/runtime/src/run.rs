@@ -12,13 +12,14 @@ use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
-use regreen_workspace::{Programs, ReadError, RealDisk, RelPath};
+use regreen_workspace::{ReadError, RelPath};
 
 use crate::audience::Audience;
 use crate::budget_notices::budget_notices;
 use crate::chronicle::Chronicle;
 use crate::clock;
 use crate::driver::Driver;
+use crate::execution::ExecutionContext;
 use crate::journal::{Journal, JournalError};
 use crate::masks::workspace_masks;
 use crate::notices::Notices;
@@ -145,7 +146,7 @@ pub fn run(
     let choices = latest_choices(journal.store.choices(&places.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(untold);
-    let unkept = budget_notices(&performer.agent, &config.budgets);
+    let unkept = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(unkept);
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
     journal.recall(|at, event| audience.recall(at, event))?;
@@ -156,7 +157,7 @@ pub fn run(
             state,
             audience,
             places,
-            agent: performer.agent.name(),
+            agent: performer.context.agent.name(),
         },
         performer,
         person,
@@ -194,8 +195,8 @@ pub fn take_tree(places: &Places, purpose: Purpose) -> Result<TreeLock, RunError
 ///
 /// # Errors
 /// If it cannot be used.
-pub fn open_store(places: &Places) -> Result<Store, RunError> {
-    let path = places.database();
+pub fn open_store(root: &Path) -> Result<Store, RunError> {
+    let path = database(root);
     let opened = Store::open(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
@@ -204,15 +205,7 @@ pub fn open_store(places: &Places) -> Result<Store, RunError> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn open_store_to_read(places: &Places) -> Result<Option<Store>, RunError> {
-    open_store_to_read_in(&places.root)
-}
-
-/// As [`open_store_to_read`], for what is asked of the whole workspace.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
+pub fn open_store_read_only(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
     let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
@@ -220,7 +213,7 @@ pub fn open_store_to_read_in(root: &Path) -> Result<Option<Store>, RunError> {
 
 /// A file that its last user did not close is looked at as a whole before it is trusted.
 fn open_checked(places: &Places) -> Result<Store, RunError> {
-    let store = open_store(places)?;
+    let store = open_store(&places.root)?;
     if store.was_left_open() {
         store.check()?;
     }
@@ -319,25 +312,23 @@ fn performer(
         stop,
         run: format!("{}{run}", marker_prefix(&places.root)),
     };
-    let programs = Programs::new(&path, &places.root);
     let hook_timeout = Duration::from_millis(config.verify_timeout_ms);
     let mut tree = Tree::open(&places, &processes, hook_timeout)?;
     let own: BTreeSet<RelPath> = places.spec_files().into_iter().flatten().collect();
     tree.begin(&places.run_folder(run.as_str()), &own)?;
-    let shell = programs.find(&RealDisk, "bash");
     let declared = declared(&places, run, is_new)?;
     Ok(Performer {
         run: run.as_str().to_owned(),
-        verify_timeout_ms: config.verify_timeout_ms,
-        shell: shell.unwrap_or_else(|| PathBuf::from("sh")),
+        context: ExecutionContext::new(
+            agent,
+            prompts,
+            path,
+            declared,
+            config.verify_timeout_ms,
+            processes,
+        ),
         notices: Notices::default(),
         places,
-        agent,
-        prompts,
-        path,
-        declared,
-        programs,
-        processes,
         tree,
         plan,
     })

@@ -87,11 +87,6 @@ impl Tree {
         }
     }
 
-    /// Without git, whatever the workspace is.
-    pub(crate) fn plain(root: &Path) -> Self {
-        Self::Plain(PlainTree::new(root))
-    }
-
     /// Said once, where there is no git.
     pub(crate) fn notice(&self) -> Option<&'static str> {
         match self {

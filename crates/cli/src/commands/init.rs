@@ -2,15 +2,21 @@
 
 use std::path::Path;
 
+use clap::Args;
 use regreen_workspace::{CreateFileError, RealDisk, create_dir_all, create_file, workspace_root};
 
-use crate::arguments::Init;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::current_dir;
 
 const TEMPLATE: &str = include_str!("../../templates/tasks.md");
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The spec's name; its folder will be specs/NAME
+    pub name: String,
+}
 
 pub fn run(arguments: &Init) -> Result<Exit, Problem> {
     let name = arguments.name.as_str();
@@ -35,7 +41,7 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// A name is one folder, and nothing that a shell or git would trip over.
+/// Whether a name is one folder, and gives neither a shell nor git trouble.
 fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.chars().all(is_plain) && !name.starts_with(['.', '-'])

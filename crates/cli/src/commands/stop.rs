@@ -12,9 +12,9 @@ use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::current_dir;
 
-/// Ending an agent takes its grace; a commit hook may take longer.
-const PATIENCE: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Ending an agent takes its grace period; a commit hook may take longer.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Asks the run in this working tree to stop, and waits until it has.
 pub fn run() -> Result<Exit, Problem> {
@@ -22,17 +22,17 @@ pub fn run() -> Result<Exit, Problem> {
     let since = Instant::now();
     let mut asked: Option<Holder> = None;
     while let Some(holder) = TreeLock::holder(&root) {
-        if since.elapsed() > PATIENCE {
+        if since.elapsed() > MAX_WAIT {
             let holder = holder.to_string();
             return Err(Problem::StillAtWork { holder });
         }
-        // Another one may begin when the first has ended: that one was not meant.
+        // Another run may start when the first has ended; it was not asked to stop.
         match &asked {
             None if ask(&holder) => asked = Some(holder),
             Some(first) if first.pid != holder.pid => break,
             _ => {}
         }
-        thread::sleep(LOOK_AGAIN);
+        thread::sleep(POLL_INTERVAL);
     }
     output::print(&match asked {
         Some(holder) => format!(
@@ -44,12 +44,12 @@ pub fn run() -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Whether it was a run that could be asked. Whatever else has the tree is done with it soon.
+/// Asks the process to stop if it is a run. Anything else releases the tree soon.
 fn ask(holder: &Holder) -> bool {
     let pid = holder.pid.and_then(|pid| i32::try_from(pid).ok());
     match pid.and_then(Pid::from_raw) {
         Some(pid) if holder.purpose == Purpose::Run => {
-            // It may have ended by itself meanwhile.
+            // It may have ended by itself.
             let _ = kill_process(pid, Signal::TERM);
             true
         }

@@ -1,4 +1,4 @@
-//! `regreen undo`: takes back in the working tree what a task changed.
+//! `regreen undo`: reverts a task's changes in the working tree.
 
 use regreen_model::{ChoiceKind, TaskKey};
 use regreen_runtime::{Purpose, open_store, take_tree};
@@ -6,34 +6,34 @@ use regreen_workspace::{
     RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, UndoOutcome,
 };
 
-use super::choose::{empty_boxes, journal, reopened};
+use super::choices::{record_choice, tasks_to_reopen, untick_tasks};
 use super::inspect::{TaskSpans, spec_files};
 use crate::arguments::OneTask;
 use crate::exit::Exit;
 use crate::history::TaskHistory;
 use crate::output;
 use crate::problem::Problem;
-use crate::state_file::forgive;
+use crate::state_file::reset_fix_budgets;
 
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
-    // Where there is nothing to take back, nothing is made either.
+    // Without changes to revert, nothing is created either.
     let history = TaskHistory::open(arguments)?;
     TaskSpans::of(&history, None)?;
     let _lock = take_tree(&history.context.places, Purpose::Change)?;
     let history = TaskHistory::open(arguments)?;
-    let (paths, kept) = take_back(&history)?;
+    let (paths, kept) = revert(&history)?;
     let tried = history.since_finished(None)?;
     let tried: Vec<TaskKey> = tried.iter().map(|one| one.key.task.clone()).collect();
-    let is_opened = empty_boxes(
+    let is_opened = untick_tasks(
         &history.context.places,
         &history.plan,
         &history.selected,
         &tried,
     )?;
     if is_opened || !paths.is_empty() {
-        remember(&history, &tried)?;
+        reset_attempts(&history, &tried)?;
     }
-    output::print(&told(&history, &paths, is_opened)?)?;
+    output::print(&message(&history, &paths, is_opened)?)?;
     for conflict in &kept {
         output::note(&format!("{conflict}: it stays as it is"));
     }
@@ -43,15 +43,20 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     })
 }
 
-/// What was taken back is tried as if it had never been.
-fn remember(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Problem> {
+/// Makes the next run try the tasks as if for the first time.
+fn reset_attempts(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Problem> {
     let (places, plan) = (&history.context.places, &history.plan);
-    let tasks = reopened(plan, &history.selected, tried);
-    forgive(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
-    journal(&mut open_store(places)?, places, &tasks, ChoiceKind::Retry)
+    let tasks = tasks_to_reopen(plan, &history.selected, tried);
+    reset_fix_budgets(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+    record_choice(
+        &mut open_store(&places.root)?,
+        places,
+        &tasks,
+        ChoiceKind::Retry,
+    )
 }
 
-fn take_back(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {
+fn revert(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Problem> {
     let places = &history.context.places;
     let TaskSpans { git, spans } = TaskSpans::of(history, None)?;
     let mut snapshots = Snapshots::new(git, &places.scratch(), SnapshotLimits::default());
@@ -67,7 +72,7 @@ fn take_back(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>),
     }
 }
 
-fn told(history: &TaskHistory, paths: &[RelPath], is_opened: bool) -> Result<String, Problem> {
+fn message(history: &TaskHistory, paths: &[RelPath], is_opened: bool) -> Result<String, Problem> {
     let id = &history.selected.key.id;
     let opened = if is_opened {
         "; its box is empty again"
@@ -93,7 +98,7 @@ fn told(history: &TaskHistory, paths: &[RelPath], is_opened: bool) -> Result<Str
     Ok(output::printable(&text))
 }
 
-/// The commits of all that was taken back.
+/// Returns the commits of everything that was reverted.
 fn commits(history: &TaskHistory) -> Result<Vec<String>, Problem> {
     let attempts = history.since_finished(None)?;
     let mut commits = Vec::new();

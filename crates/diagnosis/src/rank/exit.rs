@@ -4,6 +4,7 @@ use regreen_model::{Evidence, FailureKind, RepairAction};
 
 use super::cause::Candidate;
 use super::diagnosis::Diagnosis;
+use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
 use crate::rules::lazy_regex::LazyRegex;
 
 pub(crate) const SIGKILL: i32 = 9;
@@ -31,7 +32,7 @@ pub(crate) fn over(evidence: &Evidence, cause: Option<&Candidate<'_>>) -> Option
     Some(Diagnosis {
         confidence: 50,
         message: Some(format!("Ended by {}", signal_name(signal))),
-        ..Diagnosis::quoting_last_line(kind, "exit/signal", evidence)
+        ..Diagnosis::quoting_last_line(kind, EXIT_SIGNAL, evidence)
     })
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
             .ending
             .exit_code
             .map(|code| format!("Ended with exit code {code}")),
-        ..Diagnosis::quoting_last_line(kind, "exit/code", evidence)
+        ..Diagnosis::quoting_last_line(kind, EXIT_CODE, evidence)
     }
 }
 

@@ -12,6 +12,7 @@ use super::service::is_of_code;
 use super::signs::Signs;
 use super::signs::is_code;
 use super::timeout;
+use crate::cause_origin::{CauseOrigin, FAILURE_BLOCK, MESSAGE_TONE, OPEN_STEPS};
 use crate::line::message_of;
 use crate::prose::sentences;
 use crate::prose::without_descriptions;
@@ -21,9 +22,6 @@ use crate::rules::rule::Rule;
 use crate::scan::scan;
 use crate::statements::{Message, code_spans};
 
-const MESSAGES: &str = "agent_messages/";
-const TIME: &str = "time/";
-const APIS: &str = "agent_apis/";
 /// No more of a message is read; its end says most.
 const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
@@ -49,7 +47,7 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
         says_work: in_a_sentence(&text, |rule| rule.role == Role::Step),
         signals: last_line(&output.findings, |rule| rule.name == SIGNAL).is_some(),
         shown_success: last_line(&output.findings, |rule| {
-            rule.role == Role::Success && !rule.name.starts_with(MESSAGES)
+            rule.role == Role::Success && rule.origin != CauseOrigin::AgentMessage
         }),
         message: Message::read(&text),
         found,
@@ -80,13 +78,13 @@ fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
     let line = text.lines().nth(index).unwrap_or_default();
     let rest = || without_descriptions(line);
     may_be
-        && candidate.rule.name.starts_with(MESSAGES)
+        && candidate.rule.origin == CauseOrigin::AgentMessage
         && candidate.rule.matches(message_of(line))
         && !candidate.rule.matches(message_of(&rest()))
 }
 
 fn is_claim(rule: &Rule) -> bool {
-    rule.role == Role::Success && rule.name.starts_with(MESSAGES)
+    rule.role == Role::Success && rule.origin == CauseOrigin::AgentMessage
 }
 
 /// What tools are quoted with in the middle of a sentence, each span read as a line.
@@ -197,7 +195,7 @@ impl Reading<'_> {
             Some(best) => Diagnosis::of(best),
             None => Diagnosis {
                 confidence: 60,
-                ..Diagnosis::new(self.unknown_kind(), "agent_messages/failure-block")
+                ..Diagnosis::new(self.unknown_kind(), FAILURE_BLOCK)
             },
         };
         Diagnosis {
@@ -247,7 +245,7 @@ impl Reading<'_> {
     /// A runner says that time was up.
     fn of_time(&self) -> Option<Diagnosis> {
         let is_time = |c: &&Candidate<'_>| {
-            c.rule.name.starts_with(TIME) && c.kind.category() == FailureCategory::Timeout
+            c.rule.origin == CauseOrigin::TimeLimit && c.kind.category() == FailureCategory::Timeout
         };
         let best = self.found.iter().filter(is_time).max_by_key(|c| c.score)?;
         (best.score >= SURE && !self.message.is_long()).then(|| Diagnosis::of(best))
@@ -258,7 +256,7 @@ impl Reading<'_> {
         let own = self
             .found
             .iter()
-            .filter(|c| c.rule.name.starts_with(APIS) && c.score >= SURE)
+            .filter(|c| c.rule.origin == CauseOrigin::AgentService && c.score >= SURE)
             .filter(|c| !is_of_code(&c.finding.text));
         own.max_by_key(|c| (c.score, Reverse(c.finding.line)))
             .map(Diagnosis::of)
@@ -274,7 +272,7 @@ impl Reading<'_> {
         let own = self
             .found
             .iter()
-            .filter(|c| c.rule.name.starts_with(MESSAGES) && self.counts(c));
+            .filter(|c| c.rule.origin == CauseOrigin::AgentMessage && self.counts(c));
         let best = own.max_by_key(|c| (c.score, Reverse(c.finding.line)))?;
         let best = self.rest_of_work(best);
         let mut diagnosis = Diagnosis::of(best);
@@ -333,7 +331,7 @@ impl Reading<'_> {
         some_done.then(|| Diagnosis {
             blocker: Some(shortened(open)),
             confidence: 60,
-            ..Diagnosis::new(FailureKind::IncompleteWork, "agent_messages/open-steps")
+            ..Diagnosis::new(FailureKind::IncompleteWork, OPEN_STEPS)
         })
     }
 
@@ -348,7 +346,7 @@ impl Reading<'_> {
             blocker: Some(shortened(&line.text)),
             line: Some(line.number),
             confidence: 30,
-            ..Diagnosis::new(FailureKind::MissingReference, "agent_messages/tone")
+            ..Diagnosis::new(FailureKind::MissingReference, MESSAGE_TONE)
         })
     }
 
@@ -389,6 +387,8 @@ impl Reading<'_> {
 }
 
 fn is_tool(candidate: &Candidate<'_>) -> bool {
-    let name = &candidate.rule.name;
-    !name.starts_with(MESSAGES) && !name.starts_with(APIS)
+    !matches!(
+        candidate.rule.origin,
+        CauseOrigin::AgentMessage | CauseOrigin::AgentService
+    )
 }

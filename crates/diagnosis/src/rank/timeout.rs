@@ -4,6 +4,7 @@ use regreen_model::{Evidence, FailureCategory, FailureKind, Source};
 
 use super::diagnosis::Diagnosis;
 use super::signs::Signs;
+use crate::cause_origin::TIME_LIMIT;
 
 /// What `timeout(1)` exits with.
 const TIMEOUT_EXIT: i32 = 124;
@@ -19,7 +20,7 @@ pub(crate) fn by_limit(evidence: &Evidence) -> Option<Diagnosis> {
     }
     let was_seen = evidence.progressed.filter(|_| ending.timed_out);
     let kind = kind(was_seen.unwrap_or_else(|| has_progress(evidence)));
-    let quoting = Diagnosis::quoting_last_line(kind, "time/limit", evidence);
+    let quoting = Diagnosis::quoting_last_line(kind, TIME_LIMIT, evidence);
     let says_only_that = quoting.blocker.as_deref() == Some(TERMINATED);
     Some(Diagnosis {
         blocker: quoting.blocker.filter(|_| !says_only_that),
@@ -28,7 +29,7 @@ pub(crate) fn by_limit(evidence: &Evidence) -> Option<Diagnosis> {
         message: Some(message(evidence)),
         phrase: Some(PHRASE.to_owned()),
         suggest: suggestions(evidence, kind),
-        ..Diagnosis::new(kind, "time/limit")
+        ..Diagnosis::new(kind, TIME_LIMIT)
     })
 }
 

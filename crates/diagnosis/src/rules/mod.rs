@@ -14,6 +14,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regreen_model::{FailureKind, RetryMode, Source};
 
+use crate::cause_origin::CauseOrigin;
 use lazy_regex::LazyRegex;
 use prefilter::Prefilter;
 #[cfg(test)]

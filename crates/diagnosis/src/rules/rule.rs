@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use regreen_model::{FailureKind, RetryMode, Source};
 
+use crate::cause_origin::CauseOrigin;
 use crate::rules::lazy_regex::LazyRegex;
 use crate::rules::template::RepairTemplate;
 
@@ -16,6 +17,8 @@ pub(crate) struct Rule {
     /// Whose texts it reads; both if `None`.
     pub(crate) source: Option<Source>,
     pub(crate) role: Role,
+    /// Whose words its file is about.
+    pub(crate) origin: CauseOrigin,
     pub(crate) kind: Option<FailureKind>,
     /// Texts, in lower case, of which at least one is in every line the pattern can match;
     /// each with the place of the four characters in it by which it is searched for.

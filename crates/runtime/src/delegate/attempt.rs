@@ -1,157 +1,230 @@
-//! One attempt of a delegation.
+//! One attempt of a delegation: its prompt, its run and its check.
 
-use std::time::Duration;
+use std::fs;
 
-use regreen_agents::{Assignment, IdenticalPrompt, parts};
+use regreen_agents::{
+    Assignment, DelegateBrief, IdenticalPrompt, PreviousAttempt, PromptReason, parts,
+    refuse_identical,
+};
+use regreen_diagnosis::{DelegatedAttempt, ObservedAttempt};
 use regreen_engine::delegation::{Attempted, Order};
-use regreen_model::{AttemptClass, AttemptReport, FailureNote, PromptKind};
+use regreen_model::{
+    AttemptClass, AttemptReport, FailureNote, PromptKind, Transcript, VerifyCommand,
+};
 
-use super::Onlooker;
-use super::changes::Changes;
-use super::child::Child;
-use super::diary::Entry;
-use super::failure::Known;
-use super::pursuit::{Pursuit, Work};
-use crate::clock;
-use crate::heard::{Heard, Told};
-use crate::perform::AgentRun;
+use super::DelegationObserver;
+use super::active::ActiveDelegation;
+use super::changes::FileChanges;
+use super::log::LoggedAttempt;
+use super::work::{DelegatedWork, DelegationState};
+use crate::execution::AgentRun;
+use crate::listener::TranscriptObserver;
+use crate::perform::{Around, completed};
 use crate::perform_error::PerformError;
-use crate::report;
+use crate::verify::{Check, CheckResult};
 
-/// An attempt that was made.
+/// An attempt that is over.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct FinishedAttempt {
     pub(super) attempted: Attempted,
-    pub(super) entry: Entry,
+    pub(super) logged: LoggedAttempt,
     pub(super) answer: String,
     pub(super) flaky: bool,
 }
 
-impl Child<'_> {
+impl ActiveDelegation<'_> {
     pub(super) fn attempt(
         &mut self,
-        work: &Work,
-        pursuit: &mut Pursuit,
+        work: &DelegatedWork,
+        state: &mut DelegationState,
         order: Order,
-    ) -> Result<Made, PerformError> {
-        let prompt = self.prompt(work, pursuit, &order);
-        let entry = self.diary.begin(&order, &prompt)?;
-        if let Err(refused) = self.keep_prompt(pursuit, &order, entry, &prompt)? {
-            return Ok(refused_attempt(order, entry, &refused));
+    ) -> Result<FinishedAttempt, PerformError> {
+        let prompt = self.prompt(work, state, &order);
+        let logged = self.log.begin(&order, &prompt)?;
+        if let Err(refused) = self.keep_prompt(state, &order, logged, &prompt)? {
+            return Ok(refused_attempt(order, logged, &refused));
         }
-        // What others did in between is not the agent's.
-        self.watched.changes();
-        let (report, heard) = self.run_agent(&order, entry, &prompt)?;
-        let changes = self.changes(entry, &heard)?;
-        let report = AttemptReport {
-            progressed: report.progressed || !changes.files().is_empty(),
-            ..report
-        };
-        let known = Known {
+        // What others changed since the last attempt is not this agent's work.
+        self.tracker.changes();
+        let seen = self.run_agent(&order, logged, &prompt)?;
+        let mut report = seen.delegation_report();
+        if report.class == AttemptClass::Interrupted && self.is_stopping() {
+            return Err(PerformError::Stopped);
+        }
+        let changes = self.note_changes(logged, &seen.transcript)?;
+        let files = changes.files();
+        report.progressed |= !files.is_empty();
+        let known = DelegatedAttempt {
             report: &report,
-            heard: &heard,
-            changes: &changes,
-            red: None,
+            transcript: &seen.transcript,
+            files_changed: &files,
+            completed_steps: &changes.steps(),
+            failed_check: None,
         };
         let is_split = order.prompt == PromptKind::Split;
         let (failure, flaky) = match known.failure() {
-            None if !is_split => self.checked(work, entry, &known)?,
+            None if !is_split => {
+                let stem = format!("{}.verify", self.log.number(logged));
+                self.check(work, &stem, &known)?
+            }
             failure => (failure, false),
         };
-        let duration_ms = report.ending.duration_ms;
-        self.diary.end(entry, duration_ms, failure.as_ref())?;
-        pursuit.told.push(prompt);
-        Ok(Made {
+        self.log
+            .end(logged, report.ending.duration_ms, failure.as_ref())?;
+        state.failed_prompts.push(prompt);
+        let answer = seen.transcript.final_message;
+        Ok(FinishedAttempt {
             attempted: Attempted {
-                parts: match is_split {
-                    true => parts(&heard.final_message),
-                    false => Vec::new(),
-                },
+                parts: if is_split { parts(&answer) } else { Vec::new() },
                 order,
                 report,
                 failure,
             },
-            entry,
-            answer: heard.final_message,
+            logged,
+            answer,
             flaky,
         })
     }
 
-    /// What the attempt changed and used, also for the summary.
-    fn changes(&mut self, entry: Entry, heard: &Heard) -> Result<Changes, PerformError> {
-        let changes = self.watched.changes();
-        self.files.extend(changes.files());
-        for (tool, count) in &heard.tools.counts {
-            *self.tools.entry(tool.clone()).or_default() += count;
-        }
-        self.diary.changed(entry, changes.files())?;
-        Ok(changes)
+    /// Runs the check that must pass in the end. Returns why it failed, and whether it failed
+    /// first and then passed.
+    pub(super) fn check(
+        &mut self,
+        work: &DelegatedWork,
+        stem: &str,
+        known: &DelegatedAttempt<'_>,
+    ) -> Result<(Option<FailureNote>, bool), PerformError> {
+        let Some(command) = &work.verify else {
+            return Ok((None, false));
+        };
+        let check = Check {
+            purpose: "verify".to_owned(),
+            folder: self.folder.path.clone(),
+            stem: stem.to_owned(),
+            commands: &[VerifyCommand::always(command.clone())],
+            gate: None,
+            timeout_ms: self.context.verify_timeout_ms,
+            environment: &self.environment,
+        };
+        let (result, is_second) = self.context.verify_with_retry(&check, self.observer)?;
+        Ok(match &result {
+            CheckResult::Failed { failure, evidence } => {
+                let failed_check = Some((failure, evidence.as_ref()));
+                let known = DelegatedAttempt {
+                    failed_check,
+                    ..*known
+                };
+                (known.failure(), false)
+            }
+            CheckResult::Passed | CheckResult::Unverified => (None, is_second),
+        })
     }
 
-    /// Why the check says that it failed, and whether the check was red first.
-    fn checked(
-        &mut self,
-        work: &Work,
-        entry: Entry,
-        known: &Known<'_>,
-    ) -> Result<(Option<FailureNote>, bool), PerformError> {
-        let stem = format!("{}.verify", self.diary.number(entry));
-        let checked = self.check(work, &stem)?;
-        let failure = checked.red.and_then(|red| {
-            let red = Some(red);
-            Known { red, ..*known }.failure()
-        });
-        Ok((failure, checked.flaky))
+    fn prompt(&self, work: &DelegatedWork, state: &DelegationState, order: &Order) -> String {
+        let session = order.session.as_deref();
+        let resumes = self.context.agent.session(session).is_some();
+        let brief = DelegateBrief {
+            prompt: &work.prompt,
+            attempt: state.number().min(work.terms.attempts),
+            max_attempts: work.terms.attempts,
+        };
+        let since = state.repaired.join("\n");
+        let previous = state
+            .failure
+            .as_ref()
+            .map(|failure| previous(failure, &since));
+        let around = match (order.prompt, state.failure.as_ref()) {
+            (PromptKind::Enriched, Some(failure)) => Around::looked_up(&self.context.root, failure),
+            _ => Around::default(),
+        };
+        let occasion = match (order.prompt, previous) {
+            (PromptKind::First, _) | (_, None) => PromptReason::First,
+            (PromptKind::Split, Some(previous)) => PromptReason::Split(previous),
+            (PromptKind::Enriched, Some(previous)) => {
+                PromptReason::Enriched(previous, around.surroundings())
+            }
+            (_, Some(previous)) => PromptReason::Retry(previous),
+        };
+        self.prompts().delegated(&brief, &occasion, resumes)
+    }
+
+    /// Keeps the prompt beside the log; refuses one with which an attempt has failed.
+    fn keep_prompt(
+        &self,
+        state: &DelegationState,
+        order: &Order,
+        logged: LoggedAttempt,
+        prompt: &str,
+    ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
+        let has_failed = state.failure.is_some() && order.session.is_none();
+        if has_failed && order.prompt != PromptKind::First {
+            for failed in &state.failed_prompts {
+                if let Err(refused) = refuse_identical(prompt, failed) {
+                    return Ok(Err(refused));
+                }
+            }
+        }
+        let name = format!("{}.prompt.md", self.log.number(logged));
+        fs::write(self.folder.path.join(name), self.log.masks.mask(prompt))?;
+        Ok(Ok(()))
     }
 
     fn run_agent(
         &mut self,
         order: &Order,
-        entry: Entry,
+        logged: LoggedAttempt,
         prompt: &str,
-    ) -> Result<(AttemptReport, Heard), PerformError> {
-        let performer = &self.performer;
-        let number = self.diary.number(entry);
+    ) -> Result<ObservedAttempt, PerformError> {
+        let context = &self.context;
+        let number = self.log.number(logged);
         let run = AgentRun {
             assignment: Assignment {
-                task_id: &self.place.id,
-                title: &self.key.title,
+                task_id: &self.folder.id,
+                title: &self.title,
                 attempt: number,
                 spec_dir: "",
-                root: &performer.places.root.to_string_lossy(),
-                session: performer.agent.session(order.session.as_deref()),
+                root: &context.root.to_string_lossy(),
+                session: context.agent.session(order.session.as_deref()),
                 prompt,
                 kind: order.prompt,
                 steps: &[],
             },
-            folder: &self.place.folder,
+            folder: &self.folder.path,
             stem: number.to_string(),
             timeout_ms: order.timeout_ms,
             idle_timeout_ms: self.idle_timeout_ms,
             environment: &self.environment,
-            usage_file: self.place.folder.join(format!("{number}.usage")),
+            usage_file: self.folder.path.join(format!("{number}.usage")),
             purpose: number.to_string(),
         };
-        let mut told = Watched(self.onlooker);
-        let (ended, heard) = run.run(performer, &mut told)?;
-        let ending = report::ending(&ended, Duration::from_millis(order.timeout_ms));
-        let program = performer.agent.program();
-        let report = report::delegated(program, &ended, ending, &heard, clock::now());
-        if report.class == AttemptClass::Interrupted && performer.processes.stop.asked().is_some() {
-            return Err(PerformError::Stopped);
+        context.attempt_once(run, &mut ActivityOnly(self.observer))
+    }
+
+    /// Adds up what the attempts change and use, for the summary.
+    fn note_changes(
+        &mut self,
+        logged: LoggedAttempt,
+        transcript: &Transcript,
+    ) -> Result<FileChanges, PerformError> {
+        let changes = self.tracker.changes();
+        self.files.extend(changes.files());
+        for (tool, count) in &transcript.tools.counts {
+            *self.tools.entry(tool.clone()).or_default() += count;
         }
-        let report = AttemptReport {
-            progressed: (report.progressed && !performer.agent.has_sessions()) || heard.is_at_work,
-            ..report
-        };
-        Ok((report, heard))
+        self.log.changed(logged, changes.files())?;
+        Ok(changes)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.context.processes.stop.asked().is_some()
     }
 }
 
-/// Nobody goes on with a delegation after a crash: only people are told.
-struct Watched<'o>(&'o mut dyn Onlooker);
+/// Shows what the agent does. A delegation is not resumed after a crash, so its session is not
+/// stored.
+struct ActivityOnly<'o>(&'o mut dyn DelegationObserver);
 
-impl Told for Watched<'_> {
+impl TranscriptObserver for ActivityOnly<'_> {
     fn activity(&mut self, line: &str) {
         self.0.activity(line);
     }
@@ -159,10 +232,27 @@ impl Told for Watched<'_> {
     fn session(&mut self, _id: &str) {}
 }
 
-/// An attempt that was not made, because it would fail as the one before.
-fn refused_attempt(order: Order, entry: Entry, refused: &IdenticalPrompt) -> Made {
+fn previous<'a>(failure: &'a FailureNote, since: &'a str) -> PreviousAttempt<'a> {
+    PreviousAttempt {
+        error: &failure.error,
+        details: since,
+        suggestions: match failure.told() {
+            Some(found) => &found.suggested_actions,
+            None => &[],
+        },
+        completed: completed(failure.diagnosis.as_deref()),
+        ..PreviousAttempt::default()
+    }
+}
+
+/// Reports an attempt that was not made, because it would fail like the one before.
+fn refused_attempt(
+    order: Order,
+    logged: LoggedAttempt,
+    refused: &IdenticalPrompt,
+) -> FinishedAttempt {
     let why = format!("{refused}; let delegate_retry.md in the prompts folder say {{{{error}}}}");
-    Made {
+    FinishedAttempt {
         attempted: Attempted {
             order,
             report: AttemptReport {
@@ -175,7 +265,7 @@ fn refused_attempt(order: Order, entry: Entry, refused: &IdenticalPrompt) -> Mad
             }),
             parts: Vec::new(),
         },
-        entry,
+        logged,
         answer: String::new(),
         flaky: false,
     }

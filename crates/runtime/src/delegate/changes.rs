@@ -5,21 +5,21 @@ use regreen_workspace::{ChangeKind, HashLimits, HashSnapshot};
 
 use crate::clock;
 
-/// What the files of the workspace were like, for seeing what an attempt changes. Fingerprints
-/// and no git: a run may be at work in the same tree, and snapshots are its own.
+/// Finds the files that attempts change. By fingerprints and not by git: a run may be active in
+/// the same tree, and git's snapshots belong to it.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct FileTracker {
     root: PathBuf,
     last: HashSnapshot,
 }
 
 /// The files that an attempt changed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct FileChanges {
     kinds: BTreeMap<String, ChangeKind>,
 }
 
-impl Watched {
+impl FileTracker {
     pub(super) fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -27,12 +27,12 @@ impl Watched {
         }
     }
 
-    /// What has changed since it was last looked at.
-    pub(super) fn changes(&mut self) -> Changes {
+    /// Returns what has changed since the last call.
+    pub(super) fn changes(&mut self) -> FileChanges {
         let now = take(&self.root, Some(&self.last));
         let changes = self.last.changed_files(&now).into_iter();
         let kinds = changes.map(|change| (change.path.to_string(), change.kind));
-        let changes = Changes {
+        let changes = FileChanges {
             kinds: kinds.collect(),
         };
         self.last = now;
@@ -45,12 +45,12 @@ fn take(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
     HashSnapshot::take(root, previous, HashLimits::default(), now)
 }
 
-impl Changes {
+impl FileChanges {
     pub(super) fn files(&self) -> Vec<String> {
         self.kinds.keys().cloned().collect()
     }
 
-    /// What was done to files, in words: `Created 2 files`.
+    /// Counts what was done to files, in words: `Created 2 files`.
     pub(super) fn steps(&self) -> Vec<String> {
         let kinds = [
             ("Created", ChangeKind::Added),

@@ -50,7 +50,7 @@ fn heard(
         log: question.failed_attempt.filter(|at| *at > 0).map(log),
         tasks: &places.spec.tasks,
     };
-    let answer = person.ask(&asked, &performer.processes.stop);
+    let answer = person.ask(&asked, &performer.context.processes.stop);
     Ok(match answer.ok_or(PerformError::Stopped)? {
         PersonAnswer::Context { text } => PersonAnswer::Context {
             text: kept(performer, &text),
@@ -61,7 +61,7 @@ fn heard(
 
 /// What is stored and shown, and told to the agent.
 fn kept(performer: &Performer, text: &str) -> String {
-    let mut kept = performer.processes.masks.mask(text);
+    let mut kept = performer.context.processes.masks.mask(text);
     kept.truncate(kept.floor_char_boundary(CONTEXT_BYTES));
     kept
 }

@@ -1,16 +1,16 @@
 use regreen_engine::Record;
-use regreen_model::{Claim, TaskKey, Verdict};
+use regreen_model::{Claim, TaskKey};
 
 use super::record::record;
-use super::verify::{Check, verify};
 use crate::audience::Audience;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
+use crate::verify::{Check, CheckResult};
 
 /// The rows whose tick stays, and those whose tick was taken back.
 type Judged = (Vec<TaskKey>, Vec<TaskKey>);
 
-/// A tick of another row is a claim: it stays only if something shows that it is true.
+/// Verifies the rows of other tasks that the agent ticked: a tick without proof is taken back.
 pub(crate) fn judge_claims(
     performer: &mut Performer,
     task: &TaskKey,
@@ -24,9 +24,10 @@ pub(crate) fn judge_claims(
         let stem = format!("claim-{}", claim.task.id);
         let check = Check {
             gate,
-            ..Check::of(performer, task, stem, &claim.verify, environment)
+            ..performer.check(task, stem, &claim.verify, environment)
         };
-        if holds(performer, &check, audience)? {
+        let (result, _) = performer.context.verify_with_retry(&check, audience)?;
+        if matches!(result, CheckResult::Passed) {
             // It may be the second time: a process before may have taken the tick back.
             performer.set_box(&claim.task, true)?;
             let done = Record {
@@ -41,17 +42,4 @@ pub(crate) fn judge_claims(
         }
     }
     Ok((kept, taken_back))
-}
-
-/// As with the task itself, what is red gets a second chance: it may be flaky.
-fn holds(
-    performer: &mut Performer,
-    check: &Check<'_>,
-    audience: &mut dyn Audience,
-) -> Result<bool, PerformError> {
-    let verdict = match verify(performer, check, audience)?.verdict {
-        Verdict::Red { .. } => verify(performer, check, audience)?.verdict,
-        verdict => verdict,
-    };
-    Ok(verdict == Verdict::Green)
 }

@@ -31,7 +31,7 @@ pub(crate) fn commit(
     match result {
         CommitResult::Done { .. } | CommitResult::Nothing => Ok(result),
         // Cut short, not refused.
-        _ if performer.processes.stop.asked().is_some() => Err(PerformError::Stopped),
+        _ if performer.context.processes.stop.asked().is_some() => Err(PerformError::Stopped),
         result => Ok(result),
     }
 }

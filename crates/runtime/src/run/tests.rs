@@ -15,7 +15,7 @@ fn killed_after(outcome: RunOutcome) -> (tempfile::TempDir, Places) {
     let name = "demo".to_owned();
     let places = Places::new(root.path(), Spec { name, tasks });
     make_own_folder(&places.root).unwrap();
-    let opened = reopen_or_begin(open_store(&places).unwrap(), &places).unwrap();
+    let opened = reopen_or_begin(open_store(&places.root).unwrap(), &places).unwrap();
     assert_eq!(opened.untold, None);
     let mut journal = opened.journal;
     let started = Event::RunStarted {
@@ -37,7 +37,7 @@ fn killed_after(outcome: RunOutcome) -> (tempfile::TempDir, Places) {
 fn an_end_that_nobody_was_told_of_is_told_by_the_next_run() {
     let message = "ERROR: Max retries reached for task 1.1 after 5 attempts".to_owned();
     let (_root, places) = killed_after(RunOutcome::Limit { message });
-    let opened = reopen_or_begin(open_store(&places).unwrap(), &places).unwrap();
+    let opened = reopen_or_begin(open_store(&places.root).unwrap(), &places).unwrap();
     let untold = opened.untold.unwrap();
     assert!(
         untold.ends_with(
@@ -48,7 +48,7 @@ fn an_end_that_nobody_was_told_of_is_told_by_the_next_run() {
     assert!(opened.state.run.is_empty(), "another run begins");
     // It has been told then.
     drop(opened.journal);
-    let opened = reopen_or_begin(open_store(&places).unwrap(), &places).unwrap();
+    let opened = reopen_or_begin(open_store(&places.root).unwrap(), &places).unwrap();
     assert_eq!(opened.untold, None);
 }
 
@@ -56,7 +56,7 @@ fn an_end_that_nobody_was_told_of_is_told_by_the_next_run() {
 fn a_pause_that_nobody_was_told_of_goes_on() {
     let why = "task 1.1: it could not be split".to_owned();
     let (_root, places) = killed_after(RunOutcome::NeedsPerson { why });
-    let opened = reopen_or_begin(open_store(&places).unwrap(), &places).unwrap();
+    let opened = reopen_or_begin(open_store(&places.root).unwrap(), &places).unwrap();
     assert_eq!(opened.untold, None);
     assert!(!opened.state.run.is_empty());
 }

@@ -1,45 +1,121 @@
 //! `regreen delegate`
 
-mod told;
-mod watching;
+mod output;
 
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use regreen_agents::Agent;
 use regreen_engine::delegation::Terms;
-use regreen_runtime::{DelegateSetup, Stop, delegate};
+use regreen_model::RepairPolicy;
+use regreen_runtime::{DelegationSetup, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
-use self::watching::Watching;
-use crate::agent_lookup::{identity, look_up};
-use crate::arguments::Delegate;
+use self::output::Progress;
+use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
-    Configuration, PromptTexts, Settings, StoredLimits, TimeLimit, usual_user_file,
+    AgentFlags, Configuration, Count, OptionalLimit, PromptTexts, SettingFlags, Settings,
+    StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,
 };
 use crate::exit::Exit;
-use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::{current_dir, path_variable};
 
-pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
-    let setup = setup(arguments)?;
-    let mut watching = Watching::default();
-    let delegated = delegate(setup, &mut watching);
-    watching.finish();
-    let delegated = delegated?;
-    let exit = told::exit(&delegated.end);
-    match arguments.json {
-        true => output::print(&output::json(&told::object(&delegated, exit)))?,
-        false => output::print(&told::text(&delegated))?,
-    }
-    if let Some(why) = told::why(&delegated.end) {
-        output::say(&why);
-    }
-    Ok(exit)
+/// The default time limit of the first attempt.
+const TIMEOUT_MS: u64 = 300_000;
+
+/// Without the shell agent, which does not read prompts.
+const AGENTS: &str = "Who is delegated to: auto, claude, codex, gemini, opencode, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]";
+
+#[derive(Debug, Args)]
+pub struct Delegate {
+    /// What the agent is to do
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        required_unless_present = "prompt_file",
+        conflicts_with = "prompt_file"
+    )]
+    pub prompt: Option<String>,
+    /// The file that says it, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub prompt_file: Option<PathBuf>,
+    /// How long the first attempt may take; after a timeout the next gets twice as long [default: 300s]
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<TimeLimit>,
+    /// How many attempts there may be in all [default: 1]
+    #[arg(long, value_name = "N")]
+    pub retries: Option<Count>,
+    /// What has to exit with 0 when the agent is done
+    #[arg(long, value_name = "CMD", allow_hyphen_values = true)]
+    pub verify: Option<String>,
+    /// As JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub settings: DelegateFlags,
 }
 
-fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
+/// The settings of a run that matter here.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Settings")]
+#[command(mut_arg("agent", |agent| agent.help(AGENTS)))]
+pub struct DelegateFlags {
+    #[command(flatten)]
+    pub agent: AgentFlags,
+    /// How long the check may take [default: 10m]
+    #[arg(long, value_name = "TIME")]
+    pub verify_timeout: Option<TimeLimit>,
+    /// How long an attempt may show no sign of life, or off [default: off]
+    #[arg(long, value_name = "TIME|off")]
+    pub idle_timeout: Option<OptionalLimit<TimeLimit>>,
+    /// How long to wait altogether for an agent's service [default: 6h]
+    #[arg(long, value_name = "TIME")]
+    pub max_wait: Option<TimeSpan>,
+    /// What regreen may repair by itself between attempts: safe, ask or off [default: safe]
+    #[arg(long, value_name = "safe|ask|off", value_parser = parse_choice::<RepairPolicy>)]
+    pub repairs: Option<RepairPolicy>,
+}
+
+impl Delegate {
+    #[must_use]
+    pub fn timeout_ms(&self) -> u64 {
+        self.timeout.map_or(TIMEOUT_MS, TimeLimit::ms)
+    }
+
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.retries.map_or(1, Count::get)
+    }
+}
+
+impl DelegateFlags {
+    /// Returns them as the flags of a run.
+    #[must_use]
+    pub fn as_settings(&self) -> SettingFlags {
+        let flags = self.clone();
+        SettingFlags {
+            agent: flags.agent,
+            verify_timeout: flags.verify_timeout,
+            idle_timeout: flags.idle_timeout,
+            max_wait: flags.max_wait,
+            repairs: flags.repairs,
+            ..SettingFlags::default()
+        }
+    }
+}
+
+pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
+    let setup = setup(arguments)?;
+    let mut progress = Progress::default();
+    let delegated = delegate(setup, &mut progress);
+    progress.finish();
+    output::print(&delegated?, arguments.json)
+}
+
+fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
@@ -51,19 +127,19 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
     let agent = agent(&settings, &programs)?;
     let stop = Stop::default();
     stop.listen().map_err(Problem::Signals)?;
-    Ok(DelegateSetup {
+    Ok(DelegationSetup {
         prompt,
         verify: arguments.verify.clone(),
         terms: Terms {
             attempts: arguments.attempts(),
             timeout_ms: arguments.timeout_ms(),
             max_wait_ms: settings.max_wait.value.ms(),
-            repairs: settings.run_config("", None).repairs,
+            repairs: settings.repairs.value,
             divides: true,
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
         idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
-        agent_name: identity(&settings.agent.value, &agent).name().to_owned(),
+        agent_name: identity(&settings, &agent).name().to_owned(),
         agent,
         prompts: texts.prompts,
         path: path_variable(),
@@ -74,28 +150,24 @@ fn setup(arguments: &Delegate) -> Result<DelegateSetup, Problem> {
 }
 
 fn agent(settings: &Settings, programs: &Programs) -> Result<Agent, Problem> {
-    let choice = settings.agent.value.choice();
-    let agent = look_up(choice, settings.agent_options(), |program| {
-        programs.has(&RealDisk, program)
-    });
-    match agent {
+    match find_agent(settings, programs) {
         // It runs the commands of tasks, and there are no tasks.
         Agent::Shell(_) => Err(Problem::NoDelegate),
         agent => Ok(agent),
     }
 }
 
-/// What is to be done, as it was said or written.
+/// Returns the prompt, from the flag or from the file.
 fn prompt(arguments: &Delegate) -> Result<String, Problem> {
     let prompt = match (&arguments.prompt, &arguments.prompt_file) {
         (Some(prompt), _) => prompt.clone(),
         (None, Some(path)) => read(path)?,
         (None, None) => String::new(),
     };
-    match prompt.trim().is_empty() {
-        true => Err(Problem::NoPrompt),
-        false => Ok(prompt),
+    if prompt.trim().is_empty() {
+        return Err(Problem::NoPrompt);
     }
+    Ok(prompt)
 }
 
 fn read(path: &Path) -> Result<String, Problem> {

@@ -9,8 +9,9 @@ pub use self::project::ProjectError;
 
 use self::project::Project;
 use self::words::Words;
-use super::inspect;
-use crate::arguments::{AgentFlags, OneTask, Run, SettingFlags, Status, Why};
+use super::{Run, inspect};
+use crate::arguments::{OneTask, Status, Why};
+use crate::config::{AgentFlags, SettingFlags};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;

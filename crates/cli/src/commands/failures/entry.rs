@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use regreen_model::{Event, Failure, FailureKind, FailureNote, Timestamp};
-use regreen_runtime::{JournalError, is_at_work};
+use regreen_runtime::{JournalError, is_delegation_running};
 use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
 use serde::Serialize;
 
@@ -113,7 +113,7 @@ fn of_row(row: FailureRow, done: Tried) -> Entry {
 /// An attempt without an end that nobody is at work on any more was interrupted.
 fn as_it_ended(row: Delegation, root: &Path) -> Delegation {
     let log = root.join(&row.log);
-    if row.outcome.is_some() || log.parent().is_some_and(is_at_work) {
+    if row.outcome.is_some() || log.parent().is_some_and(is_delegation_running) {
         return row;
     }
     let kind = FailureKind::Interrupted;

@@ -4,7 +4,7 @@ mod entry;
 mod page;
 mod tried;
 
-use regreen_runtime::{now, open_store_to_read_in};
+use regreen_runtime::{now, open_store_read_only};
 use regreen_workspace::{RealDisk, workspace_root};
 
 use self::entry::Entry;
@@ -19,7 +19,7 @@ use crate::spec_context::current_dir;
 pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &current_dir()?);
     let since = arguments.since.map(|since: Since| since.moment(now()));
-    let entries = match open_store_to_read_in(&root)? {
+    let entries = match open_store_read_only(&root)? {
         Some(store) => Entry::all(&store, &root, since.unwrap_or_default())?,
         None => Vec::new(),
     };

@@ -1,49 +1,207 @@
 //! `regreen hook stop`: Claude Code asks whether a session may stop.
 
-mod hook_input;
-mod plugin_settings;
-mod situation;
+mod decision;
 mod transcript;
-mod verdict;
 
 use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
+use regreen_documents::{NotState, State, TaskFile};
 use regreen_supervisor::Marker;
-use serde_json::json;
+use regreen_workspace::{RealDisk, current_spec_folder, read_text, workspace_root};
+use serde_json::{Value, json};
 
-use self::hook_input::HookInput;
-use self::situation::Situation;
-use self::verdict::Verdict;
+use self::decision::StopDecision;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 
-/// More than any hook is told.
-const LONGEST_INPUT: u64 = 4 * 1024 * 1024;
+/// More than the input of any hook.
+const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
-/// A session that a run of regreen started is that run's: it does one task, and stops.
-fn is_a_runs_own_session() -> bool {
+#[derive(Debug, Subcommand)]
+pub enum Hook {
+    /// For Claude Code's Stop hook: reads its JSON from standard input, and keeps the session
+    /// going while the current spec has open tasks
+    Stop,
+}
+
+/// A session that a run of regreen started belongs to that run: it does one task, and stops.
+fn is_started_by_run() -> bool {
     std::env::var_os(Marker::VARIABLE).is_some()
 }
 
-/// A hook never fails: whoever cannot answer lets the session stop.
+/// Answers a Stop hook. It never fails: without an answer, the session may stop.
 pub fn stop() -> Result<Exit, Problem> {
     let mut text = Vec::new();
-    // What could not be read is not there.
-    let _ = io::stdin()
-        .lock()
-        .take(LONGEST_INPUT)
-        .read_to_end(&mut text);
-    let input = HookInput::read(&text).filter(|_| !is_a_runs_own_session());
-    let situation = input.as_ref().and_then(Situation::find);
-    match situation.map_or(Verdict::Stop, |situation| verdict::judge(&situation)) {
-        Verdict::Stop => {}
-        Verdict::StopSaying(why) => output::say(&why),
-        Verdict::GoOn { reason, message } => output::print(&output::json(&json!({
+    // Unreadable input counts as no input.
+    let _ = io::stdin().lock().take(MAX_INPUT).read_to_end(&mut text);
+    let input = HookInput::read(&text).filter(|_| !is_started_by_run());
+    let context = input.as_ref().and_then(StopContext::find);
+    match context.map_or(StopDecision::Stop, |context| decision::decide(&context)) {
+        StopDecision::Stop => {}
+        StopDecision::StopWithMessage(why) => output::say(&why),
+        StopDecision::Continue { reason, message } => output::print(&output::json(&json!({
             "decision": "block",
             "reason": reason,
             "systemMessage": message,
         })))?,
     }
     Ok(Exit::Success)
+}
+
+/// The input of a Stop hook, as far as it matters.
+#[derive(Debug, PartialEq, Eq)]
+struct HookInput {
+    cwd: PathBuf,
+    transcript: Option<PathBuf>,
+    /// Whether the session only continues because a Stop hook wanted it to.
+    is_continuation: bool,
+}
+
+impl HookInput {
+    /// Returns `None` without a folder to work in, or if the text is not JSON.
+    fn read(text: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(text).ok()?;
+        let path = |key: &str| {
+            let text = value.get(key)?.as_str().filter(|text| !text.is_empty());
+            text.map(PathBuf::from)
+        };
+        Some(Self {
+            cwd: path("cwd")?,
+            transcript: path("transcript_path"),
+            is_continuation: value.get("stop_hook_active") == Some(&Value::Bool(true)),
+        })
+    }
+}
+
+/// Where smart-ralph's plugin keeps its settings.
+const SETTINGS: &str = ".claude/ralph-specum.local.md";
+const STATE: &str = ".ralph-state.json";
+const TASKS: &str = "tasks.md";
+
+/// A session that is about to stop, in a folder whose current spec has a state file.
+#[derive(Debug)]
+struct StopContext {
+    spec: String,
+    /// The spec's folder, relative to the workspace.
+    shown: String,
+    state: Result<State, NotState>,
+    tasks: Option<TaskFile>,
+    is_continuation: bool,
+    says_all_is_done: bool,
+}
+
+impl StopContext {
+    /// Returns `None` if there is nothing to keep the session going for.
+    fn find(input: &HookInput) -> Option<Self> {
+        let (root, folder) = current_spec(&input.cwd)?;
+        let settings = [&input.cwd, &root].map(|folder| text(&folder.join(SETTINGS)));
+        if settings.iter().flatten().any(|text| turn_off(text)) {
+            return None;
+        }
+        let state = folder.join(STATE);
+        if !state.is_file() {
+            return None;
+        }
+        let tail = input.transcript.as_deref().map(transcript::tail);
+        Some(Self {
+            spec: folder.file_name()?.to_string_lossy().into_owned(),
+            shown: folder
+                .strip_prefix(&root)
+                .unwrap_or(&folder)
+                .display()
+                .to_string(),
+            state: State::read(&text(&state).unwrap_or_default()).map(|(state, _)| state),
+            tasks: text(&folder.join(TASKS)).map(TaskFile::read),
+            is_continuation: input.is_continuation,
+            says_all_is_done: tail.is_some_and(|tail| transcript::says_all_is_done(&tail)),
+        })
+    }
+}
+
+/// Finds the current spec where the session works, else in the workspace around it. Returns the
+/// folder that has the specs, and the spec's own.
+fn current_spec(cwd: &Path) -> Option<(PathBuf, PathBuf)> {
+    let in_folder = |root: PathBuf| {
+        let folder = current_spec_folder(&RealDisk, &root)?;
+        Some((root, folder))
+    };
+    in_folder(cwd.to_owned()).or_else(|| in_folder(workspace_root(&RealDisk, cwd)))
+}
+
+fn text(path: &Path) -> Option<String> {
+    read_text(&RealDisk, path).ok().map(|read| read.text)
+}
+
+/// Whether the plugin's settings turn it off, with `enabled: false` in their front matter.
+fn turn_off(settings: &str) -> bool {
+    let mut lines = settings.lines().map(str::trim_end);
+    if lines.next() != Some("---") {
+        return false;
+    }
+    let front_matter = lines.take_while(|line| *line != "---");
+    let mut values = front_matter.filter_map(|line| line.strip_prefix("enabled:"));
+    values.next().is_some_and(|value| {
+        let value = value.split('#').next().unwrap_or_default();
+        let value = value.trim().trim_matches(['"', '\'']);
+        value.eq_ignore_ascii_case("false")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_no_hook_input_is_none() {
+        for text in [
+            "",
+            "{",
+            "null",
+            "[]",
+            "7",
+            "{}",
+            r#"{"cwd":""}"#,
+            r#"{"cwd":7}"#,
+        ] {
+            assert_eq!(HookInput::read(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(HookInput::read(&[0xFF, 0xFE]), None);
+    }
+
+    #[test]
+    fn what_is_missing_or_odd_beside_the_folder_is_passed_over() {
+        let read = |text: &str| HookInput::read(text.as_bytes()).unwrap();
+        let plain = read(r#"{"cwd":"here"}"#);
+        assert_eq!(plain.transcript, None);
+        assert!(!plain.is_continuation);
+        assert_eq!(
+            read(r#"{"cwd":"here","stop_hook_active":"true","transcript_path":7,"more":{}}"#),
+            plain
+        );
+        assert!(read(r#"{"cwd":"here","stop_hook_active":true}"#).is_continuation);
+    }
+
+    #[test]
+    fn only_a_false_in_the_front_matter_turns_it_off() {
+        for off in [
+            "---\nenabled: false\n---\n",
+            "---\nspecs: [a]\nenabled:  \"False\"  # for now\n---\ntext\n",
+            "---\r\nenabled: 'FALSE'\r\n---\r\n",
+        ] {
+            assert!(turn_off(off), "{off:?}");
+        }
+        for on in [
+            "",
+            "enabled: false\n",
+            "---\nenabled: true\n---\n",
+            "---\nname: x\n---\nenabled: false\n",
+            "---\n  enabled: false\n---\n",
+            "---\nenabled: true\nenabled: false\n---\n",
+        ] {
+            assert!(!turn_off(on), "{on:?}");
+        }
+    }
 }

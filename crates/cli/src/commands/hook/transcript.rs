@@ -1,4 +1,4 @@
-//! What the agent said last in its session.
+//! The end of a session's transcript.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// So many lines are looked at, and no more than so many bytes.
+/// How much of the end is read.
 const TAIL_LINES: usize = 500;
 const TAIL_BYTES: u64 = 2 * 1024 * 1024;
 
 const COMPLETION: &str = "ALL_TASKS_COMPLETE";
 
-/// The end of a transcript; what cannot be read says nothing.
+/// Returns the end of a transcript; nothing if it cannot be read.
 pub(super) fn tail(path: &Path) -> String {
     read_tail(path).unwrap_or_default()
 }
@@ -26,8 +26,8 @@ fn read_tail(path: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether the agent has said, as a word of its own, that everything is done. What it was
-/// told, and what its tools printed, may well have that word.
+/// Whether the agent itself has said that everything is done. Its prompts and the output of its
+/// tools may contain the word as well, and do not count.
 pub(super) fn says_all_is_done(tail: &str) -> bool {
     let lines = tail.lines().rev().take(TAIL_LINES);
     lines.filter(|line| line.contains(COMPLETION)).any(says_it)
@@ -40,7 +40,7 @@ fn says_it(line: &str) -> bool {
     }
 }
 
-/// Whose line it is; one that says nothing of it is taken for the agent's.
+/// Whether a line is the agent's. A line without a role counts as the agent's.
 fn is_agents(line: &Value) -> bool {
     let role = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let roles = [
@@ -56,7 +56,7 @@ fn is_agents(line: &Value) -> bool {
         .any(|role| others.contains(&role.as_str()))
 }
 
-/// Looks at every text but what the agent thinks or hands to its tools.
+/// Searches every text but the agent's thoughts and the input of its tools.
 fn has_word_in_text(value: &Value) -> bool {
     match value {
         Value::String(text) => has_word(text),

@@ -7,13 +7,13 @@ use regreen_documents::{RowId, TaskFile, shell_steps, verify_commands};
 use regreen_model::{PlainLine, Task, TaskId, TaskKind, VerifyCommand, VerifyForm};
 use regreen_workspace::{RealDisk, read_text};
 
-use super::Ready;
+use super::PreparedRun;
 use crate::output::{printable, printable_line};
 use crate::problem::Problem;
 
 const TITLE_CHARS: usize = 120;
 
-pub fn page(ready: &Ready) -> Result<String, Problem> {
+pub fn page(ready: &PreparedRun) -> Result<String, Problem> {
     let spec = &ready.context.places.spec;
     let file = TaskFile::read(read_text(&RealDisk, &spec.tasks)?.text);
     let rows: Vec<RowId> = file
@@ -35,7 +35,7 @@ pub fn page(ready: &Ready) -> Result<String, Problem> {
     Ok(page)
 }
 
-fn is_next(ready: &Ready, file: &TaskFile, row: RowId) -> bool {
+fn is_next(ready: &PreparedRun, file: &TaskFile, row: RowId) -> bool {
     let config = &ready.config;
     let is_wanted = config.include_optional || !file.is_optional(row);
     let is_named = |only: &TaskId| file.key(row).is_some_and(|key| key.id == *only);
@@ -47,7 +47,7 @@ fn is_next(ready: &Ready, file: &TaskFile, row: RowId) -> bool {
     runs && is_asked_for && !file.is_done(row)
 }
 
-fn tell(page: &mut String, ready: &Ready, task: &Task) {
+fn tell(page: &mut String, ready: &PreparedRun, task: &Task) {
     let Some(id) = &task.id else { return };
     let title = PlainLine::flatten(&task.title, TITLE_CHARS);
     let _ = writeln!(page, "\n{id} {title}");
@@ -75,7 +75,7 @@ fn tell(page: &mut String, ready: &Ready, task: &Task) {
     }
 }
 
-fn is_run(ready: &Ready, command: &VerifyCommand) -> bool {
+fn is_run(ready: &PreparedRun, command: &VerifyCommand) -> bool {
     match command.form {
         VerifyForm::Always => true,
         VerifyForm::IfProgram => ready.programs.has(&RealDisk, command.program()),

@@ -7,6 +7,7 @@ mod view;
 
 use std::path::PathBuf;
 
+use clap::Args;
 use regreen_agents::{Agent, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
@@ -15,10 +16,10 @@ use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
 use self::view::{View, palette};
-use crate::agent_lookup::{identity, look_up};
-use crate::arguments::Run;
+use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
-    Configuration, Count, Origin, PromptTexts, Settings, StoredLimits, usual_user_file,
+    Configuration, Count, Origin, PromptTexts, SettingFlags, Settings, StoredLimits,
+    usual_user_file,
 };
 use crate::exit::Exit;
 use crate::output;
@@ -27,8 +28,48 @@ use crate::problem::Problem;
 use crate::spec_context::{SpecContext, path_variable};
 use crate::state_file::limits_in;
 
-/// Everything that is settled before a run.
-struct Ready {
+#[derive(Debug, Args)]
+pub struct Run {
+    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    #[arg(value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+    /// Run this task and no other
+    #[arg(long, value_name = "ID", value_parser = task_id)]
+    pub only: Option<TaskId>,
+    /// Say what would be run, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Never ask: where a person must decide, stop with exit code 3. So it is also without a
+    /// terminal, and with --json
+    #[arg(long)]
+    pub no_input: bool,
+    /// One JSON event per line, for scripts
+    #[arg(long)]
+    pub json: bool,
+    /// Heal failed tasks: write a fix task into the plan, have it done, try again. Stays on
+    /// until the spec is done
+    #[arg(long, conflicts_with = "no_recovery_mode")]
+    pub recovery_mode: bool,
+    /// Retry failed tasks, then stop, whatever the state file says
+    #[arg(long)]
+    pub no_recovery_mode: bool,
+    /// So many fix tasks for one task at most; stays so for the spec [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub max_fix_tasks: Option<u32>,
+    /// Where a person must decide, do not ask: go on with the other tasks, and stop with exit
+    /// code 3 at the end
+    #[arg(long)]
+    pub keep_going: bool,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+fn task_id(text: &str) -> Result<TaskId, String> {
+    TaskId::parse(text).ok_or_else(|| "ids look like 1.3, T012, V4 or US-001".to_owned())
+}
+
+/// A run that can start: everything it needs is read and checked.
+struct PreparedRun {
     context: SpecContext,
     settings: Settings,
     config: RunConfig,
@@ -41,17 +82,17 @@ pub fn run(arguments: &Run) -> Result<Exit, Problem> {
     run_for(arguments, usual_user_file())
 }
 
-/// A run with this file of the user's own settings, or with none.
+/// Runs with this configuration file of the user, or with none.
 pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Problem> {
-    let ready = Ready::from(arguments, user_file)?;
+    let prepared = PreparedRun::from(arguments, user_file)?;
     if arguments.dry_run {
-        output::print(&output::printable(&dry_run::page(&ready)?))?;
+        output::print(&output::printable(&dry_run::page(&prepared)?))?;
         return Ok(Exit::Success);
     }
-    ready.go(View::choose(arguments.json))
+    prepared.start(View::choose(arguments.json))
 }
 
-impl Ready {
+impl PreparedRun {
     fn from(arguments: &Run, user_file: Option<PathBuf>) -> Result<Self, Problem> {
         let context = SpecContext::find(arguments.spec.as_deref())?;
         let places = &context.places;
@@ -61,15 +102,11 @@ impl Ready {
         let settings = configuration.resolve(&arguments.settings, &stored);
         let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
-        let agent = look_up(
-            settings.agent.value.choice(),
-            settings.agent_options(),
-            |program| programs.has(&RealDisk, program),
-        );
+        let agent = find_agent(&settings, &programs);
         Ok(Self {
-            config: with_healing(
+            config: with_recovery(
                 RunConfig {
-                    agent: identity(&settings.agent.value, &agent),
+                    agent: identity(&settings, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
                     spec_argument: spec_argument(&context, arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
@@ -85,7 +122,7 @@ impl Ready {
         })
     }
 
-    fn go(self, mut view: View) -> Result<Exit, Problem> {
+    fn start(self, mut view: View) -> Result<Exit, Problem> {
         let mut person = AtTerminal::new(
             palette(output::asks_in_colours()),
             &self.context.here,
@@ -114,8 +151,9 @@ impl Ready {
     }
 }
 
-/// Recovery that the state file has turned on stays on until somebody turns it off.
-fn with_healing(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> RunConfig {
+/// Adds the settings of recovery. Once the state file has turned recovery on, it stays on until
+/// someone turns it off.
+fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> RunConfig {
     let asked = arguments.recovery_mode || stored.recovery;
     let fixes = arguments.max_fix_tasks.or(stored.fix_tasks.map(Count::get));
     let limits = Limits {
@@ -131,7 +169,7 @@ fn with_healing(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> Ru
     }
 }
 
-/// What the spec has to be called in a command, where it would not be found by itself.
+/// Returns how a command has to name the spec, if it would not be found without.
 fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
     let SpecContext { here, places } = context;
     let found = find_spec(&RealDisk, &places.root, here, None);
@@ -140,8 +178,7 @@ fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
     Some(shell_words::quote(asked).into_owned())
 }
 
-/// A file without anything to run is no list of tasks, and a task that was asked for has to
-/// be there.
+/// Checks that the file has a task to run, and the one that the user asks for.
 fn check_tasks(context: &SpecContext, only: Option<&TaskId>) -> Result<(), Problem> {
     let path = &context.places.spec.tasks;
     let file = TaskFile::read(read_text(&RealDisk, path)?.text);
@@ -158,3 +195,6 @@ fn check_tasks(context: &SpecContext, only: Option<&TaskId>) -> Result<(), Probl
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

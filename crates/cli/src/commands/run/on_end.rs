@@ -1,4 +1,4 @@
-//! Telling the user's own program how a run ended.
+//! Runs the user's `on_end` program.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::process::{Command, Stdio};
 
 use crate::output;
 
-/// Runs it with the summary as JSON on its input. Whatever it does, the run has ended as it
-/// has.
+/// Runs the program with the summary as JSON on its standard input. Its result does not change
+/// that of the run.
 pub fn run(argv: &[String], root: &Path, summary: &str) {
-    if let Err(error) = tell(argv, root, summary) {
+    if let Err(error) = start(argv, root, summary) {
         let program = argv.first().map_or("", String::as_str);
         output::note(&format!("on_end: {program}: {error}"));
     }
 }
 
-fn tell(argv: &[String], root: &Path, summary: &str) -> std::io::Result<()> {
+fn start(argv: &[String], root: &Path, summary: &str) -> std::io::Result<()> {
     let Some((program, arguments)) = argv.split_first() else {
         return Ok(());
     };
@@ -25,7 +25,7 @@ fn tell(argv: &[String], root: &Path, summary: &str) -> std::io::Result<()> {
         .stdin(Stdio::piped())
         .spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        // A program that does not read it has no use for it.
+        // The program may choose not to read it.
         let _ = input.write_all(summary.as_bytes());
     }
     let status = child.wait()?;

@@ -23,7 +23,7 @@ pub fn run(file: &Path, json: bool) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// The keys are promised to scripts.
+/// Scripts rely on the keys.
 #[derive(Serialize)]
 struct Listing<'t> {
     dialect: Dialect,
@@ -43,7 +43,7 @@ struct Row {
     depth: u32,
     fields: Fields,
     verify_candidates: Vec<String>,
-    /// What each candidate is expected to give; `null` for exit code 0.
+    /// The expected result of each candidate; `null` for exit code 0.
     verify_expects: Vec<Option<String>>,
 }
 
@@ -80,7 +80,7 @@ fn as_json(file: &TaskFile) -> String {
         tasks: file.tasks().into_iter().map(Row::from).collect(),
         warnings: file.warnings(),
     };
-    // Strings, numbers and lists: there is nothing that JSON could refuse.
+    // Strings, numbers and lists always serialize.
     let mut text = serde_json::to_string_pretty(&listing).unwrap_or_default();
     text.push('\n');
     text

@@ -4,29 +4,27 @@ use std::sync::Arc;
 use clap::Args as _;
 
 use super::*;
-use crate::arguments::Run;
-use crate::config::owner::Owner;
-use crate::config::read_layer::read_layer;
-use crate::config::source::Source;
+use crate::commands::Run;
+use crate::config::read::{ConfigFile, read_layer};
 
 fn layer(owner: Owner, text: &str) -> Layer {
-    let source = Source {
+    let file = ConfigFile {
         owner,
-        file: Arc::from(Path::new("/w/regreen.toml")),
-        users_file: "config.toml".to_owned(),
+        path: Arc::from(Path::new("/w/regreen.toml")),
+        user_file: "config.toml".to_owned(),
     };
-    read_layer(text, &source).unwrap()
+    read_layer(text, &file).unwrap()
 }
 
 fn resolved(flags: &SettingFlags, workspace: &str, user: &str, stored: StoredLimits) -> Settings {
     let workspace = layer(Owner::Workspace, workspace);
     let user = layer(Owner::User, user);
-    resolve(flags, Some(&workspace), Some(&user), &stored)
+    Settings::resolve(flags, Some(&workspace), Some(&user), &stored)
 }
 
 #[test]
-fn without_a_word_the_engines_defaults_hold() {
-    let settings = resolve(
+fn the_defaults_are_those_of_the_engine() {
+    let settings = Settings::resolve(
         &SettingFlags::default(),
         None,
         None,
@@ -42,7 +40,7 @@ fn without_a_word_the_engines_defaults_hold() {
     assert_eq!(settings.timeout.origin, Origin::Default);
 }
 
-/// Each place is taken away in turn, and the next one speaks.
+/// Takes the layers away one by one.
 #[test]
 fn flags_beat_the_workspace_beats_the_user_beats_the_state_beats_the_default() {
     let line = |n: u32| format!("max_task_iterations = {n}");
@@ -80,7 +78,7 @@ fn flags_beat_the_workspace_beats_the_user_beats_the_state_beats_the_default() {
 }
 
 #[test]
-fn what_is_said_below_can_be_undone_above() {
+fn a_stronger_layer_can_undo_a_weaker_one() {
     let flags = SettingFlags {
         gate: "".parse().ok(),
         include_optional: Some(false),
@@ -126,7 +124,7 @@ fn every_setting_reaches_the_run() {
     let config = settings.run_config("login", only.clone());
     let expected = RunConfig {
         recovery: false,
-        repairs: regreen_model::RepairPolicy::Safe,
+        repairs: RepairPolicy::Safe,
         keep_going: false,
         asks: false,
         spec_argument: None,
@@ -169,35 +167,28 @@ fn every_setting_reaches_the_run() {
 
 #[test]
 fn the_help_tells_the_truth_about_defaults() {
-    let settings = Settings::from(Layer::default());
     let run = Run::augment_args(clap::Command::new("run"));
-    for (flag, default) in [
-        ("agent", settings.agent.value.to_string()),
-        ("timeout", settings.timeout.value.to_string()),
-        ("verify_timeout", settings.verify_timeout.value.to_string()),
-        ("idle_timeout", settings.idle_timeout.value.to_string()),
-        ("max_wait", settings.max_wait.value.to_string()),
-        (
-            "max_task_iterations",
-            settings.max_task_iterations.value.to_string(),
-        ),
-        (
-            "max_global_iterations",
-            settings.max_global_iterations.value.to_string(),
-        ),
-        ("max_cost", settings.max_cost.value.to_string()),
-        ("max_tokens", settings.max_tokens.value.to_string()),
-        ("max_time", settings.max_time.value.to_string()),
-        ("max_task_cost", settings.max_task_cost.value.to_string()),
-        (
-            "max_task_tokens",
-            settings.max_task_tokens.value.to_string(),
-        ),
-        ("max_task_time", settings.max_task_time.value.to_string()),
-        ("commit", settings.commit.value.to_string()),
-    ] {
-        let argument = run.get_arguments().find(|a| a.get_id() == flag);
-        let help = argument.unwrap().get_help().unwrap().to_string();
-        assert!(help.contains(&format!("[default: {default}")), "{help}");
+    let mut told = Vec::new();
+    for row in Settings::from(Layer::default()).rows() {
+        let argument = run.get_arguments().find(|a| a.get_id() == row.key.name());
+        let help = argument.and_then(|argument| argument.get_help());
+        let help = help.map(ToString::to_string).unwrap_or_default();
+        if let Some((_, default)) = help.split_once("[default: ") {
+            assert!(default.starts_with(&row.text), "{help}");
+            told.push(row.key.name());
+        }
     }
+    assert_eq!(told.len(), 16, "{told:?}");
+}
+
+#[test]
+fn every_setting_has_the_flag_of_its_name_or_is_for_more_than_one_run() {
+    let run = Run::augment_args(clap::Command::new("run"));
+    let has_flag = |key: &&Key| {
+        let name = key.name().replace('_', "-");
+        run.get_arguments()
+            .any(|argument| argument.get_long() == Some(&name))
+    };
+    let without: Vec<&Key> = Key::ALL.iter().filter(|key| !has_flag(key)).collect();
+    assert_eq!(without, [&Key::Prompts, &Key::OnEnd]);
 }

@@ -1,0 +1,144 @@
+//! `regreen skip`, `done` and `retry`: decisions about a task, made outside a run.
+
+use std::collections::BTreeSet;
+
+use regreen_documents::{Change, TaskFile};
+use regreen_model::{ChoiceKind, TaskKey};
+use regreen_runtime::{Places, Purpose, now, open_store, stored_ms, take_tree};
+use regreen_store::Store;
+use regreen_workspace::{RealDisk, edit_file};
+
+use crate::arguments::OneTask;
+use crate::exit::Exit;
+use crate::output;
+use crate::plan::{Plan, SelectedTask};
+use crate::problem::Problem;
+use crate::spec_context::SpecContext;
+use crate::state_file::reset_fix_budgets;
+
+/// Sets the task's box accordingly, and records the choice for later runs.
+pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
+    let context = SpecContext::with_flag(arguments.spec.as_deref())?;
+    // A mistyped id is reported before anything is created.
+    select(&context, arguments)?;
+    let places = &context.places;
+    // While a run is at work, a tick would be taken for a claim of its agent.
+    let _lock = take_tree(places, Purpose::Change)?;
+    let (plan, selected) = select(&context, arguments)?;
+    let tasks = affected_tasks(&plan, &selected, what);
+    let mut store = open_store(&places.root)?;
+    // The boxes come first: a recorded choice relies on them.
+    match what {
+        ChoiceKind::Skip => {}
+        ChoiceKind::Done => drop(set_boxes(places, &tasks, true)?),
+        ChoiceKind::Retry => {
+            untick_tasks(places, &plan, &selected, &tasks)?;
+            reset_fix_budgets(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+        }
+    }
+    record_choice(&mut store, places, &tasks, what)?;
+    output::print(&message(&selected, &tasks, what))?;
+    Ok(Exit::Success)
+}
+
+/// Records the choice, which later runs follow.
+pub fn record_choice(
+    store: &mut Store,
+    places: &Places,
+    tasks: &[TaskKey],
+    what: ChoiceKind,
+) -> Result<(), Problem> {
+    for key in tasks {
+        store
+            .choose(&places.spec_key(), key, what, stored_ms(now()))
+            .map_err(Problem::journal)?;
+    }
+    Ok(())
+}
+
+fn select(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedTask), Problem> {
+    let plan = Plan::read(context)?;
+    let selected = plan.find(arguments, std::iter::empty())?;
+    Ok((plan, selected))
+}
+
+/// Returns the tasks that the choice is about. A finished task is not skipped, and stays finished
+/// when the rest of its group is tried again.
+fn affected_tasks(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec<TaskKey> {
+    let all = plan.with_tasks_below(selected);
+    let is_open = |key: &&TaskKey| !plan.is_done(key);
+    let open: Vec<TaskKey> = all.iter().filter(is_open).cloned().collect();
+    match what {
+        ChoiceKind::Skip => open,
+        ChoiceKind::Retry if !open.is_empty() => open,
+        ChoiceKind::Retry | ChoiceKind::Done => all,
+    }
+}
+
+fn message(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> String {
+    let id = &selected.key.id;
+    let others = tasks.iter().filter(|key| **key != selected.key);
+    let others: Vec<String> = others.map(|key| key.id.to_string()).collect();
+    let (who, is, was) = match others.as_slice() {
+        [] => (id.to_string(), "is", "it"),
+        others => (
+            format!("{id} with {}", others.join(", ")),
+            "are",
+            "each of them",
+        ),
+    };
+    match what {
+        ChoiceKind::Skip if tasks.is_empty() => {
+            format!("{id} is done already: there is nothing to skip\n")
+        }
+        ChoiceKind::Skip => {
+            format!("{who} will be skipped; `regreen retry {id}` takes that back\n")
+        }
+        ChoiceKind::Done => format!("{who} {is} ticked, on your word\n"),
+        ChoiceKind::Retry => {
+            format!("{who} {is} open; `regreen run` tries {was} as if for the first time\n")
+        }
+    }
+}
+
+/// Returns the selected task, and those of the others that are not fixes.
+pub fn tasks_to_reopen(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) -> Vec<TaskKey> {
+    let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != selected.key;
+    let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
+    let mut keys: Vec<TaskKey> = tasks.chain([selected.key.clone()]).collect();
+    let mut seen = BTreeSet::new();
+    keys.retain(|key| seen.insert(key.clone()));
+    keys
+}
+
+/// Unticks these tasks, the selected task and the groups around it. Returns whether that changed
+/// the file.
+pub fn untick_tasks(
+    places: &Places,
+    plan: &Plan,
+    selected: &SelectedTask,
+    tasks: &[TaskKey],
+) -> Result<bool, Problem> {
+    let mut keys = tasks_to_reopen(plan, selected, tasks);
+    keys.extend(plan.groups_around(selected));
+    set_boxes(places, &keys, false)
+}
+
+/// Sets the boxes of these tasks. Returns whether that changed the file.
+fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Problem> {
+    let path = &places.spec.tasks;
+    let mut changed = false;
+    for key in keys {
+        let edited = edit_file(&RealDisk, path, |text| {
+            let file = TaskFile::read(text);
+            let row = file.resolve(key);
+            let change = row.map(|row| file.set_box(row, done)).transpose()?;
+            let made = change.and_then(Change::made);
+            changed |= made.is_some();
+            Ok(made.map(|file| file.text().to_owned()))
+        });
+        let edited = edited.map_err(|error| Problem::from_edit(error, path))?;
+        super::tasks::report_edit(&edited);
+    }
+    Ok(changed)
+}

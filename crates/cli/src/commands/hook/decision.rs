@@ -1,0 +1,218 @@
+//! Whether a session may stop.
+
+use regreen_agents::Template;
+use regreen_documents::{Next, NotState, Pick, RowId, State, TaskFile};
+use regreen_model::{Marker, TaskKind};
+
+use super::StopContext;
+
+/// The largest number of parallel tasks that are shown at once.
+const LARGEST_GROUP: usize = 5;
+
+/// The answer to a Stop hook.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum StopDecision {
+    Stop,
+    StopWithMessage(String),
+    Continue { reason: String, message: String },
+}
+
+pub(super) fn decide(context: &StopContext) -> StopDecision {
+    // A session that continued for a hook and stops again has nothing left to do: to keep it
+    // going would be a loop.
+    if context.is_continuation || context.says_all_is_done {
+        return StopDecision::Stop;
+    }
+    match &context.state {
+        Err(error) => corrupt(context, error),
+        Ok(state) => decide_by_state(context, state),
+    }
+}
+
+fn decide_by_state(context: &StopContext, state: &State) -> StopDecision {
+    let phase = state.phase().unwrap_or_default();
+    let is_execution = phase == "execution";
+    if state.awaits_approval() || (!is_execution && !state.quick_mode()) {
+        return StopDecision::Stop;
+    }
+    let limit = state.max_global_iterations();
+    if state.global_iteration() >= limit {
+        return StopDecision::StopWithMessage(format!(
+            "ERROR: Maximum global iterations ({limit}) reached. Review .progress.md for failure patterns."
+        ));
+    }
+    if !is_execution {
+        return quick_mode(context, phase);
+    }
+    let total = total(context, state);
+    if state.task_index() < total {
+        return next_task(context, state, total);
+    }
+    match context.tasks.as_ref().map_or(0, open_rows) {
+        0 => StopDecision::Stop,
+        open => incomplete(context, state, total, open),
+    }
+}
+
+/// The number of tasks. A state with zero has not counted them yet.
+fn total(context: &StopContext, state: &State) -> u32 {
+    let in_file = || {
+        context
+            .tasks
+            .as_ref()
+            .map_or(0, |file| file.runnable(false))
+    };
+    match state.total_tasks() {
+        0 => u32::try_from(in_file()).unwrap_or(u32::MAX),
+        total => total,
+    }
+}
+
+fn open_rows(file: &TaskFile) -> usize {
+    file.rows()
+        .filter(|row| is_to_run(file, *row) && !file.is_done(*row))
+        .count()
+}
+
+fn is_to_run(file: &TaskFile, row: RowId) -> bool {
+    file.kind(row) == Some(TaskKind::Task) && !file.is_optional(row)
+}
+
+fn corrupt(context: &StopContext, error: &NotState) -> StopDecision {
+    let reason = fill(
+        include_str!("corrupt.md"),
+        &[
+            ("path", context.shown.clone()),
+            ("spec", context.spec.clone()),
+            ("why", error.to_string()),
+        ],
+    );
+    StopDecision::Continue {
+        reason,
+        message: format!("regreen: corrupt state file of {}", context.spec),
+    }
+}
+
+fn quick_mode(context: &StopContext, phase: &str) -> StopDecision {
+    let reason = fill(
+        include_str!("quick_mode.md"),
+        &[
+            ("path", context.shown.clone()),
+            ("spec", context.spec.clone()),
+            ("phase", phase.to_owned()),
+        ],
+    );
+    StopDecision::Continue {
+        reason,
+        message: format!("regreen: quick mode, phase {phase} of {}", context.spec),
+    }
+}
+
+fn incomplete(context: &StopContext, state: &State, total: u32, open: usize) -> StopDecision {
+    let items = if open == 1 { "item" } else { "items" };
+    let reason = fill(
+        include_str!("incomplete.md"),
+        &[
+            ("path", context.shown.clone()),
+            ("index", state.task_index().to_string()),
+            ("total", total.to_string()),
+            ("open", open.to_string()),
+            ("items", items.to_owned()),
+        ],
+    );
+    StopDecision::Continue {
+        reason,
+        message: format!("regreen: {open} unchecked {items} left in tasks.md"),
+    }
+}
+
+fn next_task(context: &StopContext, state: &State, total: u32) -> StopDecision {
+    let number = state.task_index() + 1;
+    let iteration = state.global_iteration();
+    let (heading, block) = current_tasks(context, state);
+    let on_failure = if state.recovery_mode() {
+        ", or write a fix task below it"
+    } else {
+        ""
+    };
+    let reason = fill(
+        include_str!("continue.md"),
+        &[
+            ("spec", context.spec.clone()),
+            ("number", number.to_string()),
+            ("total", total.to_string()),
+            ("global_iteration", iteration.to_string()),
+            ("path", context.shown.clone()),
+            ("index", state.task_index().to_string()),
+            ("iteration", state.task_iteration().to_string()),
+            ("max_iterations", state.max_task_iterations().to_string()),
+            ("recovery", state.recovery_mode().to_string()),
+            ("heading", heading.to_owned()),
+            ("block", block),
+            ("on_failure", on_failure.to_owned()),
+        ],
+    );
+    StopDecision::Continue {
+        reason,
+        message: format!("regreen: iteration {iteration}, task {number}/{total}"),
+    }
+}
+
+/// Returns the text of the current task, or of all tasks that may run in parallel with it.
+fn current_tasks(context: &StopContext, state: &State) -> (&'static str, String) {
+    let one = "## Current Task";
+    let found = context.tasks.as_ref().and_then(|file| {
+        let row = current_row(file, state.task_index())?;
+        Some((file, row))
+    });
+    let Some((file, row)) = found else {
+        let text = "It is not clear which one: read tasks.md.";
+        return (one, text.to_owned());
+    };
+    let group = parallel_group(file, row);
+    let heading = match group.len() {
+        0 | 1 => one,
+        _ => "## Current Task Group (PARALLEL): start all of these at once",
+    };
+    let blocks = group.iter().filter_map(|row| file.block(*row));
+    let blocks: Vec<&str> = blocks.map(str::trim_end).collect();
+    (heading, blocks.join("\n"))
+}
+
+/// Returns the row that the state points at if it is open, else the first that is. An open fix
+/// comes before the task that it repairs.
+fn current_row(file: &TaskFile, index: u32) -> Option<RowId> {
+    let next = match file.next(&Pick::default()) {
+        Next::Run(row) | Next::CloseGroup(row) => Some(row),
+        Next::Nothing => None,
+    };
+    let mut to_run = file.rows().filter(|row| is_to_run(file, *row));
+    let at_index = to_run.nth(usize::try_from(index).ok()?);
+    let is_it = |row: &RowId| !file.is_done(*row) && next.map(|next| file.root(next)) != Some(*row);
+    at_index.filter(is_it).or(next)
+}
+
+/// Returns the row and, if it may run in parallel, the rows after it that may as well.
+fn parallel_group(file: &TaskFile, row: RowId) -> Vec<RowId> {
+    let is_parallel = |row: &RowId| {
+        let task = file.task(*row);
+        task.is_some_and(|task| !task.done && task.markers.contains(&Marker::Parallel))
+    };
+    if !is_parallel(&row) {
+        return vec![row];
+    }
+    let from_here = file.rows().skip_while(|other| *other != row);
+    let to_run = from_here.filter(|row| is_to_run(file, *row));
+    to_run.take_while(is_parallel).take(LARGEST_GROUP).collect()
+}
+
+/// Fills a built-in text; a test fills each of them.
+fn fill(text: &str, values: &[(&str, String)]) -> String {
+    let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+    let template = Template::parse(text, &names);
+    let text = template.map(|template| template.fill(values));
+    text.unwrap_or_default().trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! Numbers as people write them: counts, tokens, money.
+
+use std::fmt;
+use std::num::IntErrorKind;
+use std::str::FromStr;
+
+use serde_json::{Value, json};
+
+use super::key::Owner;
+use super::read::{ConfigFault, ConfigLine};
+use super::value::{BadValue, SettingValue};
+
+/// How often something may be tried: at least once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(u32);
+
+impl Count {
+    pub const fn new(count: u32) -> Option<Self> {
+        match count {
+            0 => None,
+            count => Some(Self(count)),
+        }
+    }
+
+    pub fn at_least_1(count: u32) -> Self {
+        Self(count.max(1))
+    }
+
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl FromStr for Count {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let at_least = "give at least 1, or leave it out for the default";
+        let count = whole_number(text, u32::MAX.into(), at_least, "give a number such as 5")?;
+        Ok(Self(u32::try_from(count).unwrap_or(u32::MAX)))
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SettingValue for Count {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.checked(line.integer("a number such as 5")?.parse())
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.into()
+    }
+}
+
+/// How many tokens may be used: at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenCount(u64);
+
+impl TokenCount {
+    /// A larger number is a typing error.
+    const MAX: u64 = 1_000_000_000_000;
+
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for TokenCount {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let example = "give a number such as 200000";
+        whole_number(text, Self::MAX, "give at least 1", example).map(Self)
+    }
+}
+
+impl fmt::Display for TokenCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SettingValue for TokenCount {
+    const IS_NUMBER: bool = true;
+
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.checked(line.integer("a number such as 200000")?.parse())
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": Self::MAX })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.into()
+    }
+}
+
+/// Reads a whole number from 1 to `max`.
+fn whole_number(text: &str, max: u64, at_least: &str, example: &str) -> Result<u64, BadValue> {
+    let text = text.trim();
+    let too_small = || {
+        let problem = format!("with `{text}` nothing would ever be tried");
+        BadValue::new(problem, at_least)
+    };
+    let too_large = || {
+        let problem = format!("`{text}` is too large");
+        BadValue::new(problem, format!("give at most {max}"))
+    };
+    match text.parse::<i128>() {
+        Ok(..=0) => Err(too_small()),
+        Ok(number) => match u64::try_from(number) {
+            Ok(number) if number <= max => Ok(number),
+            _ => Err(too_large()),
+        },
+        Err(error) => Err(match error.kind() {
+            IntErrorKind::PosOverflow => too_large(),
+            IntErrorKind::NegOverflow => too_small(),
+            _ => BadValue::new(format!("`{text}` is no whole number"), example),
+        }),
+    }
+}
+
+/// An amount of dollars; more than nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Money {
+    micro_usd: u64,
+}
+
+const MICRO: u64 = 1_000_000;
+const MICRO_DIGITS: usize = 6;
+
+impl Money {
+    /// A larger amount is a typing error.
+    const MAX_DOLLARS: u64 = 1_000_000;
+    const HINT: &str = "write dollars: 5 or 2.50";
+
+    pub const fn micro_usd(self) -> u64 {
+        self.micro_usd
+    }
+}
+
+impl FromStr for Money {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let text = text.trim();
+        let amount = text.strip_prefix('$').unwrap_or(text);
+        if amount.is_empty() {
+            return Err(BadValue::new("no amount is given", Self::HINT));
+        }
+        let unsigned = amount.strip_prefix('-').unwrap_or(amount);
+        let Some(micro_usd) = decimal(unsigned, MICRO, MICRO_DIGITS) else {
+            let problem = format!("`{text}` is no amount of money");
+            return Err(BadValue::new(problem, Self::HINT));
+        };
+        if micro_usd == 0 || unsigned != amount {
+            let problem = format!("with `{text}` nothing would ever be tried");
+            return Err(BadValue::new(problem, "give more than 0 dollars"));
+        }
+        match u64::try_from(micro_usd) {
+            Ok(micro_usd) if micro_usd <= Self::MAX_DOLLARS * MICRO => Ok(Self { micro_usd }),
+            _ => Err(BadValue::new(
+                format!("`{text}` is too large"),
+                format!("give at most {} dollars", Self::MAX_DOLLARS),
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fraction = format!("{:06}", self.micro_usd % MICRO);
+        let (cents, rest) = fraction.split_at(2);
+        let rest = rest.trim_end_matches('0');
+        write!(f, "{}.{cents}{rest}", self.micro_usd / MICRO)
+    }
+}
+
+impl SettingValue for Money {
+    const IS_NUMBER: bool = true;
+
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.checked(line.number_or_off()?.parse())
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "number", "exclusiveMinimum": 0, "maximum": Self::MAX_DOLLARS })
+    }
+}
+
+/// Reads `12` or `12.5` in units of `1 / scale`, rounded down. Returns `None` if the text is
+/// anything else, or has more than `max_digits` after the point.
+pub(super) fn decimal(text: &str, scale: u64, max_digits: usize) -> Option<u128> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) || fraction.len() > max_digits {
+        return None;
+    }
+    // A number that does not fit is beyond every limit anyway.
+    let whole = u128::from(whole.parse().unwrap_or(u64::MAX));
+    let parts = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
+    let scale = u128::from(scale);
+    Some(whole * scale + fraction.parse::<u128>().ok()? * scale / parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_whole<T: FromStr<Err = BadValue> + fmt::Display>(good: &str, too_large: &str) {
+        let problem = |text: &str| text.parse::<T>().err().unwrap().problem;
+        assert_eq!(good.parse::<T>().ok().unwrap().to_string(), good);
+        for text in ["0", "-3", &format!("-{}", "9".repeat(50))] {
+            let why = format!("with `{text}` nothing would ever be tried");
+            assert_eq!(problem(text), why);
+        }
+        for text in [too_large, &"9".repeat(50)] {
+            assert_eq!(problem(text), format!("`{text}` is too large"));
+        }
+        for text in ["", "many", "1.5", "-", "--1", "200k", "nan", "1e6"] {
+            assert_eq!(problem(text), format!("`{text}` is no whole number"));
+        }
+    }
+
+    #[test]
+    fn counts_are_whole_and_more_than_none() {
+        check_whole::<Count>("5", "4294967296");
+        check_whole::<TokenCount>("200000", "1000000000001");
+    }
+
+    #[test]
+    fn amounts_are_read_to_the_millionth() {
+        for (text, micro) in [
+            ("5", 5_000_000),
+            ("5.0", 5_000_000),
+            (" $2.50 ", 2_500_000),
+            ("0.000001", 1),
+            ("1000000", Money::MAX_DOLLARS * MICRO),
+        ] {
+            assert_eq!(text.parse::<Money>().map(Money::micro_usd), Ok(micro));
+        }
+    }
+
+    #[test]
+    fn a_bad_amount_is_told_why() {
+        let problem = |text: &str| text.parse::<Money>().unwrap_err().problem;
+        assert_eq!(problem(""), "no amount is given");
+        assert_eq!(problem("$"), "no amount is given");
+        for text in ["0", "0.00", "-3", "-0.5", "$0"] {
+            let why = format!("with `{text}` nothing would ever be tried");
+            assert_eq!(problem(text), why);
+        }
+        let not_amounts = "five nan NaN inf -inf 1e3 5. .5 1,50 --1 +5 5$ 0.0000001 1.2.3";
+        for text in not_amounts.split(' ').chain(["5 USD"]) {
+            assert_eq!(problem(text), format!("`{text}` is no amount of money"));
+        }
+        for text in ["1000000.01", "99999999999999999999999999"] {
+            assert_eq!(problem(text), format!("`{text}` is too large"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_amount_that_is_shown_reads_as_the_same(micro_usd in 1..=Money::MAX_DOLLARS * MICRO) {
+            let money = Money { micro_usd };
+            prop_assert_eq!(money.to_string().parse(), Ok(money));
+        }
+
+        #[test]
+        fn any_text_is_an_amount_in_range_or_refused(text in r"[$0-9.\- ]{0,12}|\PC{0,12}") {
+            if let Ok(money) = text.parse::<Money>() {
+                prop_assert!((1..=Money::MAX_DOLLARS * MICRO).contains(&money.micro_usd));
+            }
+        }
+    }
+}

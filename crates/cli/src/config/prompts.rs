@@ -1,0 +1,219 @@
+//! The folder with texts that replace built-in prompts, and these texts.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::{fmt, io};
+
+use regreen_agents::{PromptFile, Prompts, TemplateError};
+use regreen_workspace::{Disk as _, ReadError, RealDisk, read_text};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::files::name_of;
+use super::key::Owner;
+use super::read::{ConfigFault, ConfigLine};
+use super::table::{Origin, Setting};
+use super::value::{BadValue, SettingValue};
+use crate::output;
+
+/// The folder with texts that replace the built-in prompts, if there is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptFolder(Option<PathBuf>);
+
+impl PromptFolder {
+    /// Resolves a folder that a configuration file names, relative to that file. A repository's
+    /// folder has to stay inside; whether links lead out of it is checked when it is read.
+    fn named(text: &str, owner: Owner, file: &Path) -> Result<Self, BadValue> {
+        let folder = Path::new(text);
+        if text.trim().is_empty() || text.contains('\0') {
+            return Err(BadValue::new(
+                "no folder is named",
+                "name one, such as \"prompts\", or leave it out for the built-in prompts",
+            ));
+        }
+        if owner == Owner::Workspace && leads_out(folder) {
+            return Err(BadValue::new(
+                format!("`{text}` leads out of the workspace"),
+                "name a folder inside it, such as \"prompts\"",
+            ));
+        }
+        let base = file.parent().unwrap_or(Path::new(""));
+        Ok(Self(Some(base.join(folder))))
+    }
+
+    pub fn path(&self) -> Option<&Path> {
+        self.0.as_deref()
+    }
+}
+
+/// Whether a path could lead anywhere but downwards.
+fn leads_out(path: &Path) -> bool {
+    let is_down = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    !path.components().all(is_down)
+}
+
+impl fmt::Display for PromptFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => f.write_str("built-in"),
+            Some(folder) => folder.display().fmt(f),
+        }
+    }
+}
+
+impl SettingValue for PromptFolder {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        let named = Self::named(line.text()?, line.file.owner, &line.file.path);
+        line.checked(named)
+    }
+
+    fn to_json(&self) -> Value {
+        json!(self.0)
+    }
+}
+
+/// The texts of all prompts.
+#[derive(Clone, Debug, Default)]
+pub struct PromptTexts {
+    pub prompts: Prompts,
+    /// Files of the folder that look like prompts but replace none, so their names are probably
+    /// mistyped.
+    pub ignored: Vec<PathBuf>,
+}
+
+/// Why the prompts of a folder cannot be used.
+#[derive(Debug, Error)]
+pub enum PromptsError {
+    #[error("the folder of prompts {folder} cannot be read")]
+    Folder {
+        folder: String,
+        /// The file and line of the setting.
+        named_in: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the prompt {file} leads out of the workspace")]
+    Outside { file: String },
+    #[error("{file}: {why}")]
+    Template { file: String, why: TemplateError },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl PromptTexts {
+    /// Reads the prompts of a folder. Messages name files as seen from `here`.
+    ///
+    /// # Errors
+    /// If the folder or a prompt in it cannot be read or used, or if a repository's folder has
+    /// links that lead out of it: agents would be told what is there.
+    pub fn load(
+        folder: &Setting<PromptFolder>,
+        root: &Path,
+        here: &Path,
+    ) -> Result<Self, PromptsError> {
+        let mut texts = Self::default();
+        let Some(path) = folder.value.path() else {
+            return Ok(texts);
+        };
+        let path = output::inside(here, path);
+        let names = names(path).map_err(|source| PromptsError::Folder {
+            folder: path.display().to_string(),
+            named_in: named_in(&folder.origin, here),
+            source,
+        })?;
+        let inside = is_of_repository(&folder.origin).then_some(root);
+        for name in names {
+            let file = path.join(&name);
+            match PromptFile::ALL.into_iter().find(|p| name == p.name()) {
+                Some(prompt) => texts.replace(prompt, &file, inside)?,
+                None if is_suspicious(&file) => texts.ignored.push(file),
+                None => {}
+            }
+        }
+        Ok(texts)
+    }
+
+    fn replace(
+        &mut self,
+        prompt: PromptFile,
+        file: &Path,
+        inside: Option<&Path>,
+    ) -> Result<(), PromptsError> {
+        let found = read_text(&RealDisk, file)?;
+        let file = file.display().to_string();
+        if inside.is_some_and(|root| !is_below(&found.path, root)) {
+            return Err(PromptsError::Outside { file });
+        }
+        let replaced = self.prompts.replace(prompt, &found.text);
+        replaced.map_err(|why| PromptsError::Template { file, why })
+    }
+}
+
+fn is_of_repository(origin: &Origin) -> bool {
+    matches!(
+        origin,
+        Origin::File {
+            owner: Owner::Workspace,
+            ..
+        }
+    )
+}
+
+/// Lists a folder in order.
+fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = RealDisk.list(folder)?;
+    names.sort();
+    Ok(names)
+}
+
+fn named_in(origin: &Origin, here: &Path) -> String {
+    match origin {
+        Origin::File { owner, file, line } => format!("{}:{line}", name_of(*owner, file, here)),
+        Origin::Flag | Origin::Stored | Origin::Default => String::new(),
+    }
+}
+
+/// Whether a path without links lies below a folder.
+fn is_below(real: &Path, folder: &Path) -> bool {
+    let folder = RealDisk.resolve(folder);
+    folder.is_ok_and(|folder| real.starts_with(folder))
+}
+
+/// Whether a file looks like a prompt.
+fn is_suspicious(file: &Path) -> bool {
+    let is_text = file.extension().is_some_and(|extension| extension == "md");
+    let is_readme = file.file_name().is_some_and(|name| name == "README.md");
+    is_text && !is_readme
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str, owner: Owner) -> Result<String, String> {
+        let folder = PromptFolder::named(text, owner, Path::new("/w/regreen.toml"));
+        folder
+            .map(|folder| folder.to_string())
+            .map_err(|error| error.problem)
+    }
+
+    #[test]
+    fn a_folder_is_relative_to_the_file_that_names_it() {
+        assert_eq!(
+            named("a/prompts", Owner::Workspace).unwrap(),
+            "/w/a/prompts"
+        );
+        assert_eq!(named("a/prompts", Owner::User).unwrap(), "/w/a/prompts");
+        assert_eq!(named("/p", Owner::User).unwrap(), "/p");
+        assert_eq!(named("../p", Owner::User).unwrap(), "/w/../p");
+    }
+
+    #[test]
+    fn a_repository_cannot_name_a_folder_outside_itself() {
+        for text in ["/etc", "..", "../p", "a/../../p", "a/.."] {
+            let why = format!("`{text}` leads out of the workspace");
+            assert_eq!(named(text, Owner::Workspace), Err(why));
+        }
+        assert!(named(" ", Owner::Workspace).is_err());
+    }
+}

@@ -1,0 +1,347 @@
+//! The trait that every value of a setting has, and the values that are a choice, a command or
+//! nothing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use regreen_agents::Permissions;
+use regreen_model::{RepairPolicy, named_enum};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::key::Owner;
+use super::read::{ConfigFault, ConfigLine};
+
+/// The type of a setting's value.
+pub trait SettingValue: fmt::Display + Sized {
+    /// Whether configuration files write it as a number instead of a text.
+    const IS_NUMBER: bool = false;
+
+    /// Reads the value that a line of a configuration file gives.
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault>;
+
+    /// Returns the JSON schema of the values that a file of this owner may give.
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "string" })
+    }
+
+    /// Returns the value as `regreen config --json` prints it.
+    fn to_json(&self) -> Value {
+        self.to_string().into()
+    }
+}
+
+/// Why a text cannot be the value of a setting, and what can.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{problem}; {hint}")]
+pub struct BadValue {
+    pub problem: String,
+    pub hint: String,
+}
+
+impl BadValue {
+    pub fn new(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+}
+
+impl SettingValue for bool {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.boolean()
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "boolean" })
+    }
+
+    fn to_json(&self) -> Value {
+        (*self).into()
+    }
+}
+
+/// The word for no limit. It undoes a limit that a weaker layer sets.
+pub const OFF: &str = "off";
+
+/// A limit that can be turned off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionalLimit<T>(Option<T>);
+
+impl<T> OptionalLimit<T> {
+    /// No limit.
+    pub const OFF: Self = Self(None);
+
+    pub fn limit(self) -> Option<T> {
+        self.0
+    }
+}
+
+impl<T: FromStr<Err = BadValue>> FromStr for OptionalLimit<T> {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        if text.trim() == OFF {
+            return Ok(Self::OFF);
+        }
+        match text.parse() {
+            Ok(limit) => Ok(Self(Some(limit))),
+            Err(error) => Err(BadValue {
+                hint: format!("{}; `{OFF}` means no limit", error.hint),
+                ..error
+            }),
+        }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for OptionalLimit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => f.write_str(OFF),
+            Some(limit) => limit.fmt(f),
+        }
+    }
+}
+
+impl<T: SettingValue + FromStr<Err = BadValue>> SettingValue for OptionalLimit<T> {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        if T::IS_NUMBER {
+            line.checked(line.number_or_off()?.parse())
+        } else {
+            line.parsed()
+        }
+    }
+
+    fn schema(owner: Owner) -> Value {
+        json!({ "anyOf": [{ "const": OFF }, T::schema(owner)] })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.as_ref().map_or(OFF.into(), T::to_json)
+    }
+}
+
+/// A value out of a few that have names.
+pub trait Choice: Copy + fmt::Display + 'static {
+    const ALL: &'static [Self];
+
+    fn bad_name(name: &str) -> BadValue;
+}
+
+/// Finds the choice with this name.
+pub fn parse_choice<T: Choice>(name: &str) -> Result<T, BadValue> {
+    let mut all = T::ALL.iter().copied();
+    let found = all.find(|choice| choice.to_string() == name.trim());
+    found.ok_or_else(|| T::bad_name(name))
+}
+
+impl<T: Choice> SettingValue for T {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.checked(parse_choice(line.text()?))
+    }
+
+    fn schema(_: Owner) -> Value {
+        let names: Vec<String> = T::ALL.iter().map(ToString::to_string).collect();
+        json!({ "enum": names })
+    }
+}
+
+impl Choice for Permissions {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("`{name}` is no mode of permissions"),
+            "write \"skip\" (it is told not to ask) or \"own\" (what its own settings allow)",
+        )
+    }
+}
+
+impl Choice for RepairPolicy {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("`{name}` does not say what may be repaired"),
+            "write \"safe\" (what a look at the workspace allows), \"ask\" (what a person agrees to) or \"off\"",
+        )
+    }
+}
+
+named_enum! {
+    /// Whether finished tasks are committed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+    pub enum CommitMode {
+        /// Each finished task that names a commit gets it
+        #[default]
+        Auto = "auto",
+        /// Commits are left to you
+        Never = "never",
+    }
+}
+
+impl Choice for CommitMode {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("`{name}` is no way to commit"),
+            "write one of these: auto, never",
+        )
+    }
+}
+
+/// The command that checks the whole workspace. An empty text means none, which undoes a command
+/// of a weaker layer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gate(Option<String>);
+
+impl Gate {
+    pub fn command(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl FromStr for Gate {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let command = text.trim();
+        if command.contains('\0') {
+            return Err(BadValue::new(
+                "a command cannot have a NUL in it",
+                "write a command that a shell can run: make check",
+            ));
+        }
+        Ok(Self((!command.is_empty()).then(|| command.to_owned())))
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.command().unwrap_or("none"))
+    }
+}
+
+impl SettingValue for Gate {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.parsed()
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.clone().into()
+    }
+}
+
+/// A program and its arguments, started without a shell when a run has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OnEnd(Option<Vec<String>>);
+
+impl OnEnd {
+    const HINT: &str = r#"write the program and its arguments: ["notify-send", "regreen"]"#;
+
+    fn new(argv: Vec<String>) -> Result<Self, BadValue> {
+        match argv.first().map(String::as_str) {
+            None | Some("") => Err(BadValue::new("no program is named", Self::HINT)),
+            _ if argv.iter().any(|word| word.contains('\0')) => Err(BadValue::new(
+                "an argument cannot have a NUL in it",
+                Self::HINT,
+            )),
+            _ => Ok(Self(Some(argv))),
+        }
+    }
+
+    pub fn argv(&self) -> Option<&[String]> {
+        self.0.as_deref()
+    }
+}
+
+impl fmt::Display for OnEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => f.write_str("none"),
+            Some(argv) => write!(f, "{}", json!(argv)),
+        }
+    }
+}
+
+impl SettingValue for OnEnd {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        let argv = line.words(r#"a list of texts: ["notify-send", "regreen"]"#)?;
+        line.checked(Self::new(argv))
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.clone().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::TimeLimit;
+
+    #[test]
+    fn off_is_no_limit_and_a_limit_of_zero_is_told_so() {
+        let ms = |text: &str| {
+            let limit = text.parse::<OptionalLimit<TimeLimit>>()?.limit();
+            Ok::<_, BadValue>(limit.map(TimeLimit::ms))
+        };
+        assert_eq!(ms("off"), Ok(None));
+        assert_eq!(ms("90s"), Ok(Some(90_000)));
+        let zero = ms("0s").unwrap_err();
+        assert!(zero.hint.ends_with("`off` means no limit"), "{zero}");
+    }
+
+    #[track_caller]
+    fn check_choice<T: Choice + PartialEq + fmt::Debug>(error: &str) {
+        for choice in T::ALL {
+            assert_eq!(parse_choice(&choice.to_string()), Ok(*choice));
+        }
+        let unknown = parse_choice::<T>("always").unwrap_err();
+        assert_eq!(unknown.to_string(), error);
+    }
+
+    #[test]
+    fn a_choice_is_read_by_the_name_that_is_shown() {
+        check_choice::<Permissions>(
+            "`always` is no mode of permissions; write \"skip\" (it is told not to ask) or \"own\" (what its own settings allow)",
+        );
+        check_choice::<RepairPolicy>(
+            "`always` does not say what may be repaired; write \"safe\" (what a look at the workspace allows), \"ask\" (what a person agrees to) or \"off\"",
+        );
+        check_choice::<CommitMode>("`always` is no way to commit; write one of these: auto, never");
+    }
+
+    #[test]
+    fn the_flag_for_commits_knows_every_mode_by_the_same_name() {
+        assert_eq!(CommitMode::value_variants(), CommitMode::ALL);
+        for mode in CommitMode::ALL {
+            let flag = mode.to_possible_value().unwrap();
+            assert_eq!(flag.get_name(), mode.to_string());
+        }
+    }
+
+    #[test]
+    fn an_empty_gate_is_none() {
+        let gate = |text: &str| text.parse::<Gate>().unwrap();
+        assert_eq!(gate("make check\n").command(), Some("make check"));
+        assert_eq!(gate(" ").command(), None);
+        assert!("a\0b".parse::<Gate>().is_err());
+    }
+
+    #[test]
+    fn on_end_names_a_program() {
+        let on_end = |argv: &[&str]| OnEnd::new(argv.iter().map(ToString::to_string).collect());
+        assert!(on_end(&["say", "done", ""]).is_ok());
+        assert!(on_end(&[]).is_err());
+        assert!(on_end(&["", "x"]).is_err());
+        assert!(on_end(&["say", "a\0b"]).is_err());
+    }
+}

@@ -1,0 +1,395 @@
+//! Why an attempt failed, from what its agent says and from what was printed besides.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use regreen_model::{
+    ApiTrouble, AttemptClass, AttemptReport, Confidence, Ending, Evidence, Failure, FailureKind,
+    FailureNote, Output, OutputKind, ResetTime, RetryMode, Source, Transcript, TroubleClass,
+    VerifyResult, named_span,
+};
+
+use crate::cause_origin::{CauseOrigin, EXIT_CODE, EXIT_UNFINISHED};
+use crate::rank;
+
+/// Below this an agent's words explain less than what was printed.
+const CONVINCING: Confidence = Confidence::percent(50);
+/// Needed to wait for the agent's service, or to stop the run because of it.
+const CERTAIN: Confidence = Confidence::percent(80);
+
+/// Explains why an attempt at a task failed; `None` if the attempt says that it did not.
+#[must_use]
+pub fn task_failure(
+    report: &AttemptReport,
+    transcript: &Transcript,
+    files_changed: Vec<String>,
+) -> Option<Failure> {
+    if report.signalled && !report.reports_failure && !report.ending.timed_out {
+        return None;
+    }
+    let evidence = Evidence {
+        files_changed: files_changed.clone(),
+        ..evidence_of_attempt(report, transcript)
+    };
+    let failure = explain(&evidence, transcript, true)?;
+    Some(Failure {
+        // What the agent claims to have changed is not what has changed.
+        files_modified: files_changed,
+        ..failure
+    })
+}
+
+/// What is known of an attempt at a delegated prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct DelegatedAttempt<'a> {
+    pub report: &'a AttemptReport,
+    pub transcript: &'a Transcript,
+    pub files_changed: &'a [String],
+    /// What was done to files, in words: `Created 2 files`.
+    pub completed_steps: &'a [String],
+    /// How the check of the work failed, if it did, and the evidence of that.
+    pub failed_check: Option<(&'a FailureNote, &'a Evidence)>,
+}
+
+impl DelegatedAttempt<'_> {
+    /// Explains why the attempt failed; `None` if it did not.
+    #[must_use]
+    pub fn failure(&self) -> Option<FailureNote> {
+        let mut failure = match self.agent_failure() {
+            Some(failure) => failure,
+            None => explain(&self.evidence(), self.transcript, self.has_failed())
+                .or_else(|| self.unexplained())?,
+        };
+        if failure.completed_steps.is_empty() {
+            failure.completed_steps = self.completed_steps.to_vec();
+        }
+        // What the agent claims to have changed is not what has changed.
+        failure.files_modified = self.files_changed.to_vec();
+        if let Some((check, evidence)) = self.failed_check {
+            blame_check(&mut failure, check, evidence);
+        }
+        Some(FailureNote {
+            error: self.error(&failure),
+            attempted_fix: String::new(),
+            diagnosis: Some(Box::new(failure)),
+        })
+    }
+
+    fn evidence(&self) -> Evidence {
+        let verify = self.failed_check.map(|(_, evidence)| VerifyResult {
+            passed: false,
+            evidence: evidence.clone(),
+        });
+        Evidence {
+            files_changed: self.files_changed.to_vec(),
+            verify: verify.map(Box::new),
+            ..evidence_of_attempt(self.report, self.transcript)
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.report.unfinished || self.report.class != AttemptClass::Ordinary
+    }
+
+    /// What kept the agent itself from working.
+    fn agent_failure(&self) -> Option<Failure> {
+        let why = match &self.report.class {
+            AttemptClass::Ordinary | AttemptClass::Interrupted => return None,
+            AttemptClass::Fatal { why }
+            | AttemptClass::Session { why }
+            | AttemptClass::Transient { why, .. } => why.clone(),
+        };
+        let trouble = self.transcript.trouble.as_ref();
+        let kind = trouble.map_or(FailureKind::AgentMissing, |trouble| trouble.kind);
+        let failure = unexplained_failure(kind, why);
+        Some(match &self.report.class {
+            // It would fail the same way again.
+            AttemptClass::Fatal { .. } => Failure {
+                retryable: false,
+                retry_mode: RetryMode::AfterHuman,
+                ..failure
+            },
+            _ => failure,
+        })
+    }
+
+    /// It failed, and no rule says why.
+    fn unexplained(&self) -> Option<Failure> {
+        let why = self.report.error.clone();
+        self.has_failed()
+            .then(|| unexplained_failure(FailureKind::IncompleteWork, why))
+    }
+
+    /// What the next attempt is told of it.
+    fn error(&self, failure: &Failure) -> String {
+        match (self.failed_check, self.transcript.final_message.trim()) {
+            _ if self.report.ending.timed_out => self.report.error.clone(),
+            (Some((check, _)), _) => check.error.clone(),
+            (None, "") => failure.message.clone(),
+            (None, message) => message.to_owned(),
+        }
+    }
+}
+
+/// Finds what keeps an agent from its own service, where only its output can tell.
+#[must_use]
+pub fn agent_trouble(transcript: &Transcript, ending: Ending) -> Option<ApiTrouble> {
+    let has_failed = ending.exit_code.is_some_and(|code| code != 0) && !ending.timed_out;
+    if transcript.output_kind != OutputKind::Mixed || !has_failed {
+        return None;
+    }
+    let evidence = Evidence {
+        ending,
+        ..evidence_of_words(transcript)
+    };
+    let failure = explain(&evidence, transcript, true)?;
+    let is_certain =
+        CauseOrigin::of(&failure) == CauseOrigin::AgentService && failure.confidence >= CERTAIN;
+    let class = trouble_class(failure.kind).filter(|_| is_certain)?;
+    let message = failure.blocked_on.unwrap_or(failure.message);
+    Some(ApiTrouble {
+        class,
+        kind: failure.kind,
+        resets: named_span(&message).map(ResetTime::After),
+        message,
+        status: None,
+    })
+}
+
+/// A failure of which only the kind and a message are known.
+#[must_use]
+pub fn unexplained_failure(kind: FailureKind, message: String) -> Failure {
+    Failure {
+        category: kind.category(),
+        kind,
+        blocked_on: Some(message.clone()),
+        message,
+        line: None,
+        retryable: kind.retryable(),
+        retry_mode: kind.retry_mode(),
+        completed_steps: Vec::new(),
+        files_modified: Vec::new(),
+        tool_usage: BTreeMap::new(),
+        last_successful_tool: None,
+        suggested_actions: vec![advice(kind).to_owned()],
+        repair: None,
+        rule: EXIT_UNFINISHED.to_owned(),
+        confidence: Confidence::percent(60),
+        fingerprint: kind.name().to_owned(),
+    }
+}
+
+fn advice(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::AgentMissing => "Install the agent, or choose another with --agent",
+        FailureKind::RateLimited | FailureKind::ServiceUnavailable => "Wait, then retry",
+        FailureKind::AuthFailed => "Log in again",
+        _ => "Complete remaining work",
+    }
+}
+
+fn trouble_class(kind: FailureKind) -> Option<TroubleClass> {
+    match kind {
+        FailureKind::RateLimited | FailureKind::ServiceUnavailable => Some(TroubleClass::Transient),
+        FailureKind::AuthFailed | FailureKind::NoCredit => Some(TroubleClass::Fatal),
+        _ => None,
+    }
+}
+
+/// Says that the check of the work failed. A check that did not end is not a timeout of the
+/// agent.
+fn blame_check(failure: &mut Failure, check: &FailureNote, evidence: &Evidence) {
+    let command = &evidence.command;
+    let first_line = check.error.lines().next().unwrap_or_default();
+    failure.message = first_line.replace('`', "");
+    if failure.blocked_on.is_none() {
+        failure.blocked_on.clone_from(command);
+    }
+    if failure.rule == EXIT_CODE {
+        failure.suggested_actions = vec!["Run the check and fix what it shows".to_owned()];
+    }
+    if let Some(limit_ms) = evidence.ending.limit_ms {
+        failure.kind = FailureKind::VerifierBroken;
+        failure.category = FailureKind::VerifierBroken.category();
+        failure.blocked_on.clone_from(command);
+        let longer = Duration::from_millis(limit_ms.saturating_mul(2));
+        failure.suggested_actions = vec![
+            format!(
+                "Give the check more time: --verify-timeout {}s",
+                longer.as_secs_f64()
+            ),
+            "See whether the check can end at all".to_owned(),
+        ];
+    }
+}
+
+fn evidence_of_attempt(report: &AttemptReport, transcript: &Transcript) -> Evidence {
+    Evidence {
+        ending: report.ending,
+        // What is done about a time limit depends on this alone.
+        progressed: Some(report.progressed),
+        ..evidence_of_words(transcript)
+    }
+}
+
+fn evidence_of_words(transcript: &Transcript) -> Evidence {
+    let words = transcript.own_words.clone();
+    Evidence {
+        source: Source::Agent,
+        output: Output {
+            head: words.clone(),
+            ..Output::default()
+        },
+        final_message: Some(words),
+        tools: transcript.tools.clone(),
+        ..Evidence::default()
+    }
+}
+
+/// Ranks the agent's words; what was printed besides counts where they explain nothing, and
+/// where the agent has no words of its own.
+fn explain(words: &Evidence, transcript: &Transcript, failed: bool) -> Option<Failure> {
+    match (transcript.output_kind, &transcript.output) {
+        (OutputKind::Commands, Some(output)) => {
+            rank(&evidence_of_last_command(words, transcript, output))
+        }
+        (OutputKind::Mixed, Some(output)) if failed => {
+            let is_silent = transcript.own_words.trim().is_empty();
+            match rank(words) {
+                Some(failure) if !is_silent && is_convincing(&failure) => Some(failure),
+                failure => rank(&evidence_of_output(words, output)).or(failure),
+            }
+        }
+        _ => rank(words),
+    }
+}
+
+fn is_convincing(failure: &Failure) -> bool {
+    CauseOrigin::of(failure) != CauseOrigin::Exit && failure.confidence >= CONVINCING
+}
+
+fn evidence_of_last_command(
+    words: &Evidence,
+    transcript: &Transcript,
+    output: &Output,
+) -> Evidence {
+    let (command, exit_code) = transcript.last_tool.clone().unzip();
+    Evidence {
+        source: Source::Command,
+        command,
+        ending: Ending {
+            exit_code: exit_code.flatten().or(words.ending.exit_code),
+            ..words.ending
+        },
+        output: output.clone(),
+        ..words.clone()
+    }
+}
+
+fn evidence_of_output(words: &Evidence, output: &Output) -> Evidence {
+    Evidence {
+        source: Source::Command,
+        output: output.clone(),
+        final_message: None,
+        ..words.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scanner;
+
+    fn transcript(words: &str, printed: &str) -> Transcript {
+        let mut scanner = Scanner::new(Source::Command);
+        scanner.feed(printed.as_bytes());
+        Transcript {
+            own_words: words.to_owned(),
+            output: Some(scanner.finish()),
+            output_kind: OutputKind::Mixed,
+            ..Transcript::default()
+        }
+    }
+
+    const EXIT_1: Ending = Ending {
+        exit_code: Some(1),
+        signal: None,
+        timed_out: false,
+        limit_ms: None,
+        duration_ms: 0,
+    };
+
+    fn kind(words: &str, printed: &str) -> FailureKind {
+        let report = AttemptReport {
+            ending: EXIT_1,
+            ..AttemptReport::default()
+        };
+        let failure = task_failure(&report, &transcript(words, printed), Vec::new());
+        failure.unwrap().kind
+    }
+
+    #[test]
+    fn output_explains_what_words_do_not() {
+        assert_eq!(
+            kind(
+                "start",
+                "start\nModuleNotFoundError: No module named 'yaml'\n"
+            ),
+            FailureKind::MissingPythonModule
+        );
+    }
+
+    #[test]
+    fn words_that_explain_a_failure_are_believed() {
+        assert_eq!(
+            kind(
+                "TASK_FAILED: 1.1\nError: fatal: not a git repository\n",
+                "TypeError: x is not a function\n"
+            ),
+            FailureKind::GitNotARepo
+        );
+    }
+
+    #[test]
+    fn a_busy_service_is_waited_for_as_long_as_it_says() {
+        let busy = "API Error: 429 rate_limit_error, try again in 2 seconds\n";
+        let trouble = agent_trouble(&transcript(busy, busy), EXIT_1).unwrap();
+        assert_eq!(trouble.class, TroubleClass::Transient);
+        assert_eq!(trouble.resets, Some(ResetTime::After(2000)));
+        let logged_out = "Invalid API key · Please run /login\n";
+        let trouble = agent_trouble(&transcript("", logged_out), EXIT_1).unwrap();
+        assert_eq!(trouble.class, TroubleClass::Fatal);
+    }
+
+    #[test]
+    fn an_agent_that_succeeds_or_fails_for_another_reason_has_no_trouble_of_its_own() {
+        let busy = "API Error: 429 rate_limit_error\n";
+        let success = Ending {
+            exit_code: Some(0),
+            ..EXIT_1
+        };
+        assert_eq!(agent_trouble(&transcript(busy, busy), success), None);
+        let refused = "curl: (7) Failed to connect to localhost port 80: Connection refused\n";
+        assert_eq!(agent_trouble(&transcript(refused, refused), EXIT_1), None);
+    }
+
+    #[test]
+    fn a_time_limit_goes_by_what_was_seen_of_the_attempt() {
+        for (progressed, kind) in [
+            (true, FailureKind::TimeoutWithProgress),
+            (false, FailureKind::TimeoutNoProgress),
+        ] {
+            let report = AttemptReport {
+                ending: Ending {
+                    timed_out: true,
+                    ..Ending::default()
+                },
+                progressed,
+                unfinished: true,
+                ..AttemptReport::default()
+            };
+            let failure = task_failure(&report, &Transcript::default(), Vec::new());
+            assert_eq!(failure.unwrap().kind, kind);
+        }
+    }
+}

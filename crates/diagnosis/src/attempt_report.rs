@@ -1,0 +1,326 @@
+//! What an attempt came to, from what was seen of it.
+
+use std::time::Duration;
+
+use regreen_model::{
+    AgentQuestion, AttemptClass, AttemptReport, Ending, PlanChanges, TaskId, Timestamp, Transcript,
+    TroubleClass,
+};
+
+use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
+
+const ASKED_FOR_ROWS: &str =
+    "Task did not complete: the agent asked for other rows in the plan instead";
+const NOT_A_GOOD_END: &str =
+    "The agent signalled completion, but says of itself that its run did not end well";
+
+/// What was seen of an attempt that is over.
+#[derive(Clone, Debug, Default)]
+pub struct ObservedAttempt {
+    pub transcript: Transcript,
+    pub ending: Ending,
+    pub end: AttemptEnd,
+    /// The idle limit ended it, and not the limit for the whole attempt.
+    pub was_idle: bool,
+    /// The agent tells by its protocol whether its run ended well.
+    pub reports_end: bool,
+    /// Whether the agent used a tool; `None` if it does not tell.
+    pub used_tools: Option<bool>,
+    /// Something showed that the agent made progress.
+    pub progressed: bool,
+    /// When the trouble with the agent's service is over, if it names a time.
+    pub trouble_ends: Option<Timestamp>,
+}
+
+/// How an attempt came to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// The agent exited, or was ended by a limit, or when it was done.
+    #[default]
+    Exited,
+    /// The agent was never started.
+    NotStarted { why: String },
+    /// Someone asked to stop.
+    Cancelled,
+    /// No exit status was seen.
+    Unknown,
+}
+
+impl ObservedAttempt {
+    /// Reports an attempt at a task, except for what it did to files and to the plan.
+    #[must_use]
+    pub fn task_report(&self, task: &TaskId, is_verify: bool) -> AttemptReport {
+        let message = self.transcript.final_message.as_str();
+        let block = parse_failure(message, task);
+        let (request, bad_request) = match modification_request(message) {
+            Some(Ok(request)) => (Some(request), None),
+            Some(Err(why)) => (
+                None,
+                Some(format!(
+                    "the agent's request to change the plan is not understood: {why}"
+                )),
+            ),
+            None => (None, None),
+        };
+        let signalled = signal(message, task, is_verify).is_some();
+        let reports_failure = has_failure_block(message, task);
+        let asked_for_rows = request.is_some() || bad_request.is_some();
+        let class = self.class();
+        let unfinished = self.transcript.finished.is_none();
+        let is_bad_end = self.reports_end && self.transcript.finished == Some(false);
+        AttemptReport {
+            error: match (&class, self.limit_error()) {
+                (AttemptClass::Ordinary, Some(why)) => why,
+                (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
+                (AttemptClass::Interrupted, _) => self.interruption_error().to_owned(),
+                _ if signalled && is_bad_end => NOT_A_GOOD_END.to_owned(),
+                _ if signalled => String::new(),
+                _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
+                _ => block.error,
+            },
+            signalled: signalled && !unfinished && !is_bad_end,
+            reports_failure,
+            contradiction: contradiction(message).map(|found| found.phrase),
+            attempted_fix: block.attempted_fix,
+            used_tools: self.used_tools,
+            unfinished: unfinished || is_bad_end,
+            modification: request.map(Box::new),
+            plan: PlanChanges {
+                warnings: bad_request.into_iter().collect(),
+                ..PlanChanges::default()
+            },
+            ..self.report_of(class)
+        }
+    }
+
+    /// Reports an attempt at a delegated prompt, except for what it did to files. No signal is
+    /// agreed on there: how the agent ends decides.
+    #[must_use]
+    pub fn delegation_report(&self) -> AttemptReport {
+        let class = self.class();
+        let unfinished = self.transcript.finished != Some(true);
+        AttemptReport {
+            error: match (&class, self.limit_error()) {
+                (_, Some(why)) => why,
+                (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
+                _ => String::new(),
+            },
+            unfinished,
+            ..self.report_of(class)
+        }
+    }
+
+    fn report_of(&self, class: AttemptClass) -> AttemptReport {
+        AttemptReport {
+            class,
+            ending: self.ending,
+            session: self.transcript.session.clone(),
+            usage: self.transcript.usage,
+            progressed: self.progressed,
+            ..AttemptReport::default()
+        }
+    }
+
+    fn class(&self) -> AttemptClass {
+        match &self.end {
+            AttemptEnd::Cancelled | AttemptEnd::Unknown => AttemptClass::Interrupted,
+            AttemptEnd::NotStarted { why } => AttemptClass::Fatal { why: why.clone() },
+            AttemptEnd::Exited => match &self.transcript.question {
+                Some(AgentQuestion {
+                    text,
+                    permission: true,
+                }) => AttemptClass::Fatal {
+                    why: not_permitted(text),
+                },
+                _ => self.trouble_class(),
+            },
+        }
+    }
+
+    fn trouble_class(&self) -> AttemptClass {
+        let has_succeeded = self.transcript.finished == Some(true);
+        let trouble = self.transcript.trouble.as_ref();
+        let Some(trouble) = trouble.filter(|_| !has_succeeded) else {
+            return AttemptClass::Ordinary;
+        };
+        let why = trouble.message.clone();
+        match trouble.class {
+            TroubleClass::Fatal => AttemptClass::Fatal { why },
+            TroubleClass::Session => AttemptClass::Session { why },
+            TroubleClass::Transient => AttemptClass::Transient {
+                why,
+                until: self.trouble_ends,
+            },
+        }
+    }
+
+    /// Says nothing where it is known who interrupted the attempt.
+    fn interruption_error(&self) -> &'static str {
+        match self.end {
+            AttemptEnd::Cancelled => "",
+            _ => "nobody saw how the agent ended",
+        }
+    }
+
+    fn limit_error(&self) -> Option<String> {
+        let limit = Duration::from_millis(self.ending.limit_ms?);
+        Some(if self.was_idle {
+            "The agent was ended: no output, no work and no file changed for as long as the idle limit allows".to_owned()
+        } else {
+            format!("The agent was ended: it had not finished after {limit:?}")
+        })
+    }
+
+    fn unfinished_error(&self) -> String {
+        if let Some(AgentQuestion { text, .. }) = &self.transcript.question {
+            return format!("The agent stopped to ask something: {text}");
+        }
+        let how = match (self.ending.exit_code, self.ending.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "nobody knows how".to_owned(),
+        };
+        format!("The agent ended before it had finished ({how})")
+    }
+}
+
+fn not_permitted(text: &str) -> String {
+    format!(
+        "the agent asks for a permission that nobody can give it here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use regreen_model::{AgentEvent, ApiTrouble, FailureKind};
+
+    use super::*;
+
+    fn report(attempt: &ObservedAttempt) -> AttemptReport {
+        attempt.task_report(&TaskId::parse("1.1").unwrap(), false)
+    }
+
+    fn exited(code: i32, message: &str, finished: bool) -> ObservedAttempt {
+        ObservedAttempt {
+            transcript: Transcript {
+                final_message: message.to_owned(),
+                finished: Some(finished),
+                ..Transcript::default()
+            },
+            ending: Ending {
+                exit_code: Some(code),
+                ..Ending::default()
+            },
+            ..ObservedAttempt::default()
+        }
+    }
+
+    #[test]
+    fn how_an_attempt_ended_decides_its_class() {
+        let class = |end| {
+            let attempt = ObservedAttempt {
+                end,
+                ..exited(3, "", false)
+            };
+            attempt.class()
+        };
+        assert_eq!(class(AttemptEnd::Cancelled), AttemptClass::Interrupted);
+        assert_eq!(class(AttemptEnd::Unknown), AttemptClass::Interrupted);
+        assert_eq!(class(AttemptEnd::Exited), AttemptClass::Ordinary);
+        let why = "claude cannot be started".to_owned();
+        assert_eq!(
+            class(AttemptEnd::NotStarted { why: why.clone() }),
+            AttemptClass::Fatal { why }
+        );
+    }
+
+    #[test]
+    fn only_a_failed_attempt_has_an_error() {
+        let error = |attempt| report(&attempt).error;
+        assert_eq!(error(exited(0, "TASK_COMPLETE", true)), "");
+        assert_eq!(error(exited(0, "hm", true)), "Task did not complete: hm");
+        let limited = |was_idle| ObservedAttempt {
+            ending: Ending {
+                timed_out: true,
+                limit_ms: Some(2000),
+                ..Ending::default()
+            },
+            was_idle,
+            ..exited(0, "TASK_COMPLETE", true)
+        };
+        assert_eq!(
+            error(limited(false)),
+            "The agent was ended: it had not finished after 2s"
+        );
+        assert!(error(limited(true)).contains("idle limit"));
+        // The user who asked to stop knows why it was interrupted.
+        let cancelled = ObservedAttempt {
+            end: AttemptEnd::Cancelled,
+            ..exited(0, "hm", true)
+        };
+        assert_eq!(error(cancelled), "");
+    }
+
+    fn some_event() -> impl Strategy<Value = AgentEvent> {
+        let text = || prop_oneof![Just("TASK_COMPLETE".to_owned()), Just("Done.".to_owned())];
+        prop_oneof![
+            text().prop_map(|text| AgentEvent::Text { text }),
+            text().prop_map(|text| AgentEvent::FinalMessage { text }),
+            any::<bool>().prop_map(|ok| AgentEvent::Terminal { ok }),
+            Just(AgentEvent::ToolStarted {
+                call: "c".into(),
+                name: "t".into()
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_agent_that_calls_its_run_a_failure_has_passed(
+            mut events in prop::collection::vec(some_event(), 0..8),
+            at in any::<prop::sample::Index>(),
+        ) {
+            events.insert(at.index(events.len() + 1), AgentEvent::Terminal { ok: false });
+            let mut attempt = ObservedAttempt {
+                reports_end: true,
+                ending: Ending {
+                    exit_code: Some(0),
+                    ..Ending::default()
+                },
+                ..ObservedAttempt::default()
+            };
+            events.into_iter().for_each(|event| attempt.transcript.record(event));
+            let report = report(&attempt);
+            prop_assert!(report.unfinished && !report.signalled);
+            prop_assert!(!report.error.is_empty());
+            prop_assert!(attempt.delegation_report().unfinished);
+        }
+    }
+
+    #[test]
+    fn the_exit_code_of_a_command_means_nothing_for_the_task() {
+        let report = report(&exited(3, "TASK_COMPLETE", false));
+        assert!(report.signalled && !report.unfinished);
+    }
+
+    #[test]
+    fn transient_trouble_lasts_until_the_time_that_the_service_names() {
+        let mut attempt = exited(1, "", false);
+        attempt.transcript.trouble = Some(ApiTrouble {
+            class: TroubleClass::Transient,
+            kind: FailureKind::RateLimited,
+            message: "slow down".into(),
+            status: Some(429),
+            resets: None,
+        });
+        attempt.trouble_ends = Some(Timestamp::from_millis(61_000));
+        let expected = AttemptClass::Transient {
+            why: "slow down".into(),
+            until: attempt.trouble_ends,
+        };
+        assert_eq!(attempt.class(), expected);
+        attempt.transcript.finished = Some(true);
+        assert_eq!(attempt.class(), AttemptClass::Ordinary);
+    }
+}

@@ -1,0 +1,50 @@
+use regreen_model::Failure;
+
+use crate::rules::RuleBook;
+
+/// The step of the ranking that goes by an exit code alone.
+pub(crate) const EXIT_CODE: &str = "exit/code";
+/// The step of the ranking that goes by a signal alone.
+pub(crate) const EXIT_SIGNAL: &str = "exit/signal";
+/// Given to an attempt of which only its end is known.
+pub(crate) const EXIT_UNFINISHED: &str = "exit/unfinished";
+/// The step of the ranking that goes by our own time limit.
+pub(crate) const TIME_LIMIT: &str = "time/limit";
+/// The step of the ranking that goes by the block with which an agent reports a failure.
+pub(crate) const FAILURE_BLOCK: &str = "agent_messages/failure-block";
+/// The step of the ranking that goes by the steps that an agent leaves open.
+pub(crate) const OPEN_STEPS: &str = "agent_messages/open-steps";
+/// The step of the ranking that goes by the tone of a whole message.
+pub(crate) const MESSAGE_TONE: &str = "agent_messages/tone";
+
+/// Where the cause of a failure was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CauseOrigin {
+    /// A line that a tool printed.
+    #[default]
+    Tool,
+    /// An agent's own words.
+    AgentMessage,
+    /// Words of the service or the program behind an agent.
+    AgentService,
+    /// A time limit, ours or that of a runner.
+    TimeLimit,
+    /// The exit code or the signal, for lack of a line.
+    Exit,
+}
+
+impl CauseOrigin {
+    /// Looks up where the cause of a failure was found.
+    #[must_use]
+    pub fn of(failure: &Failure) -> Self {
+        match failure.rule.as_str() {
+            EXIT_CODE | EXIT_SIGNAL | EXIT_UNFINISHED => Self::Exit,
+            TIME_LIMIT => Self::TimeLimit,
+            FAILURE_BLOCK | OPEN_STEPS | MESSAGE_TONE => Self::AgentMessage,
+            name => RuleBook::ours()
+                .rule(name)
+                .map(|rule| rule.origin)
+                .unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A delegation from its beginning to its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use regreen_agents::Prompts;
+use regreen_diagnosis::{ChildFailure, Completion, unexplained_failure};
+use regreen_engine::delegation::End;
+use regreen_model::{FailureKind, FailureNote, StopSignal, Timestamp};
+use regreen_repairs::ManifestSnapshot;
+use regreen_supervisor::Keepers;
+
+use super::changes::FileTracker;
+use super::log::{DelegationFolder, DelegationLog};
+use super::work::DelegationOutcome;
+use super::{DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup};
+use crate::clock;
+use crate::execution::ExecutionContext;
+use crate::masks::workspace_masks;
+use crate::places::own_folder;
+use crate::process::Processes;
+use crate::run::{RunError, open_store};
+use crate::tree_lock::make_own_folder;
+
+/// A delegation that is under way.
+pub(super) struct ActiveDelegation<'o> {
+    pub(super) context: ExecutionContext,
+    pub(super) observer: &'o mut dyn DelegationObserver,
+    pub(super) folder: DelegationFolder,
+    pub(super) log: DelegationLog,
+    pub(super) tracker: FileTracker,
+    pub(super) idle_timeout_ms: Option<u64>,
+    /// The first line of the prompt.
+    pub(super) title: String,
+    /// Variables that repairs have set.
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) waited_ms: u64,
+    pub(super) files: BTreeSet<String>,
+    pub(super) tools: BTreeMap<String, u32>,
+    began: Timestamp,
+}
+
+impl<'o> ActiveDelegation<'o> {
+    pub(super) fn new(
+        setup: DelegationSetup,
+        observer: &'o mut dyn DelegationObserver,
+    ) -> Result<Self, RunError> {
+        let began = clock::now();
+        let root = setup.root;
+        let folder = make_folder(&root, began)?;
+        let masks = workspace_masks(&root);
+        let logs = folder.path.strip_prefix(&root).unwrap_or(&folder.path);
+        Ok(Self {
+            log: DelegationLog {
+                store: open_store(&root)?,
+                masks: masks.clone(),
+                id: folder.id.clone(),
+                agent: setup.agent_name,
+                logs: logs.to_owned(),
+                rows: Vec::new(),
+            },
+            tracker: FileTracker::new(&root),
+            idle_timeout_ms: setup.idle_timeout_ms,
+            title: setup.prompt.lines().next().unwrap_or_default().to_owned(),
+            context: ExecutionContext::new(
+                setup.agent,
+                setup.prompts,
+                setup.path,
+                ManifestSnapshot::read(&root),
+                setup.verify_timeout_ms,
+                Processes {
+                    keepers: Keepers::new(setup.keeper),
+                    root,
+                    masks,
+                    stop: setup.stop,
+                    // Not the prefix of runs: a run would take these processes for strays.
+                    run: folder.id.clone(),
+                },
+            ),
+            observer,
+            folder,
+            environment: Vec::new(),
+            waited_ms: 0,
+            files: BTreeSet::new(),
+            tools: BTreeMap::new(),
+            began,
+        })
+    }
+
+    pub(super) fn prompts(&self) -> &Prompts {
+        &self.context.prompts
+    }
+
+    /// Reports to the caller who delegated.
+    pub(super) fn into_result(
+        self,
+        verify: Option<String>,
+        outcome: DelegationOutcome,
+    ) -> DelegationResult {
+        let is_done = outcome.end == End::Done;
+        let failure = outcome.failure.filter(|_| !is_done);
+        DelegationResult {
+            completion: is_done.then(|| self.completion(verify, outcome.answer, outcome.flaky)),
+            failure: failure.map(|failure| self.child_failure(&failure)),
+            end: DelegationEnd::Ended(outcome.end),
+            session_id: self.folder.id,
+            attempts: self.log.rows,
+        }
+    }
+
+    pub(super) fn stopped(mut self, signal: StopSignal) -> DelegationResult {
+        // If this cannot be stored, nothing more can be done about it now.
+        let _ = self.log.stopped();
+        DelegationResult {
+            session_id: self.folder.id,
+            end: DelegationEnd::Stopped(signal),
+            completion: None,
+            failure: None,
+            attempts: self.log.rows,
+        }
+    }
+
+    fn completion(&self, verified: Option<String>, answer: String, flaky: bool) -> Completion {
+        let rows = self.log.rows.iter();
+        let recovered = rows.clone().filter_map(|row| {
+            let tried = row.tried.as_ref()?;
+            let kind = row.kind.as_deref().unwrap_or("error");
+            Some(format!("{kind}: {tried}"))
+        });
+        Completion {
+            session_id: self.folder.id.clone(),
+            answer,
+            duration: seconds(self.duration_ms()),
+            attempts: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+            files_modified: self.files.iter().cloned().collect(),
+            tool_usage: self.tools.clone(),
+            verified: verified.map(|command| self.log.masks.mask(&command)),
+            flaky,
+            recovered: recovered.collect(),
+        }
+    }
+
+    fn child_failure(&self, record: &FailureNote) -> ChildFailure {
+        let diagnosis = record.diagnosis.as_deref().cloned();
+        let mut failure = diagnosis.unwrap_or_else(|| {
+            unexplained_failure(FailureKind::IncompleteWork, record.error.clone())
+        });
+        failure.files_modified = self.files.iter().cloned().collect();
+        failure.tool_usage.clone_from(&self.tools);
+        // A check may be called with a secret.
+        failure.message = self.log.masks.mask(&failure.message);
+        let blocker = failure.blocked_on.as_deref();
+        failure.blocked_on = blocker.map(|line| self.log.masks.mask(line));
+        ChildFailure::of(&failure, &self.folder.id, self.duration_ms())
+    }
+
+    fn duration_ms(&self) -> u64 {
+        clock::now().since(self.began)
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "durations are far below 2^52 tenths"
+)]
+fn seconds(ms: u64) -> f64 {
+    (ms.saturating_add(50) / 100) as f64 / 10.0
+}
+
+fn make_folder(root: &Path, now: Timestamp) -> Result<DelegationFolder, RunError> {
+    let made = make_own_folder(root).and_then(|()| DelegationFolder::create(root, now));
+    made.map_err(|source| RunError::Folder {
+        path: own_folder(root),
+        source,
+    })
+}

@@ -1,0 +1,282 @@
+//! Works on one prompt until it is done or nothing more can be done: the whole, or a part.
+
+use regreen_agents::PartBrief;
+use regreen_diagnosis::DelegatedAttempt;
+use regreen_engine::delegation::{Attempted, End, Happened, Order, Step, Terms, next};
+use regreen_model::{
+    AttemptClass, AttemptReport, FailureCategory, FailureNote, PlainLine, PromptKind, Transcript,
+};
+
+use super::active::ActiveDelegation;
+use super::attempt::FinishedAttempt;
+use super::log::LoggedAttempt;
+use crate::clock;
+use crate::perform_error::PerformError;
+
+const TITLE_CHARS: usize = 80;
+
+/// A prompt, and what it takes to be done.
+#[derive(Clone, Debug)]
+pub(super) struct DelegatedWork {
+    pub(super) prompt: String,
+    pub(super) verify: Option<String>,
+    pub(super) terms: Terms,
+}
+
+/// How the work ended.
+#[derive(Clone, Debug)]
+pub(super) struct DelegationOutcome {
+    pub(super) end: End,
+    pub(super) answer: String,
+    /// The check failed first, then passed.
+    pub(super) flaky: bool,
+    /// The last failure.
+    pub(super) failure: Option<FailureNote>,
+}
+
+/// What is known so far of the work on one prompt.
+#[derive(Debug, Default)]
+pub(super) struct DelegationState {
+    pub(super) past: Vec<Happened>,
+    /// The prompts of attempts that failed.
+    pub(super) failed_prompts: Vec<String>,
+    /// The repairs since the last failure, in words.
+    pub(super) repaired: Vec<String>,
+    /// The failed attempt that is being recovered from.
+    pub(super) failed: Option<LoggedAttempt>,
+    /// How the last attempt at the work itself failed.
+    pub(super) failure: Option<FailureNote>,
+    pub(super) answer: String,
+    pub(super) flaky: bool,
+}
+
+impl DelegationState {
+    fn into_outcome(self, end: End) -> DelegationOutcome {
+        DelegationOutcome {
+            end,
+            answer: self.answer,
+            flaky: self.flaky,
+            failure: self.failure,
+        }
+    }
+
+    /// The number of the next attempt among those that are charged, from 1.
+    pub(super) fn number(&self) -> u32 {
+        let charged = self
+            .past
+            .iter()
+            .filter(|happened| matches!(happened, Happened::Attempted(made) if made.is_charged()));
+        u32::try_from(charged.count() + 1).unwrap_or(u32::MAX)
+    }
+}
+
+impl ActiveDelegation<'_> {
+    /// Follows the engine's steps until the work ends.
+    pub(super) fn run(&mut self, work: &DelegatedWork) -> Result<DelegationOutcome, PerformError> {
+        let mut state = DelegationState::default();
+        loop {
+            let step = next(&work.terms, &state.past, clock::now());
+            if let Some(failed) = state.failed {
+                self.log.tried(failed, &step)?;
+            }
+            match step {
+                Step::Attempt(order) => self.try_once(work, &mut state, order)?,
+                Step::Wait {
+                    until,
+                    why,
+                    repeats,
+                } => {
+                    let waited = self.wait(until, &why, repeats)?;
+                    state.past.push(waited);
+                }
+                Step::Inspect => {
+                    let found = self.inspect(work, &state)?;
+                    state.past.push(Happened::Inspected(found));
+                }
+                Step::Repair(repair) => self.repair(work, &mut state, repair)?,
+                Step::DoParts { parts, terms } => {
+                    if let Some(end) = self.run_parts(work, &mut state, &parts, terms)? {
+                        return Ok(state.into_outcome(end));
+                    }
+                }
+                Step::End(end) => return Ok(state.into_outcome(end)),
+            }
+        }
+    }
+
+    fn try_once(
+        &mut self,
+        work: &DelegatedWork,
+        state: &mut DelegationState,
+        order: Order,
+    ) -> Result<(), PerformError> {
+        let is_split = order.prompt == PromptKind::Split;
+        self.announce(work, state, &order);
+        let made = self.attempt(work, state, order)?;
+        if !is_split {
+            self.note_attempt(state, &made)?;
+        }
+        state
+            .past
+            .push(Happened::Attempted(Box::new(made.attempted)));
+        Ok(())
+    }
+
+    /// Announces an attempt, unless it is the first.
+    fn announce(&mut self, work: &DelegatedWork, state: &DelegationState, order: &Order) {
+        let (number, most) = (state.number(), work.terms.attempts);
+        let line = match order.prompt {
+            _ if state.past.is_empty() => return,
+            PromptKind::Split => "asking the agent to divide the work".to_owned(),
+            _ => format!("attempt {number} of {most}, {}", order.how()),
+        };
+        self.observer.milestone(&line);
+    }
+
+    /// Notes how an attempt at the work itself ended.
+    fn note_attempt(
+        &mut self,
+        state: &mut DelegationState,
+        made: &FinishedAttempt,
+    ) -> Result<(), PerformError> {
+        let failure = made.attempted.failure.clone();
+        if let Some(failed) = state.failed.take() {
+            self.log.helped(failed, failure.is_none())?;
+        }
+        state.failed = failure.is_some().then_some(made.logged);
+        // Trouble that kept the agent from working says nothing about the work.
+        if made.attempted.report.class == AttemptClass::Ordinary || state.failure.is_none() {
+            state.failure = failure;
+            state.repaired.clear();
+        }
+        state.answer.clone_from(&made.answer);
+        state.flaky = made.flaky;
+        Ok(())
+    }
+
+    /// Works on the parts one after the other; `Some` if nothing more can be done.
+    fn run_parts(
+        &mut self,
+        work: &DelegatedWork,
+        state: &mut DelegationState,
+        parts: &[String],
+        terms: Terms,
+    ) -> Result<Option<End>, PerformError> {
+        let mut answers = String::new();
+        let mut failed = None;
+        for (at, part) in parts.iter().enumerate() {
+            let (number, total) = (at + 1, parts.len());
+            self.observer
+                .milestone(&format!("Executing subtask {number}/{total}"));
+            let outcome = self.run(&self.part(work, parts, at, terms))?;
+            let title = PlainLine::flatten(part, TITLE_CHARS);
+            let answer = outcome.answer.trim_end();
+            answers.push_str(&format!(
+                "## Subtask {number}/{total}: {title}\n\n{answer}\n\n"
+            ));
+            let failure = outcome
+                .failure
+                .map(|failure| after_parts(failure, parts, at));
+            match outcome.end {
+                End::Done => {}
+                End::Failed => {
+                    failed = failure;
+                    break;
+                }
+                end => {
+                    state.failure = failure;
+                    return Ok(Some(end));
+                }
+            }
+        }
+        let (failure, flaky) = match failed {
+            Some(failure) => (Some(failure), false),
+            None => self.check_parts(work)?,
+        };
+        self.note_parts(work, state, failure, answers, flaky)?;
+        Ok(None)
+    }
+
+    fn part(
+        &self,
+        work: &DelegatedWork,
+        parts: &[String],
+        at: usize,
+        terms: Terms,
+    ) -> DelegatedWork {
+        let brief = PartBrief {
+            number: at + 1,
+            total: parts.len(),
+            part: parts.get(at).map_or("", String::as_str),
+            whole: &work.prompt,
+            done: parts.get(..at).unwrap_or_default(),
+        };
+        DelegatedWork {
+            prompt: self.prompts().delegated_part(&brief),
+            verify: None,
+            terms: Terms {
+                max_wait_ms: terms.max_wait_ms.saturating_sub(self.waited_ms),
+                ..terms
+            },
+        }
+    }
+
+    /// Checks the whole after all of its parts, and whether the check is flaky.
+    fn check_parts(
+        &mut self,
+        work: &DelegatedWork,
+    ) -> Result<(Option<FailureNote>, bool), PerformError> {
+        let stem = format!("{}.parts", self.log.rows.len());
+        let files: Vec<String> = self.files.iter().cloned().collect();
+        self.check(
+            work,
+            &stem,
+            &DelegatedAttempt {
+                report: &AttemptReport::default(),
+                transcript: &Transcript::default(),
+                files_changed: &files,
+                completed_steps: &[],
+                failed_check: None,
+            },
+        )
+    }
+
+    fn note_parts(
+        &mut self,
+        work: &DelegatedWork,
+        state: &mut DelegationState,
+        failure: Option<FailureNote>,
+        answer: String,
+        flaky: bool,
+    ) -> Result<(), PerformError> {
+        if let Some(failed) = state.failed.take() {
+            self.log.helped(failed, failure.is_none())?;
+        }
+        state.failure.clone_from(&failure);
+        state.answer = answer;
+        state.flaky = flaky;
+        let order = Order {
+            prompt: PromptKind::First,
+            timeout_ms: work.terms.timeout_ms,
+            session: None,
+        };
+        state.past.push(Happened::Attempted(Box::new(Attempted {
+            order,
+            report: AttemptReport::default(),
+            failure,
+            parts: Vec::new(),
+        })));
+        Ok(())
+    }
+}
+
+/// The failure of a part, with the parts before it as completed steps.
+fn after_parts(mut failure: FailureNote, parts: &[String], at: usize) -> FailureNote {
+    if let (Some(found), Some(done)) = (failure.diagnosis.as_mut(), parts.get(..at))
+        && !done.is_empty()
+    {
+        found.category = FailureCategory::Partial;
+        found.completed_steps.splice(0..0, done.iter().cloned());
+    }
+    failure
+}

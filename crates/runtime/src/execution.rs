@@ -1,0 +1,208 @@
+//! What it takes to run an agent, a check or a repair in a workspace.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use regreen_agents::{Agent, Assignment, Invocation, Prompts, StdinContent, reset_moment};
+use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
+use regreen_model::{Ending, Transcript};
+use regreen_repairs::ManifestSnapshot;
+use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep, Stdin};
+use regreen_workspace::{Programs, RealDisk};
+
+use crate::clock;
+use crate::listener::{Listener, TranscriptObserver};
+use crate::log_file::LogFile;
+use crate::perform_error::PerformError;
+use crate::process::{Job, Processes, ending_of, set};
+
+/// Everything that runs and delegations need to start programs in a workspace.
+#[derive(Debug)]
+pub(crate) struct ExecutionContext {
+    /// The workspace.
+    pub(crate) root: PathBuf,
+    pub(crate) agent: Agent,
+    pub(crate) prompts: Prompts,
+    pub(crate) programs: Programs,
+    /// Where programs are looked for: the value of PATH.
+    pub(crate) path: OsString,
+    /// What the workspace's manifests named when the work began.
+    pub(crate) manifests: ManifestSnapshot,
+    pub(crate) verify_timeout_ms: u64,
+    /// Runs Verify commands.
+    pub(crate) shell: PathBuf,
+    pub(crate) processes: Processes,
+}
+
+/// One run of the agent, whatever it is for.
+#[derive(Debug)]
+pub(crate) struct AgentRun<'a> {
+    pub(crate) assignment: Assignment<'a>,
+    /// The folder of its log.
+    pub(crate) folder: &'a Path,
+    /// The name of its log, without the ending.
+    pub(crate) stem: String,
+    pub(crate) timeout_ms: u64,
+    pub(crate) idle_timeout_ms: Option<u64>,
+    /// Variables that repairs have set.
+    pub(crate) environment: &'a [(String, String)],
+    /// Where its usage is saved while it works.
+    pub(crate) usage_file: PathBuf,
+    /// Names it in its marker.
+    pub(crate) purpose: String,
+}
+
+impl ExecutionContext {
+    pub(crate) fn new(
+        agent: Agent,
+        prompts: Prompts,
+        path: OsString,
+        manifests: ManifestSnapshot,
+        verify_timeout_ms: u64,
+        processes: Processes,
+    ) -> Self {
+        let root = processes.root.clone();
+        let programs = Programs::new(&path, &root);
+        let shell = programs.find(&RealDisk, "bash");
+        Self {
+            shell: shell.unwrap_or_else(|| PathBuf::from("sh")),
+            root,
+            agent,
+            prompts,
+            programs,
+            path,
+            manifests,
+            verify_timeout_ms,
+            processes,
+        }
+    }
+
+    /// Runs the agent to its end under the supervisor, and returns what was seen of it.
+    pub(crate) fn attempt_once(
+        &self,
+        run: AgentRun<'_>,
+        observer: &mut dyn TranscriptObserver,
+    ) -> Result<ObservedAttempt, PerformError> {
+        let log = LogFile::create(run.folder, &run.stem)?;
+        let decoder = self.agent.decoder(&run.assignment);
+        let listener = Listener::new(log, decoder, observer, run.usage_file.clone());
+        let mut listener = listener.reading(self.agent.output_kind(), run.assignment.prompt);
+        let timeout = Duration::from_millis(run.timeout_ms);
+        let invocation = self.agent.invocation(&run.assignment);
+        let mut ended = self.processes.run(run.job(invocation), &mut listener)?;
+        ended.reason = listener.end_reason(ended.reason);
+        let ending = ending_of(&ended, timeout);
+        let (mut transcript, log) = listener.finish(&ending, ended.reason);
+        log.finish()?;
+        if transcript.trouble.is_none() {
+            transcript.trouble = agent_trouble(&transcript, ending);
+        }
+        Ok(self.observed(transcript, &ended, ending))
+    }
+
+    fn observed(
+        &self,
+        transcript: Transcript,
+        ended: &ProcessEnd,
+        ending: Ending,
+    ) -> ObservedAttempt {
+        let agent = &self.agent;
+        let resets = transcript
+            .trouble
+            .as_ref()
+            .and_then(|trouble| trouble.resets.as_ref());
+        // An agent that speaks a protocol greets before it does anything.
+        let has_printed = ended.stdout_bytes + ended.stderr_bytes > 0 && !agent.has_sessions();
+        ObservedAttempt {
+            end: attempt_end(agent.program(), ended),
+            was_idle: ended.reason == EndReason::IdleLimit,
+            reports_end: agent.reports_end(),
+            used_tools: agent
+                .reports_tools()
+                .then_some(!transcript.tools.counts.is_empty()),
+            progressed: has_printed || transcript.worked,
+            trouble_ends: resets.and_then(|resets| reset_moment(resets, clock::now())),
+            ending,
+            transcript,
+        }
+    }
+}
+
+fn attempt_end(program: &str, ended: &ProcessEnd) -> AttemptEnd {
+    match (ended.reason, ended.exit) {
+        (EndReason::Cancelled, _) => AttemptEnd::Cancelled,
+        (_, Exit::Unknown) => AttemptEnd::Unknown,
+        (_, Exit::NotStarted { step, errno }) => AttemptEnd::NotStarted {
+            why: not_started(program, step, errno),
+        },
+        _ => AttemptEnd::Exited,
+    }
+}
+
+fn not_started(program: &str, step: StartStep, errno: i32) -> String {
+    let why = std::io::Error::from_raw_os_error(errno);
+    match step {
+        StartStep::Folder => format!("the workspace cannot be entered: {why}"),
+        StartStep::Program => {
+            format!(
+                "the agent's program {program} cannot be started: {why}. Install it, or choose another with --agent"
+            )
+        }
+    }
+}
+
+impl AgentRun<'_> {
+    fn job(self, invocation: Invocation) -> Job {
+        let repaired = set(self.environment).into_iter();
+        let own = invocation.env_set.into_iter();
+        let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
+        Job {
+            argv: invocation.argv.into_iter().map(OsString::from).collect(),
+            env: repaired.chain(own).collect(),
+            stdin: match invocation.stdin {
+                StdinContent::Empty => Stdin::Empty,
+                StdinContent::Text(text) => Stdin::Bytes(text.into_bytes()),
+                StdinContent::Protocol => Stdin::Pipe,
+            },
+            timeout: Duration::from_millis(self.timeout_ms),
+            idle: self.idle_timeout_ms.map(Duration::from_millis),
+            purpose: self.purpose,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_agent_is_named_with_a_way_out() {
+        let ended = |exit, reason| ProcessEnd {
+            exit,
+            reason,
+            duration: Duration::from_secs(3),
+            stdout_bytes: 0,
+            stderr_bytes: 0,
+            leftovers_ended: 0,
+            unended: 0,
+        };
+        let missing = Exit::NotStarted {
+            step: StartStep::Program,
+            errno: 2,
+        };
+        let end = attempt_end("claude", &ended(missing, EndReason::Normal));
+        let AttemptEnd::NotStarted { why } = end else {
+            panic!("{end:?}");
+        };
+        assert!(why.contains("claude") && why.contains("--agent"), "{why}");
+        assert_eq!(
+            attempt_end("claude", &ended(Exit::Signalled(15), EndReason::Cancelled)),
+            AttemptEnd::Cancelled
+        );
+        assert_eq!(
+            attempt_end("claude", &ended(Exit::Exited(3), EndReason::HardLimit)),
+            AttemptEnd::Exited
+        );
+    }
+}

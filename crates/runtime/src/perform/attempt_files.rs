@@ -1,0 +1,107 @@
+//! The files that are kept of an attempt, for people and for the time after a crash.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regreen_agents::{IdenticalPrompt, refuse_identical};
+use regreen_documents::TaskFile;
+use regreen_engine::AttemptOrder;
+use regreen_model::{TaskKey, Usage};
+use regreen_workspace::AttemptName;
+
+use crate::clock::millis;
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+use crate::whole_file::write_whole;
+
+/// Endings of the files of an attempt; each is named by the attempt's number.
+const PROMPT: &str = "prompt.md";
+const USAGE: &str = "usage";
+
+/// Keeps the prompt beside the log, where people can read it; refuses one with which an
+/// attempt has failed.
+pub(super) fn keep_prompt(
+    performer: &Performer,
+    order: &AttemptOrder,
+    prompt: &str,
+    resumes: bool,
+) -> Result<Result<(), IdenticalPrompt>, PerformError> {
+    let task = &order.task.task;
+    let folder = performer.places.task_folder(&performer.run, task);
+    let path = |attempt: u32| kept_file(performer, task, attempt, PROMPT);
+    let kept = performer.context.processes.masks.mask(prompt);
+    // A task that is tried as if for the first time may get the same prompt again.
+    let counted = order.iteration.saturating_sub(1);
+    let since = order.attempt.saturating_sub(counted);
+    // In a resumed session the same words are not the same prompt.
+    let failed_attempts = since..=order.failed_attempt.filter(|_| !resumes).unwrap_or(0);
+    for failed in failed_attempts {
+        let earlier = fs::read_to_string(path(failed)).unwrap_or_default();
+        if let Err(refused) = refuse_identical(&kept, &earlier) {
+            return Ok(Err(refused));
+        }
+    }
+    fs::create_dir_all(&folder)?;
+    fs::write(path(order.attempt), kept)?;
+    Ok(Ok(()))
+}
+
+/// Where the usage of an attempt is saved while it works.
+pub(super) fn usage_file(performer: &Performer, task: &TaskKey, attempt: u32) -> PathBuf {
+    kept_file(performer, task, attempt, USAGE)
+}
+
+fn kept_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str) -> PathBuf {
+    let folder = performer.places.task_folder(&performer.run, task);
+    folder.join(format!("{attempt}.{what}"))
+}
+
+/// The usage of an attempt whose end was not seen, as far as its agent had told it.
+pub(super) fn kept_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
+    let kept = fs::read(usage_file(performer, task, attempt)).ok()?;
+    serde_json::from_slice(&kept).ok()
+}
+
+/// How long an attempt whose end was not seen was at work: from its prompt to its last output.
+/// The machine may have been off since.
+pub(super) fn seen_at_work(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u64> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let begun = changed(&kept_file(performer, task, attempt, PROMPT))?;
+    let last = changed(&performer.places.log(&performer.run, task, attempt))?;
+    last.duration_since(begun).ok().map(millis)
+}
+
+/// Keeps the plan as it is before an attempt, in case of a crash; only the last one is needed.
+/// An attempt without one has not begun.
+pub(super) fn keep_plan(
+    performer: &Performer,
+    name: &AttemptName,
+    file: &TaskFile,
+) -> Result<(), PerformError> {
+    let kept = heading(name, file.text()) + file.text();
+    write_whole(&plan_path(performer), kept.as_bytes())?;
+    Ok(())
+}
+
+/// The plan as it was before an attempt, if all of it was kept.
+pub(super) fn kept_plan(performer: &Performer, name: &AttemptName) -> Option<String> {
+    let kept = fs::read_to_string(plan_path(performer)).ok()?;
+    let (_, text) = kept.split_once('\n')?;
+    let is_whole = kept.strip_suffix(text) == Some(&heading(name, text));
+    is_whole.then(|| text.to_owned())
+}
+
+fn heading(name: &AttemptName, text: &str) -> String {
+    let AttemptName {
+        run,
+        task,
+        occurrence,
+        attempt,
+    } = name;
+    let bytes = text.len();
+    format!("{run} {task}+{occurrence} {attempt} {bytes}\n")
+}
+
+fn plan_path(performer: &Performer) -> PathBuf {
+    performer.places.scratch().join("plan-before")
+}

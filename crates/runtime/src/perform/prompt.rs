@@ -1,0 +1,215 @@
+//! What an agent is told about a task.
+
+use std::path::Path;
+
+use regreen_agents::{
+    Completed, PreviousAttempt, ProjectContext, PromptReason, RootContext, TaskBrief, missing_names,
+};
+use regreen_documents::{RowId, TaskFile};
+use regreen_engine::AttemptOrder;
+use regreen_model::{Failure, FailureNote, PromptKind, Survey, TaskFailure};
+use regreen_workspace::survey;
+
+use crate::end_of_file::end_of_file;
+use crate::past::Past;
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+
+/// How much of an interrupted attempt's output the next one is told.
+const KNOWN_BYTES: u64 = 4 * 1024;
+
+/// Writes the prompt of an attempt.
+pub(super) fn written_prompt(
+    performer: &Performer,
+    order: &AttemptOrder,
+    file: &TaskFile,
+    row: RowId,
+    resumes: bool,
+    suggestions: &[String],
+) -> String {
+    let places = &performer.places;
+    let (task, root) = (&order.task.task, file.root(row));
+    let root_key = file.key(root);
+    let brief = TaskBrief {
+        id: &task.id,
+        title: &task.title,
+        block: file.block(row).unwrap_or_default(),
+        is_verify_row: order.task.is_verify,
+        root: root_key
+            .as_ref()
+            .filter(|_| root != row)
+            .map(|key| RootContext {
+                id: &key.id,
+                title: &key.title,
+                block: file.block(root).unwrap_or_default(),
+            }),
+        suggestions,
+        spec_name: &places.spec.name,
+        spec_dir: &places.shown(&places.spec_folder()),
+        tasks_file: &places.shown(&places.spec.tasks),
+        progress_file: &places.shown(&places.progress),
+        attempt: order.iteration,
+        max_attempts: order.max_iterations,
+    };
+    let known = known(performer, order);
+    let around = Around::of(performer, order);
+    let details = details(order, &repaired(file, row));
+    let previous = order
+        .previous
+        .as_ref()
+        .map(|failure| previous(order, failure, &details));
+    let prompts = &performer.context.prompts;
+    let prompt = match (order.prompt, previous) {
+        // The session that is resumed knows the task already.
+        (kind, previous) if resumes => {
+            let occasion = occasion(kind, previous, &known, order, &around);
+            let asked = prompts.continuation(&brief, &occasion);
+            asked.unwrap_or_else(|| prompts.full(&brief, &occasion))
+        }
+        // Part of a retry, so that is told as well.
+        (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
+            let full = prompts.full(&brief, &PromptReason::Retry(previous));
+            let asked = prompts.continuation(
+                &brief,
+                &occasion(order.prompt, None, &known, order, &around),
+            );
+            format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
+        }
+        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known, order, &around)),
+    };
+    match prompts.context(&brief, &order.context) {
+        Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
+        None => prompt,
+    }
+}
+
+/// How the task failed before, and the end of the interrupted attempt's output.
+fn known(performer: &Performer, order: &AttemptOrder) -> String {
+    let failure = order.previous.as_ref();
+    let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
+    let last = order.attempt.saturating_sub(1);
+    let path = performer.places.log(&performer.run, &order.task.task, last);
+    let printed = end_of_file(&path, KNOWN_BYTES).unwrap_or_default();
+    failed.unwrap_or_default() + &printed
+}
+
+/// An attempt that comes after a failure always carries it.
+fn occasion<'a>(
+    kind: PromptKind,
+    previous: Option<PreviousAttempt<'a>>,
+    known: &'a str,
+    order: &'a AttemptOrder,
+    around: &'a Around,
+) -> PromptReason<'a> {
+    match (kind, previous) {
+        (PromptKind::Reminder, _) => PromptReason::Reminder,
+        (PromptKind::NoOp, _) => PromptReason::NoOp,
+        (PromptKind::Split, previous) => PromptReason::Split(previous.unwrap_or_default()),
+        (PromptKind::Interrupted | PromptKind::NewSession, _) => PromptReason::Interrupted {
+            known,
+            completed: completed(order.cut_off.as_deref()),
+        },
+        (PromptKind::Enriched, Some(previous)) => {
+            PromptReason::Enriched(previous, around.surroundings())
+        }
+        (PromptKind::First | PromptKind::Retry, Some(previous)) => PromptReason::Retry(previous),
+        (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => PromptReason::First,
+    }
+}
+
+fn previous<'a>(
+    order: &AttemptOrder,
+    failure: &'a FailureNote,
+    details: &'a str,
+) -> PreviousAttempt<'a> {
+    PreviousAttempt {
+        number: order.iteration.saturating_sub(1),
+        error: failure.error.lines().next().unwrap_or_default(),
+        attempted_fix: match failure.attempted_fix.as_str() {
+            "" => TaskFailure::NO_ATTEMPTED_FIX,
+            fix => fix,
+        },
+        details,
+        suggestions: match failure.told() {
+            Some(found) => &found.suggested_actions,
+            None => &[],
+        },
+        completed: completed(failure.diagnosis.as_deref()),
+    }
+}
+
+/// What may help a fix: the suggestions in the diagnosis of the task that it repairs.
+pub(super) fn suggestions(
+    past: &Past<'_>,
+    file: &TaskFile,
+    row: RowId,
+) -> Result<Vec<String>, PerformError> {
+    let repaired = file.fixed_by(row).and_then(|task| file.key(task));
+    let failure = match repaired {
+        Some(task) => past.last_failure(&task)?,
+        None => None,
+    };
+    let found = failure.as_ref().and_then(FailureNote::told);
+    Ok(found.map_or_else(Vec::new, |found| found.suggested_actions.clone()))
+}
+
+/// What was done about the failure since, and all that was known of it.
+fn details(order: &AttemptOrder, repaired: &str) -> String {
+    let failure = order.previous.as_ref();
+    let rest = failure.and_then(|failure| failure.error.split_once('\n'));
+    format!("{repaired}{}", rest.map_or("", |(_, rest)| rest))
+}
+
+/// The fixes of a task that are done.
+fn repaired(file: &TaskFile, row: RowId) -> String {
+    let done = file.fixes(row).filter(|fix| file.is_done(*fix));
+    let keys = done.filter_map(|fix| file.key(fix));
+    keys.map(|key| format!("Done since then: {} {}\n", key.id, key.title))
+        .collect()
+}
+
+/// The project as it is told to an agent that lacked something.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    root: String,
+    survey: Survey,
+}
+
+impl Around {
+    /// Looks nothing up for an attempt that lacks nothing.
+    pub(crate) fn of(performer: &Performer, order: &AttemptOrder) -> Self {
+        match (&order.previous, order.prompt) {
+            (Some(failure), PromptKind::Enriched) => {
+                Self::looked_up(&performer.places.root, failure)
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// Looks up what a failure names.
+    pub(crate) fn looked_up(root: &Path, failure: &FailureNote) -> Self {
+        let found = failure.diagnosis.as_deref();
+        let blocker = found.and_then(|found| found.blocked_on.as_deref());
+        let names = missing_names(&format!("{}\n{}", blocker.unwrap_or(""), failure.error));
+        Self {
+            root: root.to_string_lossy().into_owned(),
+            survey: survey(root, &names),
+        }
+    }
+
+    pub(crate) fn surroundings(&self) -> ProjectContext<'_> {
+        ProjectContext {
+            root: &self.root,
+            survey: &self.survey,
+        }
+    }
+}
+
+/// What an attempt had done when it ended.
+pub(crate) fn completed(found: Option<&Failure>) -> Completed<'_> {
+    found.map_or_else(Completed::default, |found| Completed {
+        steps: &found.completed_steps,
+        files: &found.files_modified,
+        blocker: found.blocked_on.as_deref(),
+    })
+}

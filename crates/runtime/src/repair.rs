@@ -1,0 +1,270 @@
+//! Repairs that regreen carries out itself.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use regreen_documents::shell_steps;
+use regreen_engine::{RepairOrder, RepairScene};
+use regreen_model::{Failure, Inspection, PlannedRepair, RepairResult};
+use regreen_repairs::{
+    RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect, roll_back_interrupted,
+};
+use regreen_supervisor::{EndReason, Stdin, Stream};
+use regreen_workspace::AttemptName;
+
+use crate::clock;
+use crate::end_of_file::end_of_file;
+use crate::excerpt::Excerpt;
+use crate::execution::ExecutionContext;
+use crate::log_file::LogFile;
+use crate::perform_error::PerformError;
+use crate::performer::Performer;
+use crate::process::{Job, Processes, Sink, set};
+
+/// How much of the failed command's output is inspected.
+const INSPECTED_BYTES: u64 = 64 * 1024;
+/// How much of a repair's output is kept.
+const KEPT_BYTES: usize = 4 * 1024;
+
+/// A failure and its surroundings, as repairs need to know them.
+#[derive(Debug)]
+pub(crate) struct FailureSite<'a> {
+    pub(crate) failure: &'a Failure,
+    /// The commands that were run.
+    pub(crate) commands: Vec<String>,
+    /// Their output.
+    pub(crate) log: PathBuf,
+    /// Variables that earlier repairs have set.
+    pub(crate) environment: &'a [(String, String)],
+}
+
+/// A repair that is to be carried out.
+#[derive(Debug)]
+pub(crate) struct RepairJob<'a> {
+    pub(crate) repair: &'a PlannedRepair,
+    /// A person has agreed to it.
+    pub(crate) agreed: bool,
+    /// It was begun before, and interrupted.
+    pub(crate) again: bool,
+    /// Names it in its marker.
+    pub(crate) purpose: String,
+    pub(crate) log: LogFile,
+}
+
+impl Performer {
+    /// Decides whether regreen may repair what the task failed of.
+    pub(crate) fn inspect_repair(
+        &mut self,
+        scene: &RepairScene,
+    ) -> Result<Inspection, PerformError> {
+        let site = self.failure_site(scene)?;
+        self.context.inspect_repair(&site)
+    }
+
+    /// Carries out a fix; `None` if someone removed or ticked it.
+    pub(crate) fn repair(
+        &mut self,
+        order: &RepairOrder,
+    ) -> Result<Option<RepairResult>, PerformError> {
+        if self.plan.read()?.open_row(&order.fix).is_none() {
+            return Ok(None);
+        }
+        let folder = self.places.task_folder(&self.run, &order.fix);
+        let job = RepairJob {
+            repair: &order.repair,
+            agreed: order.agreed,
+            again: order.again,
+            purpose: format!("{}:repair", order.fix.id),
+            log: LogFile::create(&folder, &order.attempt.to_string())?,
+        };
+        let site = self.failure_site(&order.scene)?;
+        let name = AttemptName::new(&self.run, &order.fix, order.attempt);
+        self.tree.before(&name, clock::now())?;
+        let result = self.context.repair(&site, job);
+        let left = self.tree.after(&name, clock::now())?;
+        self.notices.add_all(left.warnings);
+        result.map(Some)
+    }
+
+    fn failure_site<'s>(
+        &mut self,
+        scene: &'s RepairScene,
+    ) -> Result<FailureSite<'s>, PerformError> {
+        let folder = self.places.task_folder(&self.run, &scene.task);
+        Ok(FailureSite {
+            failure: &scene.failure,
+            commands: self.commands(scene)?,
+            log: log_of_attempt(&folder, scene.attempt),
+            environment: &scene.environment,
+        })
+    }
+
+    /// The commands of the task itself.
+    fn commands(&mut self, scene: &RepairScene) -> Result<Vec<String>, PerformError> {
+        let file = self.plan.read()?;
+        let row = file.resolve(&scene.task).and_then(|row| file.task(row));
+        let steps = row.and_then(|task| task.fields.action.as_deref().map(shell_steps));
+        let verify = scene.verify.iter().map(|verify| verify.command.clone());
+        Ok(verify.chain(steps.unwrap_or_default()).collect())
+    }
+}
+
+impl ExecutionContext {
+    /// Decides whether regreen may repair a failure.
+    pub(crate) fn inspect_repair(
+        &self,
+        site: &FailureSite<'_>,
+    ) -> Result<Inspection, PerformError> {
+        self.with_context(site, |context| inspect(context, site.failure))
+    }
+
+    /// Carries out a repair.
+    pub(crate) fn repair(
+        &self,
+        site: &FailureSite<'_>,
+        job: RepairJob<'_>,
+    ) -> Result<RepairResult, PerformError> {
+        let mut runner = RepairRunner {
+            processes: self.processes.clone(),
+            environment: set(site.environment),
+            purpose: job.purpose,
+            log: job.log,
+        };
+        let result = self.with_context(site, |context| {
+            // What was interrupted is rolled back before anything is inspected again.
+            match job
+                .again
+                .then(|| roll_back_interrupted(context, job.repair))
+            {
+                Some(Err(why)) => RepairResult::Failed { why },
+                None | Some(Ok(())) => {
+                    apply_repair(context, site.failure, job.repair, job.agreed, &mut runner)
+                }
+            }
+        })?;
+        runner.log.write(log_line(&result).as_bytes());
+        runner.log.finish()?;
+        let has_failed = matches!(result, RepairResult::Failed { .. });
+        if has_failed && self.processes.stop.asked().is_some() {
+            // It was interrupted and has not failed: the next run inspects it again.
+            return Err(PerformError::Stopped);
+        }
+        // A repair of one step that was interrupted had either happened or not: if there is
+        // nothing left to do, it had.
+        if has_failed && job.again && job.repair.action.is_one_step() {
+            return Ok(RepairResult::Done {
+                did: format!("{}, before it was cut off", job.repair.does),
+                environment: Vec::new(),
+            });
+        }
+        Ok(result)
+    }
+
+    fn with_context<T>(
+        &self,
+        site: &FailureSite<'_>,
+        act: impl FnOnce(&RepairContext<'_>) -> T,
+    ) -> Result<T, PerformError> {
+        let root = self.root.canonicalize()?;
+        let marker = format!("{}:", self.processes.run);
+        let output = end_of_file(&site.log, INSPECTED_BYTES).unwrap_or_default();
+        Ok(act(&RepairContext {
+            root: &root,
+            manifests: &self.manifests,
+            output: &output,
+            commands: &site.commands,
+            environment: site.environment,
+            path: &self.path,
+            marker: Some(&marker),
+            now: SystemTime::now(),
+        }))
+    }
+}
+
+fn log_line(result: &RepairResult) -> String {
+    match result {
+        RepairResult::Done { did, .. } => format!("[done: {did}]\n"),
+        RepairResult::Failed { why } => format!("[failed: {why}]\n"),
+    }
+}
+
+/// The log of an attempt in a folder: Verify's, if that ran.
+pub(crate) fn log_of_attempt(folder: &Path, attempt: u32) -> PathBuf {
+    let verify = newest_log(folder, &format!("{attempt}.verify"));
+    verify.unwrap_or_else(|| folder.join(format!("{attempt}.log")))
+}
+
+/// The last of the logs with this name that exists.
+fn newest_log(folder: &Path, stem: &str) -> Option<PathBuf> {
+    let again = (2..).map(|n| folder.join(format!("{stem}-{n}.log")));
+    let first = folder.join(format!("{stem}.log"));
+    let all = [first].into_iter().chain(again);
+    all.take_while(|path| fs::symlink_metadata(path).is_ok())
+        .last()
+}
+
+/// Runs the programs of a repair under a keeper, with all of their output in the log.
+struct RepairRunner {
+    processes: Processes,
+    /// Variables that earlier repairs have set.
+    environment: Vec<(OsString, Option<OsString>)>,
+    purpose: String,
+    log: LogFile,
+}
+
+impl ToolRunner for RepairRunner {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
+        let words: Vec<_> = call
+            .argv
+            .iter()
+            .map(|word| word.to_string_lossy())
+            .collect();
+        let shown = self.processes.masks.mask(&words.join(" "));
+        self.log.write(format!("$ {shown}\n").as_bytes());
+        let job = Job {
+            argv: call.argv.clone(),
+            env: [self.environment.clone(), call.environment.clone()].concat(),
+            stdin: Stdin::Empty,
+            timeout: call.time_limit,
+            idle: None,
+            purpose: self.purpose.clone(),
+        };
+        let processes = Processes {
+            root: self.processes.root.join(&call.folder),
+            ..self.processes.clone()
+        };
+        let mut output = RepairOutput {
+            log: &mut self.log,
+            end: Excerpt::new(KEPT_BYTES),
+        };
+        let ended = processes.run(job, &mut output);
+        let printed = output.end.end(KEPT_BYTES);
+        match ended {
+            Ok(ended) => ToolResult {
+                exit: match ended.reason {
+                    EndReason::Normal => Some(ended.exit.shell_code()),
+                    _ => None,
+                },
+                output: printed,
+            },
+            Err(error) => ToolResult {
+                exit: None,
+                output: error.to_string(),
+            },
+        }
+    }
+}
+
+struct RepairOutput<'l> {
+    log: &'l mut LogFile,
+    end: Excerpt,
+}
+
+impl Sink for RepairOutput<'_> {
+    fn take(&mut self, _stream: Stream, bytes: &[u8]) -> bool {
+        self.end.push(bytes);
+        self.log.write(bytes)
+    }
+}
