@@ -16,6 +16,6 @@ pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
 };
 pub use tasks::{
-    Budget, Change, EditError, InsertPosition, Next, Outlook, Pick, RowId, TaskFile, Wanted,
-    commit_message, shell_steps, verify_commands,
+    Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, commit_message, shell_steps,
+    verify_commands,
 };

@@ -1,30 +1,25 @@
 //! `tasks.md`: rows, what they say, which is next, and edits that damage nothing.
 
 mod block;
-mod budget;
 mod code;
 mod edit;
 mod edit_guard;
 mod fields;
 mod fix;
 mod insert;
-mod next;
 mod numbering;
-mod outlook;
-mod proposal;
+mod plan_status;
 mod render;
 mod request;
 mod row;
 mod task_file;
 mod verify;
 
-pub use budget::Budget;
 pub use code::shell_steps;
 pub use edit::{Change, EditError};
 pub use fields::commit_message;
 pub use insert::InsertPosition;
-pub use next::{Next, Pick};
-pub use outlook::{Outlook, Wanted};
+pub use plan_status::{Next, Pick};
 pub use row::RowId;
 pub(crate) use row::{Row, has_box};
 pub use task_file::TaskFile;

@@ -107,7 +107,7 @@ fn occasion<'a>(
         (PromptKind::Split, previous) => PromptReason::Split(previous.unwrap_or_default()),
         (PromptKind::Interrupted | PromptKind::NewSession, _) => PromptReason::Interrupted {
             known,
-            completed: completed(order.cut_off.as_deref()),
+            completed: completed(order.interrupted.as_deref()),
         },
         (PromptKind::Enriched, Some(previous)) => {
             PromptReason::Enriched(previous, around.surroundings())
