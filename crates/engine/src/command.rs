@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AnswerKind, Claim, CommandSeq, Failure, FailureNote, ModificationRequest, PickedTask,
+    AnswerKind, Claim, CommandSeq, Failure, FailureRecord, ModificationRequest, PickedTask,
     PlannedRepair, PromptKind, TaskId, TaskKey, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ pub struct AttemptOrder {
     pub iteration: u32,
     pub max_iterations: u32,
     pub prompt: PromptKind,
-    pub previous: Option<FailureNote>,
+    pub previous: Option<FailureRecord>,
     /// What is known of the attempt before this one, if that was cut off.
     #[serde(default)]
     pub cut_off: Option<Box<Failure>>,
@@ -129,7 +129,7 @@ pub struct Question {
     /// Why it is not for regreen to decide.
     pub why: String,
     /// How it failed, and in which attempt.
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     pub failed_attempt: Option<u32>,
     /// Attempts that were charged to it, and how many it may have.
     pub iterations: u32,

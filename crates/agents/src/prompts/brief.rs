@@ -1,4 +1,4 @@
-use regreen_model::{PromptKind, Survey, TaskId};
+use regreen_model::{Failure, FailureRecord, PromptKind, Survey, TaskId};
 
 /// What a prompt says about the task itself.
 #[derive(Clone, Copy, Debug)]
@@ -34,20 +34,24 @@ pub struct RootContext<'a> {
 pub enum PromptReason<'a> {
     First,
     /// The attempt before this one failed.
-    Retry(PreviousAttempt<'a>),
+    Retry {
+        failure: &'a FailureRecord,
+        /// What was done about it since.
+        since: &'a str,
+    },
     /// All may be well, but the agent gave no signal.
     Reminder,
     /// The attempt before this one was cut off; what is known of it.
     Interrupted {
         known: &'a str,
-        completed: Completed<'a>,
+        diagnosis: Option<&'a Failure>,
     },
     /// The attempt before this one lacked something, which was looked up.
-    Enriched(PreviousAttempt<'a>, ProjectContext<'a>),
+    Enriched(&'a FailureRecord, ProjectContext<'a>),
     /// The attempt before this one changed nothing.
     NoOp,
     /// The task gets nowhere in its time: it has to be split.
-    Split(PreviousAttempt<'a>),
+    Split(Option<&'a FailureRecord>),
 }
 
 impl PromptReason<'_> {
@@ -55,7 +59,7 @@ impl PromptReason<'_> {
     pub fn kind(&self) -> PromptKind {
         match self {
             Self::First => PromptKind::First,
-            Self::Retry(_) => PromptKind::Retry,
+            Self::Retry { .. } => PromptKind::Retry,
             Self::Reminder => PromptKind::Reminder,
             Self::Interrupted { .. } => PromptKind::Interrupted,
             Self::Enriched(..) => PromptKind::Enriched,
@@ -63,28 +67,6 @@ impl PromptReason<'_> {
             Self::Split(_) => PromptKind::Split,
         }
     }
-}
-
-/// A failed attempt. All of it is text from outside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PreviousAttempt<'a> {
-    pub number: u32,
-    pub error: &'a str,
-    pub attempted_fix: &'a str,
-    /// The report, the end of Verify's output: whatever else is known.
-    pub details: &'a str,
-    /// What may help, as the diagnosis sees it.
-    pub suggestions: &'a [String],
-    pub completed: Completed<'a>,
-}
-
-/// What an attempt had done when it ended, as far as that is known. All of it is text from
-/// outside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Completed<'a> {
-    pub steps: &'a [String],
-    pub files: &'a [String],
-    pub blocker: Option<&'a str>,
 }
 
 /// What a look at the workspace shows.

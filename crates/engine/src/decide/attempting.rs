@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureNote, Mark, PromptKind,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PromptKind,
     TaskKey, Timestamp,
 };
 
@@ -99,7 +99,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
 fn cut_off(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
     let was_cut_off = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
     let report = task.report.as_ref().filter(|_| was_cut_off);
-    report.and_then(|report| report.diagnosis.clone())
+    report.and_then(|report| report.failure.diagnosis.clone())
 }
 
 /// Says what the session of an attempt is called, while the attempt is being made.
@@ -253,9 +253,9 @@ fn judge(turn: &mut Turn<'_>) {
         AttemptClass::Transient { why, until } => waiting::start(turn, why, *until),
         AttemptClass::Interrupted => start_unless_used_up(turn),
         AttemptClass::Session { why } if has_lost_too_many_sessions(turn) => {
-            let failure = FailureNote {
+            let failure = FailureRecord {
                 error: why.clone(),
-                ..failure_of(&report)
+                ..report.failure.clone()
             };
             failing::fail(turn, failure);
         }
@@ -305,30 +305,21 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
         || report.reports_failure
         || (is_last_word && !report.signalled);
     if has_failed {
-        return failing::fail(turn, failure_of(&report));
+        return failing::fail(turn, report.failure.clone());
     }
     // A reminder is for agents with which all else is well: who admits failure has failed.
     if let Some(words) = &report.contradiction {
         if !report.signalled {
-            return failing::fail(turn, failure_of(&report));
+            return failing::fail(turn, report.failure.clone());
         }
         turn.emit(Event::Warned {
             message: CONTRADICTION.to_owned(),
         });
-        let failure = FailureNote {
+        let failure = FailureRecord {
             error: format!("{CONTRADICTION}: {words}"),
-            ..failure_of(&report)
+            ..report.failure.clone()
         };
         return failing::fail(turn, failure);
     }
     verifying::start(turn, false);
-}
-
-/// What the attempt itself says of why it failed.
-fn failure_of(report: &AttemptReport) -> FailureNote {
-    FailureNote {
-        error: report.error.clone(),
-        attempted_fix: report.attempted_fix.clone(),
-        diagnosis: report.diagnosis.clone(),
-    }
 }

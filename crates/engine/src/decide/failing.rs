@@ -1,17 +1,17 @@
 //! A failed attempt, and the end of a task's attempts.
 
-use regreen_model::{Event, FailureNote, TaskFailure};
+use regreen_model::{Event, FailureRecord, TaskFailure};
 
 use super::turn::Turn;
 use super::{choosing, ending, healing, picking};
 
 /// The attempt did not pass.
-pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureNote) {
+pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureRecord) {
     fail_as(turn, failure, false);
 }
 
 /// The agent has done its part, but Verify is red.
-pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureNote) {
+pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureRecord) {
     let has_signalled = turn
         .task()
         .and_then(|task| task.report.as_ref())
@@ -19,10 +19,10 @@ pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureNote) {
     fail_as(turn, failure, has_signalled);
 }
 
-fn fail_as(turn: &mut Turn<'_>, failure: FailureNote, only_red: bool) {
+fn fail_as(turn: &mut Turn<'_>, failure: FailureRecord, only_red: bool) {
     let is_decided = choosing::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let failure = FailureNote {
+    let failure = FailureRecord {
         error: or(&failure.error, TaskFailure::NO_ERROR),
         attempted_fix: or(&failure.attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
         ..failure

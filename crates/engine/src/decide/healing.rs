@@ -1,7 +1,7 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
 use regreen_model::{
-    ERROR_CHARS as KEPT_CHARS, Event, FailureNote, Inspection, PlainLine, PlannedRepair,
+    ERROR_CHARS as KEPT_CHARS, Event, FailureRecord, Inspection, PlainLine, PlannedRepair,
     PromptKind, TaskId,
 };
 
@@ -68,7 +68,7 @@ fn cause(turn: &Turn<'_>) -> String {
 
 fn plan_for(turn: &Turn<'_>, task: &TaskState, inspection: Option<&Inspection>) -> Plan {
     let config = &turn.state.config;
-    let failure = task.failure.as_ref().and_then(FailureNote::told);
+    let failure = task.failure.as_ref().and_then(FailureRecord::told);
     recovery::plan(&Situation {
         class: Class::of(task.report.as_deref(), failure),
         failure,

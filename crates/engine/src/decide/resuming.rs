@@ -1,6 +1,6 @@
 //! Going on after the process that drove the run is gone.
 
-use regreen_model::{AttemptClass, AttemptReport, Event, RepairResult, Timestamp};
+use regreen_model::{AttemptClass, AttemptReport, Event, FailureRecord, RepairResult, Timestamp};
 
 use super::turn::Turn;
 use super::{
@@ -62,7 +62,7 @@ fn ask_again(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
 fn cut_off() -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Interrupted,
-        error: "regreen or the machine ended while the agent was at work".to_owned(),
+        failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
         ..AttemptReport::default()
     }
 }

@@ -1,4 +1,4 @@
-use regreen_model::{AttemptClass, AttemptReport, FailureNote, Inspection, PromptKind};
+use regreen_model::{AttemptClass, AttemptReport, FailureRecord, Inspection, PromptKind};
 use regreen_model::{RepairAction, RepairResult};
 
 use super::step::Order;
@@ -26,7 +26,7 @@ pub struct Attempted {
     pub order: Order,
     pub report: AttemptReport,
     /// Why it failed; `None` if it did not.
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     /// The parts it names, if it was asked to divide the work.
     pub parts: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! What follows from what happened, by the table of recovery.
 
 use regreen_model::{
-    AttemptClass, FailureNote, Inspection, Limits, PlainLine, PromptKind, RepairResult, Timestamp,
+    AttemptClass, FailureRecord, Inspection, Limits, PlainLine, PromptKind, RepairResult, Timestamp,
 };
 
 use super::happened::{Attempted, Happened, Past};
@@ -67,7 +67,7 @@ fn by_plan(
     terms: &Terms,
     past: Past<'_>,
     last: &Attempted,
-    failure: &FailureNote,
+    failure: &FailureRecord,
     inspection: Option<&Inspection>,
     now: Timestamp,
 ) -> Step {
@@ -100,7 +100,7 @@ fn plan(
     terms: &Terms,
     past: Past<'_>,
     last: &Attempted,
-    failure: &FailureNote,
+    failure: &FailureRecord,
     inspection: Option<&Inspection>,
 ) -> Plan {
     let told = failure.told();
@@ -131,7 +131,7 @@ fn plan(
     })
 }
 
-fn lacks_context(failure: &FailureNote) -> bool {
+fn lacks_context(failure: &FailureRecord) -> bool {
     let told = failure.told();
     told.is_some_and(|found| Class::of_failure(found) == Class::MissingContext)
 }
@@ -191,7 +191,7 @@ fn wait(terms: &Terms, past: Past<'_>, last: &Attempted, now: Timestamp) -> Step
     }
 }
 
-fn why(last: &Attempted, failure: &FailureNote) -> String {
+fn why(last: &Attempted, failure: &FailureRecord) -> String {
     match &last.report.class {
         AttemptClass::Fatal { why } => one_line(why),
         _ => one_line(failure.cause()),

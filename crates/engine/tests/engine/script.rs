@@ -5,8 +5,8 @@ use regreen_engine::{
     State, StateFile, decide,
 };
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId,
-    TaskKey, Timestamp, Verdict,
+    AttemptReport, ChoiceKind, Event, FailureRecord, PersonChoice, PickedTask, RunConfig,
+    StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 pub(crate) fn task(id: &str) -> TaskKey {
@@ -55,7 +55,7 @@ pub(crate) fn signalled() -> AttemptReport {
 pub(crate) fn failed() -> AttemptReport {
     AttemptReport {
         reports_failure: true,
-        error: "it broke".to_owned(),
+        failure: FailureRecord::new("it broke"),
         ..signalled()
     }
 }
