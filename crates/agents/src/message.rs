@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use regreen_model::AgentEvent;
+
 /// More than this of one message is cut before it ends.
 const MAX_HELD: usize = 1024 * 1024;
 
@@ -26,8 +28,11 @@ impl MessageBuffer {
         self.add(text);
     }
 
-    pub(crate) fn text(&self) -> String {
-        bounded(&self.text)
+    /// The message as the final one.
+    pub(crate) fn event(&self) -> AgentEvent {
+        AgentEvent::FinalMessage {
+            text: bounded(&self.text),
+        }
     }
 }
 

@@ -8,18 +8,18 @@ use regreen_model::RunOutcome;
 /// Every way for regreen to end. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    Success,
+    Success = 0,
     /// A task failed or was skipped, or a limit was reached.
-    Incomplete,
+    Incomplete = 1,
     /// Bad usage, or input that cannot be read.
-    BadInput,
+    BadInput = 2,
     /// A person must decide; nothing is lost.
-    NeedsPerson,
-    TryLater,
+    NeedsPerson = 3,
+    TryLater = 75,
     /// Something that regreen needs is missing or refused, so it would fail the same way again.
-    SetUp,
-    Interrupted,
-    Terminated,
+    SetUp = 78,
+    Interrupted = 130,
+    Terminated = 143,
 }
 
 impl Exit {
@@ -34,22 +34,11 @@ impl Exit {
         Self::Terminated,
     ];
 
-    #[must_use]
     pub fn code(self) -> u8 {
-        match self {
-            Self::Success => 0,
-            Self::Incomplete => 1,
-            Self::BadInput => 2,
-            Self::NeedsPerson => 3,
-            Self::TryLater => 75,
-            Self::SetUp => 78,
-            Self::Interrupted => 130,
-            Self::Terminated => 143,
-        }
+        self as u8
     }
 
     /// Returns how regreen ends after a run.
-    #[must_use]
     pub fn of(outcome: &RunOutcome) -> Self {
         let code = outcome.exit_code();
         let found = Self::ALL.into_iter().find(|exit| exit.code() == code);
@@ -70,7 +59,6 @@ impl Exit {
     }
 
     /// Returns all codes with their meanings, for `--help`.
-    #[must_use]
     pub fn table() -> String {
         let mut text = String::from("Exit codes:\n");
         for exit in Self::ALL {

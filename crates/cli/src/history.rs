@@ -214,7 +214,7 @@ impl TaskHistory {
     /// Returns an attempt, by number or the last; of a run by name, or of the newest that has the
     /// task.
     pub fn attempt(&self, asked: &OneAttempt) -> Result<&Attempt, Problem> {
-        let in_run = self.in_run(self.own_attempts()?, asked.run.as_deref())?;
+        let in_run = self.in_run(&self.own_attempts()?, asked.run.as_deref())?;
         let is_meant = |one: &&&Attempt| asked.attempt.is_none_or(|n| one.key.number == n);
         let meant = in_run.iter().rfind(is_meant).copied();
         meant.ok_or_else(|| self.no_attempt(asked.attempt, &in_run))
@@ -237,7 +237,7 @@ impl TaskHistory {
             return self.own_attempts();
         }
         if let Some(run) = run {
-            return self.in_run(all, Some(run));
+            return self.in_run(&all, Some(run));
         }
         if let Some(run) = self.finished_before(&all)? {
             let last = all.iter().rposition(|one| one.key.run == run.id);
@@ -262,7 +262,7 @@ impl TaskHistory {
     /// Keeps the attempts of a run, by name or the newest.
     fn in_run<'a>(
         &self,
-        attempts: Vec<&'a Attempt>,
+        attempts: &[&'a Attempt],
         run: Option<&str>,
     ) -> Result<Vec<&'a Attempt>, Problem> {
         let mut runs: Vec<&str> = attempts.iter().map(|one| one.key.run.as_str()).collect();

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 /// Prints a message of clap. Help and version are not failures.
 fn refuse(error: &clap::Error) -> ExitCode {
-    // If printing fails, there is no one to tell.
+    // If printing fails, no one can be told.
     let _ = error.print();
     if error.use_stderr() {
         Exit::BadInput.into()

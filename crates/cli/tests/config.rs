@@ -69,7 +69,7 @@ fn all_places() -> Workspace {
 }
 
 #[test]
-fn each_value_says_where_it_comes_from_and_nothing_is_run() {
+fn each_value_has_its_origin_and_nothing_is_run() {
     let test = all_places();
     test.regreen(&["config", "--max-wait", "90s", "--keep-state"])
         .exits(0)
@@ -429,7 +429,7 @@ fn mistakes_are_shown_where_they_stand() {
 }
 
 #[test]
-fn what_is_no_toml_is_shown_where_it_breaks() {
+fn invalid_toml_is_shown_where_it_breaks() {
     Workspace::new()
         .file(USERS, "timeout = 30m\n")
         .regreen(&["config"])
@@ -448,7 +448,7 @@ fn what_is_no_toml_is_shown_where_it_breaks() {
 }
 
 #[test]
-fn files_that_cannot_be_read_stop_it() {
+fn an_unreadable_file_is_an_error() {
     Workspace::new()
         .file("regreen.toml/x", "")
         .regreen(&["config"])
@@ -572,7 +572,7 @@ fn a_repositorys_prompts_do_not_lead_out_of_it() {
 }
 
 #[test]
-fn a_spec_has_to_be_there_if_it_is_named() {
+fn a_named_spec_has_to_exist() {
     let test = Workspace::new()
         .file("specs/login/tasks.md", "")
         .file("specs/logout/tasks.md", "")
@@ -597,7 +597,7 @@ note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an 
 }
 
 #[test]
-fn flags_are_refused_with_the_way_out() {
+fn bad_flags_are_refused_with_a_hint() {
     Workspace::new()
         .regreen(&["config", "--timeout", "0"])
         .exits(2)
@@ -611,7 +611,7 @@ For more information, try '--help'.
 
 /// The schemas are generated: `UPDATE_DOCS=1 cargo test -p regreen` writes them.
 #[test]
-fn the_schemas_say_what_the_code_says() {
+fn the_schemas_match_the_code() {
     for (flag, page) in [
         ("--schema", "docs/regreen.schema.json"),
         ("--schema=user", "docs/user-config.schema.json"),
@@ -660,7 +660,7 @@ fn the_page_has_every_setting() {
 
 /// What the page shows is what happens.
 #[test]
-fn the_examples_of_the_page_are_tried() {
+fn the_examples_of_the_page_work() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
     let page = std::fs::read_to_string(path).unwrap();
     let block = |first_line: &str| {

@@ -23,7 +23,7 @@ pub struct ObservedAttempt {
     /// The idle limit ended it, and not the limit for the whole attempt.
     pub was_idle: bool,
     /// The agent tells by its protocol whether its run ended well.
-    pub tells_its_end: bool,
+    pub reports_end: bool,
     /// Whether the agent used a tool; `None` if it does not tell.
     pub used_tools: Option<bool>,
     /// Something showed that the agent made progress.
@@ -67,7 +67,7 @@ impl ObservedAttempt {
         let asked_for_rows = request.is_some() || bad_request.is_some();
         let class = self.class();
         let unfinished = self.transcript.finished.is_none();
-        let is_bad_end = self.tells_its_end && self.transcript.finished == Some(false);
+        let is_bad_end = self.reports_end && self.transcript.finished == Some(false);
         AttemptReport {
             failure: FailureRecord {
                 error: match (&class, self.limit_error()) {
@@ -286,7 +286,7 @@ mod tests {
         ) {
             events.insert(at.index(events.len() + 1), AgentEvent::Terminal { ok: false });
             let mut attempt = ObservedAttempt {
-                tells_its_end: true,
+                reports_end: true,
                 ending: Ending {
                     exit_code: Some(0),
                     ..Ending::default()

@@ -33,8 +33,8 @@ pub use failure::{Confidence, Failure, FailureCategory, FailureRecord, RetryMode
 pub use failure_kind::FailureKind;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
 pub use plan::{
-    Claim, FixOrigin, Modification, ModificationRequest, NewTask, OutlineKind, OutlineRow,
-    PlanChanges, ProposedTask,
+    Claim, FixBudget, FixOrigin, Modification, ModificationRequest, NewTask, NextStep, OutlineKind,
+    OutlineRow, PlanChanges, PlanQuery, PlanStatus, ProposedTask, StateFile,
 };
 pub use repair::{
     Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,

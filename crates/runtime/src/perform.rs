@@ -18,7 +18,7 @@ pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
-pub(crate) use fix::{insert_fix, note_failure, open_fixes, read_budget};
+pub(crate) use fix::{insert_fix, note_failure, read_budget, tick};
 pub(crate) use modify::modify;
 pub(crate) use prompt::LookedUpProject;
 pub(crate) use read_plan::read_plan;

@@ -27,6 +27,8 @@ struct Digest {
     lines: Vec<String>,
     /// The task that the last line is about.
     task: Option<String>,
+    /// The warnings since that line began.
+    warnings: Vec<String>,
     message: Option<String>,
 }
 
@@ -36,7 +38,7 @@ impl Digest {
         match text("event") {
             "run_resumed" => self.line("resumed"),
             "warned" if text("message").starts_with(NOT_IN_GIT) => (),
-            "warned" => self.line(&format!("warning: {}", text("message"))),
+            "warned" => self.warning(text("message")),
             "stop_asked" => self.line(&format!("stop: {}", text("signal"))),
             "run_ended" => {
                 let message = event["summary"]["message"].as_str();
@@ -94,7 +96,16 @@ impl Digest {
     /// Adds a line of its own.
     fn line(&mut self, text: &str) {
         self.task = None;
+        self.lines.append(&mut self.warnings);
         self.lines.push(text.to_owned());
+    }
+
+    /// Adds a line below that of the task at hand, which goes on.
+    fn warning(&mut self, text: &str) {
+        self.warnings.push(format!("  warning: {text}"));
+        if self.task.is_none() {
+            self.lines.append(&mut self.warnings);
+        }
     }
 
     /// Adds to the line of the event's task, or begins one.
@@ -106,7 +117,10 @@ impl Digest {
                 last.push_str("; ");
                 last.push_str(&text);
             }
-            _ => self.lines.push(format!("{task} {text}")),
+            _ => {
+                self.lines.append(&mut self.warnings);
+                self.lines.push(format!("{task} {text}"));
+            }
         }
         self.task = Some(task.to_owned());
     }
@@ -118,6 +132,7 @@ impl Digest {
     }
 
     fn text(mut self) -> String {
+        self.lines.append(&mut self.warnings);
         for line in &mut self.lines {
             line.push('\n');
         }
@@ -200,12 +215,15 @@ fn done(event: &Value) -> String {
 }
 
 fn ending(summary: &Value) -> String {
-    format!(
-        "ended: {}, {} of {} done, {} of {} attempts",
-        summary["outcome"].as_str().unwrap_or("?"),
-        summary["originals"]["done"],
-        summary["originals"]["total"],
-        summary["attempts"]["charged"],
-        summary["attempts"]["limit"],
-    )
+    let of = |field: &str, part: &str, whole: &str| {
+        format!("{} of {}", summary[field][part], summary[field][whole])
+    };
+    let outcome = summary["outcome"].as_str().unwrap_or("?");
+    let done = of("originals", "done", "total");
+    let fixes = match summary["fixes"]["made"].as_u64() {
+        Some(1..) => format!(", {} fixes", of("fixes", "done", "made")),
+        _ => String::new(),
+    };
+    let attempts = of("attempts", "charged", "limit");
+    format!("ended: {outcome}, {done} done{fixes}, {attempts} attempts")
 }

@@ -21,6 +21,7 @@
 )]
 
 mod background;
+mod changes;
 mod events;
 mod files;
 mod git;

@@ -49,23 +49,16 @@ impl Output {
         self
     }
 
-    /// Adds the task file and the progress file.
-    pub fn and_plan(self, workspace: &Workspace) -> Self {
-        self.and(workspace, &[TASKS, PROGRESS])
-    }
-
-    /// Adds the rows of the task file without what stands below them, and the progress file.
-    pub fn and_rows(mut self, workspace: &Workspace) -> Self {
-        let tasks = workspace.plain(&workspace.text(TASKS));
-        let rows = tasks
-            .lines()
-            .filter(|line| line.trim_start().starts_with("- ["));
-        self.files.push_str(&format!("--- rows of {TASKS}\n"));
-        self.files.extend(rows.flat_map(|row| [row, "\n"]));
+    /// Adds what became of the task file, and the progress file. Fixes are shown without the
+    /// lines below their rows, which are always made from the same template.
+    pub fn and_plan(mut self, workspace: &Workspace) -> Self {
+        let (path, changes) = (TASKS, without_details_of_fixes(&workspace.plan_changes()));
+        self.files
+            .push_str(&format!("--- changes in {path}\n{changes}"));
         self.and(workspace, &[PROGRESS])
     }
 
-    /// Adds the task file, the progress file and a line of what the state file counts.
+    /// Adds what became of the task file, the progress file, and what the state file counts.
     pub fn and_spec(self, workspace: &Workspace) -> Self {
         self.and_plan(workspace).and_state(workspace)
     }
@@ -150,4 +143,18 @@ fn counts(state: &str) -> String {
         fields.retain(|name, _| name != "phase" && !name.starts_with("max"));
     }
     state.to_string()
+}
+
+fn without_details_of_fixes(changes: &str) -> String {
+    let mut in_fix = false;
+    let mut text = String::new();
+    for line in changes.lines() {
+        let is_detail = line.starts_with("+   ");
+        in_fix = (in_fix && is_detail) || line.contains(" [FIX ");
+        if !(in_fix && is_detail) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
 }

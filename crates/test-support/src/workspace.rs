@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus};
 
+use crate::changes::changes;
 use crate::events::condense;
 use crate::normalize::normalize;
 use crate::output::Output;
@@ -22,6 +23,8 @@ pub struct Workspace {
     folder: tempfile::TempDir,
     /// The agent's script and its notes, which are not part of the workspace.
     outside: tempfile::TempDir,
+    /// The task file as the test wrote it.
+    tasks: String,
 }
 
 impl Default for Workspace {
@@ -37,7 +40,11 @@ impl Workspace {
         // The workspace ends here, whatever folder is around it.
         fs::create_dir(folder.path().join(".git")).unwrap();
         let outside = tempfile::tempdir().unwrap();
-        Self { folder, outside }
+        Self {
+            folder,
+            outside,
+            tasks: String::new(),
+        }
     }
 
     /// Makes a workspace outside of git with the spec `demo`.
@@ -46,7 +53,10 @@ impl Workspace {
     }
 
     /// Writes a file, and the folders that it needs.
-    pub fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+    pub fn file(mut self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        if path == TASKS {
+            self.tasks = String::from_utf8_lossy(text.as_ref()).into_owned();
+        }
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -122,6 +132,12 @@ impl Workspace {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
+    /// Returns what became of the task file that the test wrote: only the lines that differ,
+    /// `+` inserted, `-` removed, `x` ticked or unticked.
+    pub fn plan_changes(&self) -> String {
+        changes(&self.tasks, &self.plain(&self.text(TASKS)))
+    }
+
     /// Tells whether a file of the workspace exists.
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
@@ -184,8 +200,12 @@ impl Workspace {
     /// Runs the spec with the scripted agent; its output is the condensed JSON events: a
     /// line per attempt, and the end.
     pub fn run(&self, flags: &[&str]) -> Output {
-        let agent = self.agent_flag();
-        let words = [&["run", "--agent", &agent, "--json"], flags].concat();
+        self.run_with_agent(&self.agent_flag(), flags)
+    }
+
+    /// Runs the spec with an agent of this name; its output is the condensed JSON events.
+    pub fn run_with_agent(&self, agent: &str, flags: &[&str]) -> Output {
+        let words = [&["run", "--agent", agent, "--json"], flags].concat();
         self.events(&self.command(&words).output().unwrap())
     }
 

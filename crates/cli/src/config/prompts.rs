@@ -67,10 +67,6 @@ impl SettingValue for PromptFolder {
         line.checked(named)
     }
 
-    fn schema(_: Owner) -> Value {
-        json!({ "type": "string" })
-    }
-
     fn to_json(&self) -> Value {
         json!(self.0)
     }

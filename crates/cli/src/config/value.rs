@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use regreen_agents::Permissions;
-use regreen_model::RepairPolicy;
+use regreen_model::{RepairPolicy, named_enum};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -22,7 +22,9 @@ pub trait SettingValue: fmt::Display + Sized {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault>;
 
     /// Returns the JSON schema of the values that a file of this owner may give.
-    fn schema(owner: Owner) -> Value;
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "string" })
+    }
 
     /// Returns the value as `regreen config --json` prints it.
     fn to_json(&self) -> Value {
@@ -168,33 +170,26 @@ impl Choice for RepairPolicy {
     }
 }
 
-/// Whether finished tasks are committed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum CommitMode {
-    /// Each finished task that names a commit gets it
-    #[default]
-    Auto,
-    /// Commits are left to you
-    Never,
+named_enum! {
+    /// Whether finished tasks are committed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+    pub enum CommitMode {
+        /// Each finished task that names a commit gets it
+        #[default]
+        Auto = "auto",
+        /// Commits are left to you
+        Never = "never",
+    }
 }
 
 impl Choice for CommitMode {
-    const ALL: &'static [Self] = &[Self::Auto, Self::Never];
+    const ALL: &'static [Self] = &Self::ALL;
 
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
             format!("`{name}` is no way to commit"),
             "write one of these: auto, never",
         )
-    }
-}
-
-impl fmt::Display for CommitMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Never => "never",
-        })
     }
 }
 
@@ -233,10 +228,6 @@ impl fmt::Display for Gate {
 impl SettingValue for Gate {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
         line.parsed()
-    }
-
-    fn schema(_: Owner) -> Value {
-        json!({ "type": "string" })
     }
 
     fn to_json(&self) -> Value {

@@ -49,13 +49,9 @@ Originals:       2 of 2 done
 Attempts:        3 (limit 100)
 Time:            [TIME]
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-  - **Commit**: `feat: first`
-- [x] 1.2 Second
-  - **Verify**: `test -f b`
-  - **Commit**: feat: second (if anything changed)
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First - [HASH]
@@ -100,9 +96,8 @@ fn what_was_changed_before_the_run_is_left_alone() {
         .file("a", "my own a\n")
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
-1.1 attempt 1 of 5; verify green
-warning: a was not committed: it had changes before the run began
-1.1 done, committed
+1.1 attempt 1 of 5; verify green; done, committed
+  warning: a was not committed: it had changes before the run began
 1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
 1.2 attempt 2 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 3 of 100 attempts
@@ -154,13 +149,9 @@ fn what_the_agent_committed_is_not_committed_again() {
 1.2 attempt 1 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-  - **Commit**: `feat: first`
-- [x] 1.2 Second
-  - **Verify**: `test -f b`
-  - **Commit**: feat: second (if anything changed)
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First - [HASH]
@@ -213,13 +204,9 @@ fn a_hook_that_refuses_is_a_failed_verification() {
 1.2 attempt 1 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-  - **Commit**: `feat: first`
-- [x] 1.2 Second
-  - **Verify**: `test -f b`
-  - **Commit**: feat: second (if anything changed)
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First - [HASH]
@@ -263,13 +250,7 @@ fn a_hook_that_always_refuses_is_never_bypassed() {
 ended: limit, 0 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-  - **Commit**: `feat: first`
-- [ ] 1.2 Second
-  - **Verify**: `test -f b`
-  - **Commit**: feat: second (if anything changed)
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -296,13 +277,9 @@ fn nothing_is_committed_if_that_is_not_wanted() {
 1.2 attempt 2 of 5; verify green; done
 ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-  - **Commit**: `feat: first`
-- [x] 1.2 Second
-  - **Verify**: `test -f b`
-  - **Commit**: feat: second (if anything changed)
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -332,15 +309,10 @@ fn a_task_without_a_message_has_no_commit_of_its_own() {
 1.3 attempt 1 of 5; verify green; done, committed
 ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-  - **Commit**: None
-- [x] 1.2 Second
-  - **Verify**: `true`
-- [x] 1.3 Third
-  - **Verify**: `true`
-  - **Commit**: `feat: third`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
+x - [x] 1.3 Third
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First

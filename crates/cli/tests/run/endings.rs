@@ -21,11 +21,7 @@ fn an_agent_that_takes_too_long_is_ended_and_has_the_same_time_again() {
 ended: limit, 0 of 2 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":0,"totalTasks":2,"taskIteration":3,"globalIteration":3,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"failed","1.2":"pending"}}
 
@@ -41,11 +37,7 @@ fn an_agent_that_signals_and_then_hangs_has_not_ended() {
 ended: limit, 0 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -69,11 +61,7 @@ Next:            mend it, then `regreen run` goes on
 --- standard error
 The set-up must be fixed first: the agent's program no-such-agent cannot be started: No such file or directory (os error 2). Install it, or choose another with --agent
 --- exit code 78
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
@@ -99,11 +87,9 @@ Attempts:        3, of which 2 count (limit 100)
 Time:            [TIME]
 Warnings:        1
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-- [x] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -152,11 +138,7 @@ stop: interrupt
 1.1 interrupted; signal 9
 ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 130
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
@@ -170,11 +152,9 @@ resumed
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-- [x] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -215,11 +195,7 @@ stop: terminate
 1.1 interrupted; signal 9
 ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 143
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 
@@ -235,11 +211,7 @@ stop: terminate
 1.1 interrupted; signal 9
 ended: stopped, 0 of 2 done, 0 of 100 attempts
 --- exit code 143
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
 

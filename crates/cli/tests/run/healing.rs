@@ -26,7 +26,8 @@ fn a_fix_is_written_done_and_the_task_tried_again() {
          *) echo TASK_COMPLETE ;;"
     ));
     let told = workspace.run_as_text(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    told.and(&workspace, &[TASKS, PROGRESS, STATE])
+        .shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 1.3 Add failure parser: attempt 1 of 5
 1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
@@ -77,7 +78,32 @@ Time:            [TIME]
 
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
---- state {"taskIndex":3,"totalTasks":3,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"File not found: src/parser.ts"}},"taskResults":{"1.3":"success","1.4":"success","1.3.1":"success"}}
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 3,
+  "totalTasks": 3,
+  "taskIteration": 1,
+  "maxTaskIterations": 5,
+  "globalIteration": 4,
+  "maxGlobalIterations": 100,
+  "recoveryMode": true,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {
+    "1.3": {
+      "attempts": 1,
+      "fixTaskIds": [
+        "1.3.1"
+      ],
+      "lastError": "File not found: src/parser.ts"
+    }
+  },
+  "taskResults": {
+    "1.3": "success",
+    "1.4": "success",
+    "1.3.1": "success"
+  }
+}
 
 "#]]);
     snapbox::assert_data_eq!(
@@ -115,39 +141,15 @@ fn a_fix_that_fails_gets_a_fix_of_its_own() {
 1.3.1 attempt 2 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
-ended: all_green, 2 of 2 done, 6 of 100 attempts
+ended: all_green, 2 of 2 done, 2 of 2 fixes, 6 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.3 Add failure parser
-  - **Do**: Add parsing logic
-  - **Files**: implement.md
-  - **Verify**: `test -f fixed`
-  - **Commit**: feat: add parser
-
-- [x] 1.3.1 [FIX 1.3] Fix: File not found: src/parser.ts
-  - **Do**: Address the error: File not found: src/parser.ts
-    1. Analyze the failure: Checked alternate paths
-    2. Review related code in Files list
-    3. Implement fix for: File not found: src/parser.ts
-  - **Files**: implement.md
-  - **Done when**: Error "File not found: src/parser.ts" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address missing file from task 1.3`
-
-- [x] 1.3.1.1 [FIX 1.3.1] Fix: no such folder
-  - **Do**: Address the error: no such folder
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: no such folder
-  - **Files**: implement.md
-  - **Done when**: Error "no such folder" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.3.1`
-
-- [x] 1.4 Next task
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.3 Add failure parser
++ - [x] 1.3.1 [FIX 1.3] Fix: File not found: src/parser.ts
++
++ - [x] 1.3.1.1 [FIX 1.3.1] Fix: no such folder
++
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1.1 Fix: no such folder
@@ -357,27 +359,19 @@ fn a_task_that_is_too_big_is_split_on_request() {
 1.4 attempt 1 of 5; verify green; done
 ended: all_green, 4 of 4 done, 5 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.3.1 First half
-  - **Do**: a
-  - **Verify**: `true`
-  - **Commit**: `feat: add parser`
-
-- [x] 1.3.2 Second half
-  - **Do**: b
-  - **Verify**: `test -d .`
-  - **Commit**: `feat: add parser`
-
-- [x] 1.3 Add failure parser
-  - **Do**: Add parsing logic
-  - **Files**: implement.md
-  - **Verify**: `test -f fixed`
-  - **Commit**: feat: add parser
-
-- [x] 1.4 Next task
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.3.1 First half
++   - **Do**: a
++   - **Verify**: `true`
++   - **Commit**: `feat: add parser`
++
++ - [x] 1.3.2 Second half
++   - **Do**: b
++   - **Verify**: `test -d .`
++   - **Commit**: `feat: add parser`
++
+x - [x] 1.3 Add failure parser
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1 First half

@@ -16,13 +16,13 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
     ))
 }
 
-/// The plan after all of it was healed.
+/// What became of the plan after all of it was healed.
 #[track_caller]
 fn healed(workspace: &Workspace, flags: &[&str]) -> String {
     let told = workspace.run(&[&["--recovery-mode"], flags].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     told.mentions("ended: all_green");
-    workspace.text(TASKS)
+    workspace.plan_changes()
 }
 
 #[test]
@@ -65,47 +65,19 @@ Focus: the parser.
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
         str![[r#"
----
-spec: demo
----
-
-# Tasks: Demo
-
-## Phase 1: Make It Work (POC)
-
-Focus: the parser.
-
-- [x] 1.1 [P] Parse
-  - **Do**:
-    1. Read the file
-    2. Split it
-  - **Files**: `src/parse.rs`, `src/main.rs`
-  - **Done when**: It parses
-  - **Verify**: `test -f fixed`
-  - **Commit**: `feat(parser): parse`
-  - _Requirements: FR-1_
-  - _Design: Parser_
-
-- [x] 1.1.1 [FIX 1.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: `src/parse.rs`, `src/main.rs`
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.1`
-
-- [x] 1.2 [VERIFY] Quality checkpoint: `true`
-  - **Do**: Run it
-  - **Verify**: `true`
-  - **Done when**: No errors
-  - **Commit**: `chore: pass` (if needed)
-
-## Phase 2: Refactoring
-
-- [x] 2.1 Tidy
-  - **Verify**: `true`
+x - [x] 1.1 [P] Parse
++ - [x] 1.1.1 [FIX 1.1] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: `src/parse.rs`, `src/main.rs`
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: `test -f fixed`
++   - **Commit**: `fix(demo): address error from task 1.1`
++
+x - [x] 1.2 [VERIFY] Quality checkpoint: `true`
+x - [x] 2.1 Tidy
 
 "#]]
     );
@@ -136,35 +108,21 @@ fn spec_kit() {
     );
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
-        str![[r##"
-# Tasks: Photo albums
+        str![[r#"
+x - [x] T012 [P] [US1] Create Album model in src/models/album.py
++ - [x] T012.1 [FIX T012] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: echo 'Verify manually'
++   - **Commit**: `fix(demo): address error from task T012`
+x - [x] T013 [US1] Implement AlbumService in src/services/album.py (depends on T012)
+x - [x] T014 Documentation
 
-## Phase 3: User Story 1 - Albums (Priority: P1)
-
-### Tests for User Story 1
-
-- [x] T011 [P] [US1] Contract test in tests/test_albums.py
-- [x] T012 [P] [US1] Create Album model in src/models/album.py
-- [x] T012.1 [FIX T012] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task T012`
-- [x] T013 [US1] Implement AlbumService in src/services/album.py (depends on T012)
-
-**Checkpoint**: User Story 1 works
-
----
-
-## Phase 4: Polish
-
-- [x] T014 Documentation
-
-"##]]
+"#]]
     );
 }
 
@@ -184,26 +142,20 @@ fn openspec() {
     );
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
-        str![[r###"
-## 1. Setup
+        str![[r#"
+x - [x] 1.2 Add the migration
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: echo 'Verify manually'
++   - **Commit**: `fix(demo): address error from task 1.2`
+x - [x] 2.1 Add the endpoint
 
-- [x] 1.1 Create the table
-- [x] 1.2 Add the migration
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1.2`
-
-## 2. Backend
-
-- [x] 2.1 Add the endpoint
-
-"###]]
+"#]]
     );
 }
 
@@ -230,31 +182,23 @@ fn a_row_in_a_group() {
     ));
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
-        str![[r##"
-# Implementation Plan
+        str![[r#"
+x - [x] 1. Set up the project
+x   - [x] 1.1 Create the folders
+x - [x] 2. Build it
+x   - [x] 2.1 Write the parser
++   - [x] 2.1.1 [FIX 2.1] Fix: boom
++     - **Do**: Address the error: boom
++       1. Analyze the failure: none
++       2. Review related code in Files list
++       3. Implement fix for: boom
++     - **Files**: Same directory as original
++     - **Done when**: Error "boom" no longer occurs
++     - **Verify**: echo 'Verify manually'
++     - **Commit**: `fix(demo): address error from task 2.1`
+x   - [x] 2.2 Write the printer
 
-- [x] 1. Set up the project
-  - [x] 1.1 Create the folders
-    - Make src and tests
-    - _Requirements: 1.1_
-  - [ ]* 1.2 Write property tests
-    - _Requirements: 1.2_
-  - **Verify**: `test -f fixed`
-- [x] 2. Build it
-  - [x] 2.1 Write the parser
-    - _Requirements: 2.1_
-  - [x] 2.1.1 [FIX 2.1] Fix: boom
-    - **Do**: Address the error: boom
-      1. Analyze the failure: none
-      2. Review related code in Files list
-      3. Implement fix for: boom
-    - **Files**: Same directory as original
-    - **Done when**: Error "boom" no longer occurs
-    - **Verify**: echo 'Verify manually'
-    - **Commit**: `fix(demo): address error from task 2.1`
-  - [x] 2.2 Write the printer
-
-"##]]
+"#]]
     );
 }
 
@@ -273,31 +217,15 @@ fn a_group_whose_own_verify_is_red() {
 2.1 attempt 1 of 5; verify unverified; done, unverified
 2.2 attempt 1 of 5; verify unverified; done, unverified
 2 verify unverified; done
-ended: all_green, 5 of 5 done, 4 of 100 attempts
+ended: all_green, 5 of 5 done, 1 of 1 fixes, 4 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Implementation Plan
-
-- [x] 1. Set up the project
-  - [x] 1.1 Create the folders
-    - Make src and tests
-    - _Requirements: 1.1_
-  - [ ]* 1.2 Write property tests
-    - _Requirements: 1.2_
-  - **Verify**: `test -f fixed`
-- [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-  - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1`
-- [x] 2. Build it
-  - [x] 2.1 Write the parser
-    - _Requirements: 2.1_
-  - [x] 2.2 Write the printer
+--- changes in specs/demo/tasks.md
+x - [x] 1. Set up the project
+x   - [x] 1.1 Create the folders
++ - [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
+x - [x] 2. Build it
+x   - [x] 2.1 Write the parser
+x   - [x] 2.2 Write the printer
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Create the folders
@@ -325,52 +253,40 @@ fn a_group_that_nothing_heals() {
         "ERROR: Max fix attempts (3) reached for task 1\nFix attempts: 1.3, 1.4, 1.5\n"
     );
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
-        str![[r##"
-# Implementation Plan
+        workspace.plan_changes(),
+        str![[r#"
+x   - [x] 1.1 Create the folders
++ - [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
++   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
++     1. Analyze the failure: No fix attempted
++     2. Review related code in Files list
++     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
++   - **Files**: Same directory as original
++   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
++   - **Verify**: `test -f fixed`
++   - **Commit**: `fix(demo): address error from task 1`
++ - [x] 1.4 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
++   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
++     1. Analyze the failure: No fix attempted
++     2. Review related code in Files list
++     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
++     4. The same error came back after 1.3: find another way than that fix took
++   - **Files**: Same directory as original
++   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
++   - **Verify**: `test -f fixed`
++   - **Commit**: `fix(demo): address error from task 1`
++ - [x] 1.5 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
++   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
++     1. Analyze the failure: No fix attempted
++     2. Review related code in Files list
++     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
++     4. The same error came back after 1.4: find another way than that fix took
++   - **Files**: Same directory as original
++   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
++   - **Verify**: `test -f fixed`
++   - **Commit**: `fix(demo): address error from task 1`
 
-- [ ] 1. Set up the project
-  - [x] 1.1 Create the folders
-    - Make src and tests
-    - _Requirements: 1.1_
-  - [ ]* 1.2 Write property tests
-    - _Requirements: 1.2_
-  - **Verify**: `test -f fixed`
-- [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-  - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1`
-- [x] 1.4 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-  - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
-    4. The same error came back after 1.3: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1`
-- [x] 1.5 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-  - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
-    4. The same error came back after 1.4: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1`
-- [ ] 2. Build it
-  - [ ] 2.1 Write the parser
-    - _Requirements: 2.1_
-  - [ ] 2.2 Write the printer
-
-"##]]
+"#]]
     );
 }
 
@@ -379,31 +295,24 @@ fn an_optional_row_that_was_asked_for() {
     let workspace = failing_once(KIRO, "1.2");
     snapbox::assert_data_eq!(
         healed(&workspace, &["--include-optional"]),
-        str![[r##"
-# Implementation Plan
+        str![[r#"
+x - [x] 1. Set up the project
+x   - [x] 1.1 Create the folders
+x   - [x]* 1.2 Write property tests
++   - [x] 1.2.1 [FIX 1.2] Fix: boom
++     - **Do**: Address the error: boom
++       1. Analyze the failure: none
++       2. Review related code in Files list
++       3. Implement fix for: boom
++     - **Files**: Same directory as original
++     - **Done when**: Error "boom" no longer occurs
++     - **Verify**: echo 'Verify manually'
++     - **Commit**: `fix(demo): address error from task 1.2`
+x - [x] 2. Build it
+x   - [x] 2.1 Write the parser
+x   - [x] 2.2 Write the printer
 
-- [x] 1. Set up the project
-  - [x] 1.1 Create the folders
-    - Make src and tests
-    - _Requirements: 1.1_
-  - [x]* 1.2 Write property tests
-    - _Requirements: 1.2_
-  - **Verify**: `test -f fixed`
-  - [x] 1.2.1 [FIX 1.2] Fix: boom
-    - **Do**: Address the error: boom
-      1. Analyze the failure: none
-      2. Review related code in Files list
-      3. Implement fix for: boom
-    - **Files**: Same directory as original
-    - **Done when**: Error "boom" no longer occurs
-    - **Verify**: echo 'Verify manually'
-    - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 2. Build it
-  - [x] 2.1 Write the parser
-    - _Requirements: 2.1_
-  - [x] 2.2 Write the printer
-
-"##]]
+"#]]
     );
 }
 
@@ -416,18 +325,16 @@ fn an_optional_row_that_nobody_asked_for_stays_open() {
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
         str![[r#"
-- [x] 1.1 Needed
-  - **Verify**: `test -f fixed`
-- [x] 1.1.1 [FIX 1.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.1`
-- [ ]* 1.2 Not needed
+x - [x] 1.1 Needed
++ - [x] 1.1.1 [FIX 1.1] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: `test -f fixed`
++   - **Commit**: `fix(demo): address error from task 1.1`
 
 "#]]
     );
@@ -442,23 +349,12 @@ fn a_plain_list_without_ids() {
 2.1 attempt 1 of 5; verify unverified; done, unverified
 2 attempt 2 of 5; verify unverified; done, unverified
 3 attempt 1 of 5; verify unverified; done, unverified
-ended: all_green, 3 of 3 done, 4 of 100 attempts
+ended: all_green, 3 of 3 done, 1 of 1 fixes, 4 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# To do
-
-- [x] Read
-- [x] Parse
-- [x] 2.1 [FIX 2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 2`
-- [x] Print
+--- changes in specs/demo/tasks.md
+x - [x] Parse
++ - [x] 2.1 [FIX 2] Fix: boom
+x - [x] Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 2.1 Fix: boom
@@ -486,29 +382,12 @@ fn two_fixes_on_a_plain_list_of_one_task() {
 1 attempt 2 of 5; failed (runtime_exception): boom; inserted 1.2
 1.2 attempt 1 of 5; verify unverified; done, unverified
 1 attempt 3 of 5; verify unverified; done, unverified
-ended: all_green, 1 of 1 done, 5 of 100 attempts
+ended: all_green, 1 of 1 done, 2 of 2 fixes, 5 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] Do it
-- [x] 1.1 [FIX 1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1`
-- [x] 1.2 [FIX 1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-    4. The same error came back after 1.1: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1`
+--- changes in specs/demo/tasks.md
+x - [x] Do it
++ - [x] 1.1 [FIX 1] Fix: boom
++ - [x] 1.2 [FIX 1] Fix: boom
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Fix: boom
@@ -532,26 +411,26 @@ fn two_fixes_on_a_list_of_one_task_with_an_id() {
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
         str![[r#"
-- [x] 1.3 Do it
-- [x] 1.3.1 [FIX 1.3] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1.3`
-- [x] 1.3.2 [FIX 1.3] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-    4. The same error came back after 1.3.1: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1.3`
+x - [x] 1.3 Do it
++ - [x] 1.3.1 [FIX 1.3] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: echo 'Verify manually'
++   - **Commit**: `fix(demo): address error from task 1.3`
++ - [x] 1.3.2 [FIX 1.3] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++     4. The same error came back after 1.3.1: find another way than that fix took
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: echo 'Verify manually'
++   - **Commit**: `fix(demo): address error from task 1.3`
 
 "#]]
     );
@@ -560,7 +439,9 @@ fn two_fixes_on_a_list_of_one_task_with_an_id() {
 /// What `tasks` becomes, with its carriage returns and tabs shown.
 #[track_caller]
 fn bytes(tasks: &str, id: &str) -> String {
-    let plan = healed(&failing_once(tasks, id), &[]);
+    let workspace = failing_once(tasks, id);
+    healed(&workspace, &[]);
+    let plan = workspace.text(TASKS);
     plan.replace('\r', "<CR>").replace('\t', "<TAB>")
 }
 
@@ -678,38 +559,15 @@ fn two_tasks_of_one_id_have_their_own_fixes() {
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f two` ended with exit code 1; inserted 1.1.2
 1.1.2 attempt 1 of 5; verify green; done
 1.1 verify green; done
-ended: all_green, 2 of 2 done, 4 of 100 attempts
+ended: all_green, 2 of 2 done, 2 of 2 fixes, 4 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-## Phase 1
-
-- [x] 1.1 Parse
-  - **Verify**: `test -f one`
-
-- [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f one ended with exit code 1
-  - **Do**: Address the error: Verify failed: test -f one ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f one ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f one ended with exit code 1" no longer occurs
-  - **Verify**: `test -f one`
-  - **Commit**: `fix(demo): address error from task 1.1`
-
-## Phase 2
-
-- [x] 1.1 Print
-  - **Verify**: `test -f two`
-
-- [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f two ended with exit code 1
-  - **Do**: Address the error: Verify failed: test -f two ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f two ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f two ended with exit code 1" no longer occurs
-  - **Verify**: `test -f two`
-  - **Commit**: `fix(demo): address error from task 1.1`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Parse
++ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f one ended with exit code 1
++
+x - [x] 1.1 Print
++
++ - [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f two ended with exit code 1
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1.1 Fix: Verify failed: test -f one ended with exit code 1
@@ -759,20 +617,19 @@ fn rows_that_may_run_side_by_side_run_in_order_with_the_fix_between_them() {
     snapbox::assert_data_eq!(
         healed(&workspace, &[]),
         str![[r#"
-- [x] 1.1 [P] One
-- [x] 1.2 [P] Two
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: echo 'Verify manually'
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.3 [P] Three
-- [x] 1.4 [VERIFY] Check
-  - **Verify**: `true`
+x - [x] 1.1 [P] One
+x - [x] 1.2 [P] Two
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: echo 'Verify manually'
++   - **Commit**: `fix(demo): address error from task 1.2`
+x - [x] 1.3 [P] Three
+x - [x] 1.4 [VERIFY] Check
 
 "#]]
     );
@@ -795,24 +652,12 @@ V2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify fa
 V2.1 attempt 1 of 5; verify green; done
 V2 attempt 2 of 5; verify green; done
 V3 attempt 1 of 5; verify green; done
-ended: all_green, 3 of 3 done, 4 of 100 attempts
+ended: all_green, 3 of 3 done, 1 of 1 fixes, 4 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Build
-- [x] V2 [VERIFY] Quality checkpoint
-  - **Do**: Run it
-  - **Verify**: `test -f fixed`
-- [x] V2.1 [FIX V2] Fix: Verify failed: test -f fixed ended with exit code
-  - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task V2`
-- [x] V3 [VERIFY] Last
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] V2 [VERIFY] Quality checkpoint
++ - [x] V2.1 [FIX V2] Fix: Verify failed: test -f fixed ended with exit code
+x - [x] V3 [VERIFY] Last
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] V2.1 Fix: Verify failed: test -f fixed ended with exit code

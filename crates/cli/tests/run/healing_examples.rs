@@ -72,25 +72,12 @@ fn the_generation_example_is_healed() {
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
-ended: all_green, 1 of 1 done, 3 of 100 attempts
+ended: all_green, 1 of 1 done, 1 of 1 fixes, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.3 Add failure parser
-  - **Do**: Add parsing logic to implement.md
-  - **Files**: plugins/ralph-specum/commands/implement.md
-  - **Done when**: Parser extracts error details
-  - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: feat(coordinator): add failure parser
-
-- [x] 1.3.1 [FIX 1.3] Fix: File not found: src/parser.ts
-  - **Do**: Address the error: File not found: src/parser.ts
-    1. Analyze the failure: Checked alternate paths
-    2. Review related code in Files list
-    3. Implement fix for: File not found: src/parser.ts
-  - **Files**: plugins/ralph-specum/commands/implement.md
-  - **Done when**: Error "File not found: src/parser.ts" no longer occurs
-  - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: `fix(demo): address missing file from task 1.3`
+--- changes in specs/demo/tasks.md
+x - [x] 1.3 Add failure parser
++
++ - [x] 1.3.1 [FIX 1.3] Fix: File not found: src/parser.ts
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1 Fix: File not found: src/parser.ts
@@ -206,30 +193,13 @@ fn after_its_fix_a_task_is_tried_again_and_the_next_one_follows() {
 1.3.1 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
-ended: all_green, 4 of 4 done, 4 of 100 attempts
+ended: all_green, 4 of 4 done, 1 of 1 fixes, 4 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-- [x] 1.2 Split
-
-- [x] 1.3 Parse
-  - **Files**: parser.ts
-  - **Verify**: `test -f parser.ts`
-
-- [x] 1.3.1 [FIX 1.3] Fix: syntax error in parser.ts
-  - **Do**: Address the error: syntax error in parser.ts
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: syntax error in parser.ts
-  - **Files**: parser.ts
-  - **Done when**: Error "syntax error in parser.ts" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3`
-
-- [x] 1.4 Next task
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.3 Parse
++ - [x] 1.3.1 [FIX 1.3] Fix: syntax error in parser.ts
++
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1 Fix: syntax error in parser.ts
@@ -296,40 +266,15 @@ fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
 1.3.1 attempt 2 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
-ended: all_green, 4 of 4 done, 6 of 100 attempts
+ended: all_green, 4 of 4 done, 2 of 2 fixes, 6 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-- [x] 1.2 Split
-
-- [x] 1.3 Parse
-  - **Files**: parser.ts
-  - **Verify**: `test -f parser.ts`
-
-- [x] 1.3.1 [FIX 1.3] Fix: syntax error in parser.ts
-  - **Do**: Address the error: syntax error in parser.ts
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: syntax error in parser.ts
-  - **Files**: parser.ts
-  - **Done when**: Error "syntax error in parser.ts" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3`
-
-- [x] 1.3.1.1 [FIX 1.3.1] Fix: the library is missing
-  - **Do**: Address the error: the library is missing
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: the library is missing
-  - **Files**: parser.ts
-  - **Done when**: Error "the library is missing" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address incomplete work from task 1.3.1`
-
-- [x] 1.4 Next task
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.3 Parse
++ - [x] 1.3.1 [FIX 1.3] Fix: syntax error in parser.ts
++
++ - [x] 1.3.1.1 [FIX 1.3.1] Fix: the library is missing
++
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1.1 Fix: the library is missing
@@ -518,74 +463,19 @@ fn at_the_limit_the_progress_file_says_that_it_failed() {
 3.4.3 attempt 1 of 5; verify red; done
 3.4 verify red
 3.4 attempt 4 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
-ended: limit, 2 of 4 done, 15 of 100 attempts
+ended: limit, 2 of 4 done, 6 of 6 fixes, 15 of 100 attempts
 ERROR: Max fix attempts (3) reached for task 3.4
 Fix attempts: 3.4.1, 3.4.2, 3.4.3
 --- exit code 1
---- specs/demo/tasks.md
-- [x] 1.3 Parse
-  - **Verify**: `true`
-- [x] 1.3.1 [FIX 1.3] Fix: a
-  - **Do**: Address the error: a
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: a
-  - **Files**: Same directory as original
-  - **Done when**: Error "a" no longer occurs
-  - **Verify**: `true`
-  - **Commit**: `fix(demo): address error from task 1.3`
-- [x] 1.3.2 [FIX 1.3] Fix: b
-  - **Do**: Address the error: b
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: b
-  - **Files**: Same directory as original
-  - **Done when**: Error "b" no longer occurs
-  - **Verify**: `true`
-  - **Commit**: `fix(demo): address error from task 1.3`
-- [x] 2.1 Print
-  - **Verify**: `true`
-- [x] 2.1.1 [FIX 2.1] Fix: c
-  - **Do**: Address the error: c
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: c
-  - **Files**: Same directory as original
-  - **Done when**: Error "c" no longer occurs
-  - **Verify**: `true`
-  - **Commit**: `fix(demo): address error from task 2.1`
-- [ ] 3.4 Ship
-  - **Verify**: `false`
-- [x] 3.4.1 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
-  - **Do**: Address the error: Verify failed: false ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: false ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: false ended with exit code 1" no longer occurs
-  - **Verify**: `false`
-  - **Commit**: `fix(demo): address error from task 3.4`
-- [x] 3.4.2 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
-  - **Do**: Address the error: Verify failed: false ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: false ended with exit code 1
-    4. The same error came back after 3.4.1: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: false ended with exit code 1" no longer occurs
-  - **Verify**: `false`
-  - **Commit**: `fix(demo): address error from task 3.4`
-- [x] 3.4.3 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
-  - **Do**: Address the error: Verify failed: false ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: false ended with exit code 1
-    4. The same error came back after 3.4.2: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: false ended with exit code 1" no longer occurs
-  - **Verify**: `false`
-  - **Commit**: `fix(demo): address error from task 3.4`
-- [ ] 4.1 Rest
+--- changes in specs/demo/tasks.md
+x - [x] 1.3 Parse
++ - [x] 1.3.1 [FIX 1.3] Fix: a
++ - [x] 1.3.2 [FIX 1.3] Fix: b
+x - [x] 2.1 Print
++ - [x] 2.1.1 [FIX 2.1] Fix: c
++ - [x] 3.4.1 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
++ - [x] 3.4.2 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
++ - [x] 3.4.3 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1 Fix: a
@@ -658,27 +548,12 @@ fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
 1.3.3 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
-ended: all_green, 4 of 4 done, 4 of 100 attempts
+ended: all_green, 4 of 4 done, 3 of 3 fixes, 4 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [x] 1.2 Split
-- [x] 1.3 Parse
-  - **Verify**: `test -f parser.ts`
-- [x] 1.3.1 [FIX 1.3] Fix: one
-- [x] 1.3.2 [FIX 1.3] Fix: two
-- [x] 1.3.3 [FIX 1.3] Fix: Syntax error in parser.ts line 42
-  - **Do**: Address the error: Syntax error in parser.ts line 42
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: Syntax error in parser.ts line 42
-    4. The same error came back after an earlier fix: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "Syntax error in parser.ts line 42" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3`
-- [x] 1.4 Next task
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.3 Parse
++ - [x] 1.3.3 [FIX 1.3] Fix: Syntax error in parser.ts line 42
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.3 Fix: Syntax error in parser.ts line 42
@@ -714,23 +589,17 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3\n"
     );
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
+        workspace.plan_changes(),
         str![[r#"
-- [x] 1.1 Read
-- [x] 1.2 Split
-- [ ] 1.3 Parse
-  - **Verify**: `test -f parser.ts`
-- [x] 1.3.3 [FIX 1.3] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3`
-- [ ] 1.4 Next task
-  - **Verify**: `true`
++ - [x] 1.3.3 [FIX 1.3] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: none
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: `test -f parser.ts`
++   - **Commit**: `fix(demo): address error from task 1.3`
 
 "#]]
     );
@@ -746,51 +615,16 @@ fn the_limit_of_the_run_ends_healing_too() {
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1
 1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1
 1.3.1.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1.1
-ended: limit, 2 of 4 done, 3 of 3 attempts
+ended: limit, 2 of 4 done, 0 of 3 fixes, 3 of 3 attempts
 ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
 --- exit code 1
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-- [x] 1.2 Split
-
-- [ ] 1.3 Parse
-  - **Files**: parser.ts
-  - **Verify**: `test -f parser.ts`
-
-- [ ] 1.3.1 [FIX 1.3] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: parser.ts
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3`
-
-- [ ] 1.3.1.1 [FIX 1.3.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: parser.ts
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3.1`
-
-- [ ] 1.3.1.1.1 [FIX 1.3.1.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: parser.ts
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3.1.1`
-
-- [ ] 1.4 Next task
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [ ] 1.3.1 [FIX 1.3] Fix: boom
++
++ - [ ] 1.3.1.1 [FIX 1.3.1] Fix: boom
++
++ - [ ] 1.3.1.1.1 [FIX 1.3.1.1] Fix: boom
++
 --- specs/demo/.progress.md
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)

@@ -61,32 +61,13 @@ resumed
 1.2.1 attempt 2 of 5; verify green; done
 1.2 attempt 2 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 3 of 3 done, 6 of 100 attempts
+ended: all_green, 3 of 3 done, 2 of 2 fixes, 6 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [x] 1.2 Parse
-  - **Verify**: `test -f fixed`
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2.1`
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Parse
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1.1 Fix: boom
@@ -188,25 +169,12 @@ fn a_new_run_after_a_limit_tries_the_original_first_and_refunds_nothing() {
     assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2\n1.2\n");
     told.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; failed (runtime_exception): boom
-ended: limit, 1 of 3 done, 1 of 100 attempts
+ended: limit, 1 of 3 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.2
 Fix attempts: 1.2.1
 --- exit code 1
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [ ] 1.2 Parse
-  - **Verify**: `test -f fixed`
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [ ] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1 Fix: boom
@@ -232,41 +200,14 @@ fn an_open_fix_waits_for_its_original_in_a_new_run_after_a_limit() {
     told.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; superseded 1.2.1, 1.2.1.1, 1.2.1.1.1; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 3 of 3 done, 2 of 100 attempts
+ended: all_green, 3 of 3 done, 3 of 3 fixes, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [x] 1.2 Parse
-  - **Verify**: `test -f fixed`
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2.1`
-- [x] 1.2.1.1.1 [FIX 1.2.1.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2.1.1`
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Parse
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
++ - [x] 1.2.1.1.1 [FIX 1.2.1.1] Fix: boom
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Parse
@@ -364,42 +305,14 @@ fn an_original_that_a_person_unticks_is_run_again_with_its_fixes_left_alone() {
 1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.2
 1.2.2 attempt 1 of 5; verify green; done
 1.2 attempt 2 of 5; verify green; done
-ended: all_green, 3 of 3 done, 3 of 100 attempts
+ended: all_green, 3 of 3 done, 3 of 3 fixes, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [x] 1.2 Parse
-  - **Verify**: `test -f fixed`
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2.1`
-- [x] 1.2.2 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-    4. The same error came back after an earlier fix: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Parse
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
++ - [x] 1.2.2 [FIX 1.2] Fix: boom
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1.1 Fix: boom
@@ -433,42 +346,15 @@ resumed
 1.2.2 attempt 1 of 5; verify green; done
 1.2 attempt 2 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 3 of 3 done, 8 of 100 attempts
+ended: all_green, 3 of 3 done, 3 of 3 fixes, 8 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [x] 1.2 Parse everything
-  - **Verify**: `test -f fixed`
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2.1`
-- [x] 1.2.2 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-    4. The same error came back after an earlier fix: find another way than that fix took
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+- - [ ] 1.2 Parse
++ - [x] 1.2 Parse everything
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
++ - [x] 1.2.2 [FIX 1.2] Fix: boom
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1.1 Fix: boom
@@ -503,30 +389,13 @@ resumed
 1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
 1.2.1 attempt 2 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 3 of 3 done, 5 of 100 attempts
+ended: all_green, 3 of 3 done, 1 of 1 fixes, 5 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Read
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2`
-- [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: none
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `test -f fixed`
-  - **Commit**: `fix(demo): address error from task 1.2.1`
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+- - [ ] 1.2 Parse
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: boom
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1.1 Fix: boom
@@ -569,15 +438,11 @@ fn without_recovery_open_fixes_of_before_are_still_done() {
     told.and_plan(&workspace).shows(str![[r#"
 1.2.1 attempt 1 of 1; verify unverified; done, unverified, nothing_changed
 1.2 attempt 1 of 1; failed (runtime_exception): boom
-ended: limit, 0 of 2 done, 2 of 100 attempts
+ended: limit, 0 of 2 done, 1 of 1 fixes, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.2 Parse
-  - **Verify**: `test -f fixed`
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-- [ ] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2.1 [FIX 1.2] Fix: boom
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1 Fix: boom

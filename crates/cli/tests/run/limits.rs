@@ -24,7 +24,7 @@ const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
 #[test]
 fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
     let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
-    workspace.run_as_text(&[]).and_spec(&workspace).shows(str![[r#"
+    workspace.run_as_text(&[]).and(&workspace, &[TASKS, PROGRESS, STATE]).shows(str![[r#"
 run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
 warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
 1.2 Add a folder: attempt 1 of 5
@@ -66,7 +66,25 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
---- state {"taskIndex":2,"totalTasks":4,"taskIteration":5,"globalIteration":6,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending"}}
+--- specs/demo/.ralph-state.json
+{
+  "phase": "execution",
+  "taskIndex": 2,
+  "totalTasks": 4,
+  "taskIteration": 5,
+  "maxTaskIterations": 5,
+  "globalIteration": 6,
+  "maxGlobalIterations": 100,
+  "recoveryMode": false,
+  "maxFixTasksPerOriginal": 3,
+  "fixTaskMap": {},
+  "taskResults": {
+    "1.1": "success",
+    "1.2": "success",
+    "1.3": "failed",
+    "1.4": "pending"
+  }
+}
 
 "#]]);
 }
@@ -104,18 +122,8 @@ fn a_new_run_tries_again_and_counts_from_the_beginning() {
 ended: limit, 2 of 4 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.3 after 2 attempts
 --- exit code 1
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Set up
-- [x] 1.2 Add a folder
-  - **Verify**: `true`
-- [ ] 1.3 Add failure parser
-  - **Do**: Add parsing logic
-  - **Files**: implement.md
-  - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: feat(coordinator): add failure parser
-- [ ] 1.4 Next task
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Add a folder
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
@@ -129,18 +137,10 @@ ERROR: Max retries reached for task 1.3 after 2 attempts
 1.4 attempt 1 of 2; verify unverified; done, unverified
 ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Set up
-- [x] 1.2 Add a folder
-  - **Verify**: `true`
-- [x] 1.3 Add failure parser
-  - **Do**: Add parsing logic
-  - **Files**: implement.md
-  - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: feat(coordinator): add failure parser
-- [x] 1.4 Next task
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Add a folder
+x - [x] 1.3 Add failure parser
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
@@ -267,18 +267,8 @@ Next:            `regreen run` tries once more
 --- standard error
 ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
 --- exit code 1
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Set up
-- [x] 1.2 Add a folder
-  - **Verify**: `true`
-- [ ] 1.3 Add failure parser
-  - **Do**: Add parsing logic
-  - **Files**: implement.md
-  - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: feat(coordinator): add failure parser
-- [ ] 1.4 Next task
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Add a folder
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
@@ -324,18 +314,10 @@ fn a_task_that_passes_in_its_last_attempt_has_passed() {
 1.4 attempt 1 of 5; verify unverified; done, unverified
 ended: all_green, 4 of 4 done, 7 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Set up
-- [x] 1.2 Add a folder
-  - **Verify**: `true`
-- [x] 1.3 Add failure parser
-  - **Do**: Add parsing logic
-  - **Files**: implement.md
-  - **Verify**: grep -q "Parse Failure" implement.md
-  - **Commit**: feat(coordinator): add failure parser
-- [x] 1.4 Next task
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Add a folder
+x - [x] 1.3 Add failure parser
+x - [x] 1.4 Next task
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Add a folder
@@ -351,9 +333,7 @@ fn nothing_is_left_to_do_when_all_is_ticked() {
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 ended: all_green, 2 of 2 done, 0 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-- [x] 1.2 Second
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":2,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"success"}}
 
@@ -386,10 +366,8 @@ fn a_row_that_somebody_unticks_is_open_again() {
 1.1 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-- [x] 1.2 Second
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First

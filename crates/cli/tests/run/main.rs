@@ -13,6 +13,7 @@ mod healing_people;
 mod limits;
 mod misbehaving;
 mod modification_requests;
+mod older_version;
 mod plan;
 mod plans_of_all_kinds;
 mod prompts;

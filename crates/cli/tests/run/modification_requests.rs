@@ -46,26 +46,18 @@ fn parts_go_before_the_task_which_runs_after_them() {
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 5 of 5 done, 5 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.1 Split lines
-  - **Do**: Read lines
-  - **Files**: a.rs
-  - **Done when**: It reads
-  - **Verify**: `true`
-  - **Commit**: `feat: lines`
-
-- [x] 1.2.2 Join lines
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.2.1 Split lines
++   - **Do**: Read lines
++   - **Files**: a.rs
++   - **Done when**: It reads
++   - **Verify**: `true`
++   - **Commit**: `feat: lines`
++
++ - [x] 1.2.2 Join lines
++
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1 Split lines
@@ -87,22 +79,14 @@ fn what_is_needed_first_goes_before_the_task() {
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(workspace.note("order"), "1.2.1\n1.2\n1.3\n");
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
+        workspace.plan_changes(),
         str![[r#"
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.1 Install it
-  - **Do**: Get it
-  - **Verify**: `true`
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
++ - [x] 1.2.1 Install it
++   - **Do**: Get it
++   - **Verify**: `true`
++
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 
 "#]]
     );
@@ -115,22 +99,14 @@ fn what_follows_goes_after_the_task() {
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2.2\n1.3\n");
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
+        workspace.plan_changes(),
         str![[r#"
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.2.1 Measure it
-
-- [x] 1.2.2 Tell of it
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+x - [x] 1.2 Parse
++ - [x] 1.2.1 Measure it
++
++ - [x] 1.2.2 Tell of it
++
+x - [x] 1.3 Print
 
 "#]]
     );
@@ -145,32 +121,24 @@ fn what_follows_goes_after_the_fixes_of_the_task() {
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     assert_eq!(workspace.note("order"), "1.2.1\n1.2\n1.2.2\n1.3\n");
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
-        str![[r##"
-# Tasks
+        workspace.plan_changes(),
+        str![[r#"
+x - [x] 1.2 Parse
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++   - **Do**: Address the error: boom
++     1. Analyze the failure: No fix attempted
++     2. Review related code in Files list
++     3. Implement fix for: boom
++   - **Files**: Same directory as original
++   - **Done when**: Error "boom" no longer occurs
++   - **Verify**: `true`
++   - **Commit**: `fix(demo): address error from task 1.2`
++
++ - [x] 1.2.2 Measure it
++
+x - [x] 1.3 Print
 
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `true`
-  - **Commit**: `fix(demo): address error from task 1.2`
-
-- [x] 1.2.2 Measure it
-
-- [x] 1.3 Print
-  - **Verify**: `true`
-
-"##]]
+"#]]
     );
 }
 
@@ -182,16 +150,16 @@ fn in_a_group_they_stand_in_the_group() {
     let workspace = asks_once(tasks, "SPLIT_TASK", proposed);
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
+        workspace.plan_changes(),
         str![[r#"
-- [x] 1. Build
-  - [x] 1.1 Read
-  - [x] 1.2.1 One
-    - **Do**: it
-  - [x] 1.2.2 Two
-  - [x] 1.2 Parse
-  - [x] 1.3 Print
-- [x] 2. Ship
+x - [x] 1. Build
+x   - [x] 1.1 Read
++   - [x] 1.2.1 One
++     - **Do**: it
++   - [x] 1.2.2 Two
+x   - [x] 1.2 Parse
+x   - [x] 1.3 Print
+x - [x] 2. Ship
 
 "#]]
     );
@@ -202,24 +170,15 @@ fn without_recovery_a_request_is_only_reported() {
     let workspace = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
     let told = workspace.run(&[]);
     told.and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5
-warning: the agent asked for other rows in the plan; that is only done in recovery mode
-1.2 verify green
+1.2 attempt 1 of 5; verify green
+  warning: the agent asked for other rows in the plan; that is only done in recovery mode
 1.2 attempt 1 of 5 (reminder); verify green; done
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Parse
@@ -240,19 +199,11 @@ fn whoever_has_done_a_task_may_ask_for_what_follows() {
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.2.1 Measure it
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Parse
++ - [x] 1.2.1 Measure it
++
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Parse
@@ -269,23 +220,14 @@ fn a_task_that_is_called_done_is_not_divided() {
         .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
     let told = workspace.run(&["--recovery-mode"]);
     told.and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5
-warning: the agent asked for rows to be done before its task, but says that it is done: they are not added
-1.2 verify green; done
+1.2 attempt 1 of 5; verify green; done
+  warning: the agent asked for rows to be done before its task, but says that it is done: they are not added
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Parse
@@ -353,23 +295,15 @@ fn a_task_and_its_parts_have_three_requests_between_them() {
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 6 of 6 done, 8 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.1.1 Part
-
-- [x] 1.2.1 Part
-
-- [x] 1.2.2 Part
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.2.1.1 Part
++
++ - [x] 1.2.1 Part
++
++ - [x] 1.2.2 Part
++
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1.1 Part
@@ -412,31 +346,15 @@ fn a_fix_asks_on_behalf_of_its_original() {
 1.2.1 attempt 2 of 5; verify green; done
 1.2 attempt 2 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 4 of 4 done, 6 of 100 attempts
+ended: all_green, 4 of 4 done, 1 of 1 fixes, 6 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.2 Install it
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.2.1 [FIX 1.2] Fix: boom
-  - **Do**: Address the error: boom
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: boom
-  - **Files**: Same directory as original
-  - **Done when**: Error "boom" no longer occurs
-  - **Verify**: `true`
-  - **Commit**: `fix(demo): address error from task 1.2`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.2.2 Install it
++
+x - [x] 1.2 Parse
++ - [x] 1.2.1 [FIX 1.2] Fix: boom
++
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.2 Install it
@@ -470,35 +388,19 @@ fn a_part_that_fails_is_healed() {
 1.2.2 attempt 1 of 5; verify green; done
 1.2 attempt 2 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 5 of 5 done, 6 of 100 attempts
+ended: all_green, 5 of 5 done, 1 of 1 fixes, 6 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.1 One
-  - **Verify**: `test -f one`
-
-- [x] 1.2.1.1 [FIX 1.2.1] Fix: Verify failed: test -f one ended with exit code 1
-  - **Do**: Address the error: Verify failed: test -f one ended with exit code 1
-    1. Analyze the failure: No fix attempted
-    2. Review related code in Files list
-    3. Implement fix for: Verify failed: test -f one ended with exit code 1
-  - **Files**: Same directory as original
-  - **Done when**: Error "Verify failed: test -f one ended with exit code 1" no longer occurs
-  - **Verify**: `test -f one`
-  - **Commit**: `fix(demo): address error from task 1.2.1`
-
-- [x] 1.2.2 Two
-  - **Verify**: `true`
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.2.1 One
++   - **Verify**: `test -f one`
++
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: Verify failed: test -f one ended with exit code 1
++
++ - [x] 1.2.2 Two
++   - **Verify**: `true`
++
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1
@@ -613,11 +515,11 @@ fn in_a_list_of_one_task_with_an_id_parts_are_written() {
     );
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
     snapbox::assert_data_eq!(
-        workspace.text(TASKS),
+        workspace.plan_changes(),
         str![[r#"
-- [x] 1.2.1 One
-- [x] 1.2.2 Two
-- [x] 1.2 Parse
++ - [x] 1.2.1 One
++ - [x] 1.2.2 Two
+x - [x] 1.2 Parse
 
 "#]]
     );
@@ -631,9 +533,8 @@ fn where_only_one_task_is_run_it_is_not_divided() {
     );
     let told = workspace.run(&["--recovery-mode", "--only=1.1"]);
     told.shows(str![[r#"
-1.1 attempt 1 of 5
-warning: the agent asked for rows to be done before its task, but only that task is run: they are not added
-1.1 verify green
+1.1 attempt 1 of 5; verify green
+  warning: the agent asked for rows to be done before its task, but only that task is run: they are not added
 1.1 attempt 1 of 5 (reminder); verify green; done
 ended: only_done, 1 of 2 done, 1 of 100 attempts
 --- exit code 0
@@ -666,21 +567,13 @@ fn a_task_that_gets_nowhere_in_its_time_is_split() {
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 5 of 5 done, 6 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Tasks
-
-- [x] 1.1 Read
-
-- [x] 1.2.1 One
-
-- [x] 1.2.2 Two
-
-- [x] 1.2 Parse
-  - **Do**: Parse it
-  - **Verify**: `true`
-
-- [x] 1.3 Print
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
++ - [x] 1.2.1 One
++
++ - [x] 1.2.2 Two
++
+x - [x] 1.2 Parse
+x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2.1 One

@@ -11,22 +11,16 @@ fn an_agent_that_rewrites_its_verify_changes_nothing() {
             .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
     let told = workspace.run(&["--max-task-iterations=2"]);
     told.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 2
-warning: task 1.1 is being worked on: what the agent changed in it was taken back
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
-1.1 attempt 2 of 2
-warning: task 1.1 is being worked on: what the agent changed in it was taken back
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
-1.1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 1 of 2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+1.1 attempt 2 of 2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 0 of 1 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `test -f out`
-
-## Later
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -41,19 +35,15 @@ fn an_agent_that_edits_and_ticks_its_own_block_changes_nothing() {
          1.2:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5
-warning: task 1.1 is being worked on: what the agent changed in it was taken back
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1 verify green; done
+1.1 attempt 1 of 5; verify green; done
+  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Do**: all of it
-  - **Verify**: `true`
-- [x] 1.2 More
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
+x - [x] 1.2 More
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
@@ -81,22 +71,18 @@ fn a_tick_of_another_row_is_a_claim() {
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; ticked 1.2, 1.3, 1.4; kept 1.2; took back 1.3, 1.4
 1.2 done, claimed
-warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
-warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
+  warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
+  warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
 1.1 verify green; done
 1.3 attempt 1 of 5; verify green; done
 1.4 attempt 1 of 5; verify unverified; done, unverified
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `true`
-- [x] 1.2 Is done by the way
-  - **Verify**: `test -f out`
-- [x] 1.3 Is not done
-  - **Verify**: `test -f missing`
-- [x] 1.4 Nobody can tell
-  - **Verify**: it looks good
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
+x - [x] 1.2 Is done by the way
+x - [x] 1.3 Is not done
+x - [x] 1.4 Nobody can tell
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is done by the way
@@ -118,9 +104,9 @@ fn the_gate_can_confirm_a_claim() {
 1.1 verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-- [x] 1.2 By the way
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
+x - [x] 1.2 By the way
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 By the way
@@ -151,28 +137,17 @@ fn a_row_that_vanishes_is_put_back_once() {
          *) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5; removed 1.3
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2 verify green; done
+1.2 attempt 1 of 5; removed 1.3; verify green; done
+  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.3 attempt 1 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Plan
-
-- [x] 1.1 Was done
-  - **Verify**: `true`
-- [x] 1.2 Is next
-  - **Verify**: `true`
-
-Some words in between.
-
-- [x] 1.3 Comes later
-  - **Verify**: `true`
-- [x] 1.4 Comes last
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is next
+x - [x] 1.3 Comes later
+x - [x] 1.4 Comes last
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is next
@@ -194,29 +169,21 @@ fn a_row_that_vanishes_again_is_skipped_and_the_run_is_not_green() {
         .run(&["--max-task-iterations=2"])
         .and_spec(&workspace)
         .shows(str![[r#"
-1.2 attempt 1 of 2; exit code 1; removed 1.3
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2 verify green
+1.2 attempt 1 of 2; exit code 1; removed 1.3; verify green
+  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.2 attempt 1 of 2 (reminder); removed again 1.3
-warning: task 1.3 has vanished from the plan again: skipped
+  warning: task 1.3 has vanished from the plan again: skipped
 1.3 skipped
 1.2 verify green; done
 1.4 attempt 1 of 2; verify green; done
 ended: skipped, 3 of 3 done, 2 of 100 attempts
 --- exit code 1
---- specs/demo/tasks.md
-# Plan
-
-- [x] 1.1 Was done
-  - **Verify**: `true`
-- [x] 1.2 Is next
-  - **Verify**: `true`
-
-Some words in between.
-
-- [x] 1.4 Comes last
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is next
+- - [ ] 1.3 Comes later
+-   - **Verify**: `true`
+x - [x] 1.4 Comes last
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is next
@@ -234,34 +201,21 @@ fn done_rows_stay_as_they_are() {
          1.4:*) sed -i 's/Was done/Was easy/' $tasks; echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5
-warning: task 1.1 is done: the agent unticked it, it is ticked again
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2 verify green; done
-1.3 attempt 1 of 5
-warning: task 1.1 is done: the agent removed it, it was put back
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.3/1.plan.md
-1.3 verify green; done
-1.4 attempt 1 of 5
-warning: task 1.1 is done: what the agent changed in it was taken back
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.4/1.plan.md
-1.4 verify green; done
+1.2 attempt 1 of 5; verify green; done
+  warning: task 1.1 is done: the agent unticked it, it is ticked again
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
+1.3 attempt 1 of 5; verify green; done
+  warning: task 1.1 is done: the agent removed it, it was put back
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.3/1.plan.md
+1.4 attempt 1 of 5; verify green; done
+  warning: task 1.1 is done: what the agent changed in it was taken back
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.4/1.plan.md
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Plan
-
-- [x] 1.1 Was done
-  - **Verify**: `true`
-- [x] 1.2 Is next
-  - **Verify**: `true`
-
-Some words in between.
-
-- [x] 1.3 Comes later
-  - **Verify**: `true`
-- [x] 1.4 Comes last
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is next
+x - [x] 1.3 Comes later
+x - [x] 1.4 Comes last
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is next
@@ -290,13 +244,13 @@ fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-- [x] 1.2 Second
-  - **Verify**: `test -f out`
-- [x] 1.3 Third
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
+-   - **Verify**: `false`
++   - **Verify**: `test -f out`
++ - [x] 1.3 Third
++   - **Verify**: `true`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -319,20 +273,17 @@ fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
          1.3:*) touch out; echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; ticked 1.3; added 1.3; took back 1.3
-warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
-1.1 verify green; done
+1.1 attempt 1 of 5; ticked 1.3; added 1.3; took back 1.3; verify green; done
+  warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
 1.2 attempt 1 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `true`
-- [x] 1.2 Second
-  - **Verify**: `true`
-- [x] 1.3 Third
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.2 Second
++ - [x] 1.3 Third
++   - **Verify**: `test -f out`
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -350,29 +301,17 @@ fn a_task_file_that_an_agent_removes_is_put_back() {
          1.4:*) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5
-warning: the agent removed the task file: it was put back
-1.2 verify green; done
-1.3 attempt 1 of 5
-warning: the agent removed the task file: it was put back
-1.3 verify green; done
+1.2 attempt 1 of 5; verify green; done
+  warning: the agent removed the task file: it was put back
+1.3 attempt 1 of 5; verify green; done
+  warning: the agent removed the task file: it was put back
 1.4 attempt 1 of 5; verify green; done
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Plan
-
-- [x] 1.1 Was done
-  - **Verify**: `true`
-- [x] 1.2 Is next
-  - **Verify**: `true`
-
-Some words in between.
-
-- [x] 1.3 Comes later
-  - **Verify**: `true`
-- [x] 1.4 Comes last
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is next
+x - [x] 1.3 Comes later
+x - [x] 1.4 Comes last
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3 Comes later
@@ -390,32 +329,21 @@ fn a_plan_that_an_agent_replaces_is_restored_and_the_other_one_kept() {
          *) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5; removed 1.3, 1.4
-warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
-warning: task 1.1 is done: the agent removed it, it was put back
-warning: task 1.2 is being worked on: the agent removed it, it was put back
-warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
-warning: task 1.4 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.4`
-warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
-1.2 verify green; done
+1.2 attempt 1 of 5; removed 1.3, 1.4; verify green; done
+  warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
+  warning: task 1.1 is done: the agent removed it, it was put back
+  warning: task 1.2 is being worked on: the agent removed it, it was put back
+  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+  warning: task 1.4 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.4`
+  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.3 attempt 1 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Plan
-
-- [x] 1.1 Was done
-  - **Verify**: `true`
-- [x] 1.2 Is next
-  - **Verify**: `true`
-
-Some words in between.
-
-- [x] 1.3 Comes later
-  - **Verify**: `true`
-- [x] 1.4 Comes last
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is next
+x - [x] 1.3 Comes later
+x - [x] 1.4 Comes last
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is next
@@ -447,13 +375,13 @@ fn between_attempts_the_file_is_peoples() {
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `sed -i 's/Another/Another/' specs/demo/tasks.md`
-- [x] 1.2 Another
-  - **Verify**: `true`
-- [x] 1.3 Third
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+-   - **Verify**: `sed -i 's/Second/Another/' specs/demo/tasks.md`
+- - [ ] 1.2 Second
++   - **Verify**: `sed -i 's/Another/Another/' specs/demo/tasks.md`
++ - [x] 1.2 Another
+x - [x] 1.3 Third
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First

@@ -31,17 +31,11 @@ fn a_group_is_verified_and_ticked_when_its_rows_are_done() {
 2 verify unverified; done
 ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Implementation Plan
-
-- [x] 1. Set up
-  - [x] 1.1 Make the folder
-    - _Requirements: 1.1_
-  - [ ]* 1.2 Write about it
-    - _Requirements: 1.2_
-  - **Verify**: `test -d src`
-- [x] 2. Finish
-  - [x] 2.1 Write the file
+--- changes in specs/demo/tasks.md
+x - [x] 1. Set up
+x   - [x] 1.1 Make the folder
+x - [x] 2. Finish
+x   - [x] 2.1 Write the file
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Make the folder
@@ -65,17 +59,12 @@ fn optional_rows_are_run_when_asked_for() {
 2 verify unverified; done
 ended: all_green, 5 of 5 done, 3 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Implementation Plan
-
-- [x] 1. Set up
-  - [x] 1.1 Make the folder
-    - _Requirements: 1.1_
-  - [x]* 1.2 Write about it
-    - _Requirements: 1.2_
-  - **Verify**: `test -d src`
-- [x] 2. Finish
-  - [x] 2.1 Write the file
+--- changes in specs/demo/tasks.md
+x - [x] 1. Set up
+x   - [x] 1.1 Make the folder
+x   - [x]* 1.2 Write about it
+x - [x] 2. Finish
+x   - [x] 2.1 Write the file
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Make the folder
@@ -97,17 +86,8 @@ fn a_group_whose_own_verify_is_red_ends_the_run() {
 ended: limit, 1 of 4 done, 1 of 100 attempts
 ERROR: Verify of group 1 failed after its tasks were done
 --- exit code 1
---- specs/demo/tasks.md
-# Implementation Plan
-
-- [ ] 1. Set up
-  - [x] 1.1 Make the folder
-    - _Requirements: 1.1_
-  - [ ]* 1.2 Write about it
-    - _Requirements: 1.2_
-  - **Verify**: `test -d src`
-- [ ] 2. Finish
-  - [ ] 2.1 Write the file
+--- changes in specs/demo/tasks.md
+x   - [x] 1.1 Make the folder
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Make the folder
@@ -125,12 +105,8 @@ fn only_one_task_is_run_when_only_one_is_asked_for() {
 1.2 attempt 1 of 5; verify green; done
 ended: only_done, 1 of 3 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [x] 1.2 Second
-  - **Verify**: `test -f out`
-- [ ] 1.3 Third
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Second
@@ -148,12 +124,7 @@ fn one_task_that_fails_is_not_green() {
 ended: limit, 0 of 3 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `test -f out`
-- [ ] 1.3 Third
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -168,9 +139,7 @@ fn one_task_that_is_done_already_is_not_run() {
         .shows(str![[r#"
 ended: only_done, 1 of 2 done, 0 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-- [ ] 1.2 Second
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -188,10 +157,8 @@ fn the_only_task_that_was_left_completes_the_plan() {
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-- [x] 1.2 Second
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Second
@@ -211,12 +178,7 @@ fn a_task_that_is_not_there_cannot_be_asked_for() {
   × specs/demo/tasks.md has no task 9.9
   help: its tasks: 1.1, 1.2, 1.3
 --- exit code 2
---- specs/demo/tasks.md
-- [ ] 1.1 First
-  - **Verify**: `true`
-- [ ] 1.2 Second
-  - **Verify**: `test -f out`
-- [ ] 1.3 Third
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -233,17 +195,9 @@ fn a_group_can_be_asked_for_with_its_rows() {
 1 verify green; done
 ended: only_done, 2 of 4 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-# Implementation Plan
-
-- [x] 1. Set up
-  - [x] 1.1 Make the folder
-    - _Requirements: 1.1_
-  - [ ]* 1.2 Write about it
-    - _Requirements: 1.2_
-  - **Verify**: `test -d src`
-- [ ] 2. Finish
-  - [ ] 2.1 Write the file
+--- changes in specs/demo/tasks.md
+x - [x] 1. Set up
+x   - [x] 1.1 Make the folder
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Make the folder
@@ -294,10 +248,10 @@ fn rows_without_ids_are_numbered() {
 3 attempt 1 of 5; verify unverified; done, unverified
 ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-* [x] Write it
-* [X] Was done
-* [x] Half done
+--- changes in specs/demo/tasks.md
+x * [x] Write it
+- * [~] Half done
++ * [x] Half done
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1 Write it
@@ -320,11 +274,9 @@ fn two_rows_with_one_id_are_two_tasks() {
 1.1 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 First
-  - **Verify**: `test -f a`
-- [x] 1.1 Second
-  - **Verify**: `test -f b`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 First
+x - [x] 1.1 Second
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 First
@@ -390,36 +342,16 @@ fn the_shell_agent_runs_the_steps_of_a_task() {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Write it\n  - **Do**:\n    1. `echo one >out`\n    2. `echo two >>out`\n  - **Verify**: `grep -c . out` returns 2\n- [ ] 1.2 In words\n  - **Do**: think about it\n",
     );
-    let told = workspace.regreen(&["run", "--agent=shell", "--max-task-iterations=2"]);
+    let told = workspace.run_with_agent("shell", &["--max-task-iterations=2"]);
     told.and_plan(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent shell
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Write it: attempt 1 of 2
-1.1: verifying: grep -c . out
-1.1 Write it: done after [TIME]
-1.2 In words: attempt 1 of 2
-1.2 In words: attempt 1 of 2 failed after [TIME]: The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
-1.2 In words: attempt 2 of 2
-1.2 In words: attempt 2 of 2 failed after [TIME]: The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.1 attempt 1 of 2; verify green; done
+1.2 attempt 1 of 2; exit code 1; failed (runtime_exception): The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
+1.2 attempt 2 of 2; exit code 1; failed (runtime_exception): The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
+ended: limit, 1 of 2 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 2 attempts
 --- exit code 1
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Do**:
-    1. `echo one >out`
-    2. `echo two >>out`
-  - **Verify**: `grep -c . out` returns 2
-- [ ] 1.2 In words
-  - **Do**: think about it
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it

@@ -148,9 +148,7 @@ fn the_same_prompt_is_not_sent_again_after_a_failure() {
 ended: set_up, 0 of 1 done, 2 of 100 attempts
 the prompt is the same, byte for byte, as that of the attempt that failed; let retry.md in the prompts folder say {{error}}
 --- exit code 78
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `echo 'out: no such file' >&2; exit 3`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":0,"totalTasks":1,"taskIteration":2,"globalIteration":2,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"failed"}}
 

@@ -28,9 +28,8 @@ fn a_claim_does_not_pass_with_a_red_verify() {
 1.1 attempt 2 of 5; verify green; done
 ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
@@ -49,9 +48,7 @@ fn the_word_in_prose_is_no_signal() {
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]],
@@ -68,9 +65,7 @@ fn the_word_in_a_fence_is_no_signal() {
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]],
@@ -87,9 +82,7 @@ fn the_word_in_a_quote_is_no_signal() {
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]],
@@ -101,15 +94,12 @@ fn a_claim_that_admits_failure_does_not_pass() {
     once(
         "The last step requires manual work in the console.\n\nTASK_COMPLETE",
         str![[r#"
-1.1 attempt 1 of 1; contradiction: requires manual
-warning: CONTRADICTION: claimed completion while admitting failure
-1.1 failed: CONTRADICTION: claimed completion while admitting failure: requires manual
+1.1 attempt 1 of 1; contradiction: requires manual; failed: CONTRADICTION: claimed completion while admitting failure: requires manual
+  warning: CONTRADICTION: claimed completion while admitting failure
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]],
@@ -124,9 +114,8 @@ fn an_admission_that_is_negated_is_none() {
 1.1 attempt 1 of 1; verify green; done
 ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
@@ -144,9 +133,7 @@ fn a_failure_block_beats_the_word() {
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]],
@@ -161,9 +148,8 @@ fn a_failure_block_of_another_task_is_not_this_one() {
 1.1 attempt 1 of 1; verify green; done
 ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
@@ -184,9 +170,8 @@ fn whoever_forgets_the_word_is_reminded_once_in_the_same_attempt() {
 1.1 attempt 1 of 1 (reminder); verify green; done
 ended: all_green, 1 of 1 done, 1 of 1 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
@@ -213,9 +198,8 @@ fn whoever_forgets_it_again_has_not_completed_the_work() {
 1.1 attempt 2 of 5; verify green; done
 ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it
@@ -233,9 +217,7 @@ fn a_red_verify_needs_no_reminder() {
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `false`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -254,11 +236,8 @@ fn the_exit_code_of_an_agent_means_nothing() {
 ended: limit, 1 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [x] 1.1 Fails in style
-  - **Verify**: `true`
-- [ ] 1.2 Succeeds in silence
-  - **Verify**: `false`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Fails in style
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Fails in style
@@ -280,11 +259,9 @@ fn a_row_that_only_verifies_may_say_so_in_its_own_word() {
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 [VERIFY] All is well
-  - **Verify**: `true`
-- [x] 1.2 [VERIFY] Still
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 [VERIFY] All is well
+x - [x] 1.2 [VERIFY] Still
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 All is well
@@ -303,9 +280,7 @@ fn other_rows_may_not() {
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
---- specs/demo/tasks.md
-- [ ] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]],
@@ -320,9 +295,8 @@ fn an_agent_that_thinks_it_has_done_everything_has_done_its_task() {
 1.1 attempt 1 of 1; verify green; done
 ended: all_green, 1 of 1 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Write it
-  - **Verify**: `true`
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Write it

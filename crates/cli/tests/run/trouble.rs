@@ -105,18 +105,14 @@ fn a_state_file_that_is_no_json_is_kept_and_made_anew() {
         .agent("*) exit 1 ;;");
     let told = workspace.run(&["--max-task-iterations=1"]);
     told.and_spec(&workspace).shows(str![[r#"
-warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18: it is kept as specs/demo/.ralph-state.json.corrupt-2, and made anew from the tasks
+  warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18: it is kept as specs/demo/.ralph-state.json.corrupt-2, and made anew from the tasks
 1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
-ended: limit, 1 of 2 done, 1 of 100 attempts
+ended: limit, 1 of 2 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error
 note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18: it asks for nothing
 --- exit code 1
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [ ] 1.2 Is open
-  - **Verify**: `test -f out`
-- [x] 1.2.1 [FIX 1.2] Fix: syntax error
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":1,"totalTasks":3,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{"1.2":{"attempts":1,"fixTaskIds":["1.2.1"],"lastError":"syntax error"}},"taskResults":{"1.1":"success","1.2":"failed","1.2.1":"success"}}
 
@@ -139,12 +135,10 @@ fn a_state_file_that_the_agent_breaks_is_made_anew() {
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
-warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1: it is kept as specs/demo/.ralph-state.json.corrupt-1, and made anew from the tasks
+  warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1: it is kept as specs/demo/.ralph-state.json.corrupt-1, and made anew from the tasks
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [x] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is open
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is open
@@ -216,10 +210,8 @@ fn a_second_run_in_the_same_tree_hears_who_holds_it() {
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [x] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is open
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is open
@@ -247,10 +239,8 @@ resumed
 1.2 attempt 1 of 5 (interrupted); verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [x] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is open
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is open
@@ -271,10 +261,7 @@ fn a_journal_that_another_process_holds() {
   × another process is writing to the journal
   help: wait until the other process has ended, then try again
 --- exit code 78
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [ ] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]);
@@ -300,10 +287,7 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
   help: set it aside and run this again: the task file and the state file are enough to go on
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [ ] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 --- state {"taskIndex":1,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"success","1.2":"failed"}}
 
@@ -320,10 +304,8 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
 1.2 attempt 1 of 1; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [x] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
+x - [x] 1.2 Is open
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.2 Is open
@@ -344,10 +326,7 @@ fn a_folder_that_may_not_be_written() {
   × cannot make [FOLDER]/.regreen: Permission denied (os error 13)
   help: regreen keeps its journal in [FOLDER]/.regreen: make that folder writable
 --- exit code 78
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [ ] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]),
@@ -374,10 +353,7 @@ fn a_spec_folder_that_may_not_be_written() {
 --- standard error
   × cannot create [FOLDER]/specs/demo/.ralph-state.json: Permission denied (os error 13)
 --- exit code 78
---- specs/demo/tasks.md
-- [x] 1.1 Was done
-- [ ] 1.2 Is open
-  - **Verify**: `test -f out`
+--- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
 
 "#]]),

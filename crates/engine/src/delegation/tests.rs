@@ -238,7 +238,7 @@ fn what_gets_nowhere_is_divided_and_the_parts_share_time_and_attempts() {
 
 #[test]
 fn what_cannot_be_divided_is_a_persons() {
-    let why = "it gets nowhere in its time, and was not divided".to_owned();
+    let why = "it gets nowhere in its time, and was not split".to_owned();
     for answer in [attempted(), timed_out(false)] {
         Play::new()
             .attempt(First, 300, timed_out(false))

@@ -7,5 +7,6 @@ mod choices;
 mod ends;
 mod gone;
 mod misbehaving;
+mod older_versions;
 mod script;
 mod state_file;

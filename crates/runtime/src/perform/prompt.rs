@@ -100,7 +100,7 @@ fn reason<'a>(
         (PromptKind::Split, failure) => PromptReason::Split(failure),
         (PromptKind::Interrupted | PromptKind::NewSession, _) => PromptReason::Interrupted {
             known,
-            diagnosis: order.cut_off.as_deref(),
+            diagnosis: order.interrupted.as_deref(),
         },
         (PromptKind::Enriched, Some(failure)) => PromptReason::Enriched(failure, project.context()),
         (PromptKind::First | PromptKind::Retry, Some(failure)) => {

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 
-/// More than any hook is told.
+/// More than the input of any hook.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Subcommand)]

@@ -71,7 +71,7 @@ fn every_flag_is_understood() {
 }
 
 #[test]
-fn what_a_file_turns_on_a_flag_can_turn_off() {
+fn a_flag_can_turn_off_a_setting_of_a_file() {
     let run = parse(&["--include-optional=false", "--keep-state=false", "login"]).unwrap();
     assert_eq!(run.settings.include_optional, Some(false));
     assert_eq!(run.settings.keep_state, Some(false));

@@ -9,7 +9,7 @@ fn read(owner: Owner, text: &str) -> Result<Layer, Vec<ConfigFault>> {
     read_layer(text, &file)
 }
 
-/// The faults of a file, each as `what it points at: what it says`.
+/// Compares the faults of a file, each as `text: label`.
 #[track_caller]
 fn check(owner: Owner, text: &str, expected: &[&str]) {
     let faults = read(owner, text).unwrap_err();
