@@ -61,11 +61,11 @@ fn check_fix(file: &TaskFile, row: RowId, task: &Task) {
         return;
     };
     let origin = FixOrigin {
-        error: file.text(),
-        attempted_fix: &task.title,
+        error: file.text().to_owned(),
+        attempted_fix: task.title.clone(),
         ..FixOrigin::default()
     };
-    let fix = NewTask::fix(fix_id.clone(), id, task, origin);
+    let fix = NewTask::fix(fix_id.clone(), id, task, &origin);
     match file.insert(&fix, Place::After(row)) {
         Ok(Change::Made(edited)) => check_inserted(file, &edited, &fix),
         Ok(Change::AlreadySo) => panic!("a free id is in use: {fix_id}"),

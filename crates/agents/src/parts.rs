@@ -60,7 +60,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{DelegateBrief, PreviousAttempt, PromptReason, Prompts};
+    use regreen_model::FailureRecord;
+
+    use crate::{DelegateBrief, PromptReason, Prompts};
 
     #[test]
     fn a_list_is_found_in_any_text() {
@@ -90,10 +92,8 @@ mod tests {
             attempt: 2,
             max_attempts: 3,
         };
-        let occasion = PromptReason::Split(PreviousAttempt {
-            error: "it had not finished after 2s",
-            ..PreviousAttempt::default()
-        });
+        let failure = FailureRecord::new("it had not finished after 2s");
+        let occasion = PromptReason::Split(Some(&failure));
         let asked = Prompts::default().delegated(&brief, &occasion, false);
         assert!(asked.starts_with("Do it all.\n\n## This has to be divided\n"));
         assert_eq!(parts(&asked), Vec::<String>::new());

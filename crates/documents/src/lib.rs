@@ -14,6 +14,6 @@ pub use plan_review::{Claim, PlanReview, TakenBack, Tampering, review};
 pub use progress::{FixHistory, Outcome, Progress};
 pub use state::{FixRecord, ModificationLineage, NotState, State, StateWarning, TaskResult};
 pub use tasks::{
-    Budget, Change, EditError, Next, Outlook, Pick, Place, RowId, TaskFile, Wanted, commit_message,
-    shell_steps, verify_commands,
+    Change, EditError, Next, Pick, Place, RowId, TaskFile, commit_message, shell_steps,
+    verify_commands,
 };

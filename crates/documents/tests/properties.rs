@@ -193,8 +193,8 @@ proptest! {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some()) {
             let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
-            let origin = FixOrigin { error: &error, ..FixOrigin::default() };
-            let fix = NewTask::fix(fix_id, &task.id.clone().unwrap(), &task, origin);
+            let origin = FixOrigin { error: error.clone(), ..FixOrigin::default() };
+            let fix = NewTask::fix(fix_id, &task.id.clone().unwrap(), &task, &origin);
             let once = file.insert(&fix, Place::After(row)).unwrap().into_file(file.clone());
             prop_assert!(matches!(once.insert(&fix, Place::After(row)), Ok(Change::AlreadySo)));
             let again = once.next_fix_id(row, &BTreeMap::new()).unwrap();
@@ -295,10 +295,10 @@ fn check_fixes(text: &str, error: &str, inserts: &Inserts) -> Result<(), TestCas
         let Some(id) = task.id.clone() else { continue };
         let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
         let origin = FixOrigin {
-            error,
+            error: error.to_owned(),
             ..FixOrigin::default()
         };
-        let fix = NewTask::fix(fix_id.clone(), &id, &task, origin);
+        let fix = NewTask::fix(fix_id.clone(), &id, &task, &origin);
         match file.insert(&fix, Place::After(row)) {
             Ok(Change::Made(edited)) => {
                 inserts.made.set(inserts.made.get() + 1);

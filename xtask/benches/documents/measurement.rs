@@ -87,13 +87,13 @@ fn insert_fix(file: &TaskFile, row: RowId) -> Option<TaskFile> {
     let task = file.task(row)?;
     let id = file.next_fix_id(row, &BTreeMap::new())?;
     let origin = FixOrigin {
-        error: "Error: Cannot find module './router'",
-        attempted_fix: "Checked the import path",
-        scope: "handlers",
-        error_type: "missing file",
+        error: "Error: Cannot find module './router'".to_owned(),
+        attempted_fix: "Checked the import path".to_owned(),
+        scope: "handlers".to_owned(),
+        error_type: "missing file".to_owned(),
         ..FixOrigin::default()
     };
-    let fix = NewTask::fix(id, task.id.as_ref()?, &task, origin);
+    let fix = NewTask::fix(id, task.id.as_ref()?, &task, &origin);
     file.insert(&fix, Place::After(row)).ok()?.made()
 }
 

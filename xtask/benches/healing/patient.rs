@@ -91,7 +91,7 @@ impl Patient {
         let (state, _) = State::read(&state.text)?;
         let map = state.fix_task_map();
         let row = plan.resolve(&self.key).ok_or(HealError::NoTask)?;
-        let budget = plan.budget(row, &map).ok_or(HealError::NoTask)?;
+        let budget = plan.fix_budget(row, &map).ok_or(HealError::NoTask)?;
         let id = plan.next_fix_id(row, &map);
         id.filter(|_| budget.fixes == 0).ok_or(HealError::NoTask)
     }
@@ -100,13 +100,13 @@ impl Patient {
         let row = plan.resolve(&self.key).ok_or(EditError::NoSuchRow)?;
         let task = plan.task(row).ok_or(EditError::NoSuchRow)?;
         let origin = FixOrigin {
-            error: "Error: Cannot find module './router'",
-            attempted_fix: "Checked the import path",
-            scope: "handlers",
-            error_type: "missing file",
+            error: "Error: Cannot find module './router'".to_owned(),
+            attempted_fix: "Checked the import path".to_owned(),
+            scope: "handlers".to_owned(),
+            error_type: "missing file".to_owned(),
             ..FixOrigin::default()
         };
-        let fix = NewTask::fix(id.clone(), &self.key.id, &task, origin);
+        let fix = NewTask::fix(id.clone(), &self.key.id, &task, &origin);
         let made = plan.insert(&fix, Place::After(row))?.made();
         Ok(made.map(|file| file.text().to_owned()))
     }

@@ -1,9 +1,37 @@
 //! A state file made from the task file, where there is none or it is past reading.
 
+use regreen_model::StateFile;
+
 use crate::state::{State, TaskResult};
 use crate::tasks::{Next, Pick, TaskFile};
 
 impl State {
+    /// Updates the state with what a run says, and with the boxes of the tasks.
+    pub fn record_run(&mut self, run: &StateFile, tasks: &TaskFile) {
+        self.set_task_index(run.task_index);
+        self.set_total_tasks(run.total_tasks);
+        self.set_task_iteration(run.task_iteration);
+        self.set_max_task_iterations(run.max_task_iterations);
+        self.set_global_iteration(run.global_iteration);
+        self.set_max_global_iterations(run.max_global_iterations);
+        if run.recovery {
+            self.set_recovery_mode(true);
+            self.set_max_fix_tasks(run.max_fix_tasks);
+        }
+        for (task, fix, error) in &run.fixes {
+            self.record_fix(task, fix, error);
+        }
+        for row in tasks.rows() {
+            let Some(id) = tasks.id(row) else { continue };
+            let result = match (tasks.is_done(row), run.results.get(id)) {
+                (true, _) => TaskResult::Success,
+                (false, Some(false)) => TaskResult::Failed,
+                (false, _) => TaskResult::Pending,
+            };
+            self.set_task_result(id, result);
+        }
+    }
+
     /// What the rows say: how many there are, which is next, which have had fixes.
     #[must_use]
     pub fn from_tasks(tasks: &TaskFile) -> Self {

@@ -1,7 +1,6 @@
 //! `tasks.md`: rows, what they say, which is next, and edits that damage nothing.
 
 mod block;
-mod budget;
 mod commit;
 mod dialect;
 mod edit;
@@ -9,11 +8,9 @@ mod edit_guard;
 mod fields;
 mod fix;
 mod insert;
-mod next;
 mod numbering;
-mod outlook;
 mod pieces;
-mod proposal;
+mod plan_status;
 mod render;
 mod request;
 mod row;
@@ -24,12 +21,10 @@ mod span;
 mod task_file;
 mod verify;
 
-pub use budget::Budget;
 pub use commit::commit_message;
 pub use edit::{Change, EditError};
 pub use insert::Place;
-pub use next::{Next, Pick};
-pub use outlook::{Outlook, Wanted};
+pub use plan_status::{Next, Pick};
 pub(crate) use row::Row;
 pub use row::RowId;
 pub(crate) use row_box::has_box;

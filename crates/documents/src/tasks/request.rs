@@ -1,13 +1,12 @@
 //! Rows that an agent asked for.
 
 use regreen_model::{
-    ERROR_CHARS, Modification, ModificationRequest, NewTask, PlainLine, TaskId, TaskKey,
-    is_format_control,
+    ERROR_CHARS, Fields, Modification, ModificationRequest, NewTask, PlainLine, ProposedTask,
+    TaskId, TaskKey, is_format_control,
 };
 
 use super::edit::{Change, EditError};
 use super::insert::Place;
-use super::proposal::Proposal;
 use super::row::RowId;
 use super::task_file::TaskFile;
 use crate::state::State;
@@ -17,6 +16,9 @@ const REQUESTS: u32 = 3;
 /// So many times a task is divided, and its parts, and theirs.
 const DEPTH: u32 = 2;
 const ROWS: usize = 10;
+const TITLE_CHARS: usize = 120;
+/// What may stand between a row's id and its title, and is neither.
+const SEPARATORS: [char; 5] = ['-', '–', '—', ':', ' '];
 
 impl TaskFile {
     /// The rows that come of a request for a task. `name` tells it from others: what was
@@ -143,6 +145,15 @@ impl TaskFile {
         }
         Ok(edited)
     }
+
+    /// The keys of granted tasks, as they stand in the file.
+    #[must_use]
+    pub fn granted_keys(&self, tasks: &[NewTask]) -> Vec<TaskKey> {
+        let rows = tasks
+            .iter()
+            .filter_map(|task| self.rows_with_id(&task.id).next());
+        rows.filter_map(|row| self.key(row)).collect()
+    }
 }
 
 fn proposals(original: &TaskId, request: &ModificationRequest) -> Vec<Proposal> {
@@ -209,10 +220,73 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
+/// A task as an agent proposes it: what it says, whatever it calls itself.
+struct Proposal {
+    title: PlainLine,
+    fields: Fields,
+}
+
+impl Proposal {
+    fn read(original: &TaskId, task: &ProposedTask) -> Self {
+        match task {
+            ProposedTask::Lines(lines) => Self::of_lines(original, lines),
+            ProposedTask::Fields {
+                title,
+                action,
+                files,
+                done_when,
+                verify,
+                commit,
+            } => Self {
+                title: own_title(original, title),
+                fields: Fields {
+                    action: action.clone(),
+                    files: files.clone(),
+                    done_when: done_when.clone(),
+                    verify: verify.clone(),
+                    commit: commit.clone(),
+                },
+            },
+        }
+    }
+
+    /// The first row of the lines, as any row of a task file is read; lines without a row are
+    /// a title.
+    fn of_lines(original: &TaskId, lines: &str) -> Self {
+        let file = TaskFile::read(lines);
+        let row = file.row(RowId(0)).zip(file.task(RowId(0)));
+        let Some((row, task)) = row else {
+            return Self {
+                title: own_title(original, lines),
+                fields: Fields::default(),
+            };
+        };
+        let title = match row.id.as_ref().filter(|_| !row.numbered) {
+            Some(id) => format!("{id} {}", task.title),
+            None => task.title,
+        };
+        Self {
+            title: own_title(original, &title),
+            fields: task.fields,
+        }
+    }
+}
+
+/// The title without the number that its author expects: the next free one is what it gets.
+fn own_title(original: &TaskId, text: &str) -> PlainLine {
+    let line = PlainLine::first_of(text, TITLE_CHARS);
+    let words = line.as_str().trim_start_matches(SEPARATORS);
+    let (first, rest) = words.split_once(' ').unwrap_or_default();
+    let id = TaskId::parse(first.trim_end_matches([':', '.']));
+    let words = match id.and_then(|id| original.child_number(&id)) {
+        Some(_) => rest.trim_start_matches(SEPARATORS),
+        None => words,
+    };
+    PlainLine::flatten(words, TITLE_CHARS)
+}
+
 #[cfg(test)]
 mod tests {
-    use regreen_model::ProposedTask;
-
     use super::*;
 
     const FILE: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n  - **Verify**: `true`\n- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ] 1.3 C\n";

@@ -17,7 +17,7 @@ pub(crate) fn modify(
     sound_state(performer)?;
     let file = performer.plan.read()?;
     let state = state(performer);
-    let name = format!("{}/{}", performer.run, order.attempt);
+    let name = order.name(&performer.run);
     let tasks = match file.grant(&state, &order.task, &name, &order.request) {
         Ok(tasks) => tasks,
         Err(why) => return Ok(ModifyResult::Refused { why }),
@@ -46,11 +46,7 @@ fn insert_all(
         .plan
         .edit(|file| file.insert_granted(task, modification, tasks))?;
     performer.notices.edited(&edited);
-    let file = performer.plan.read()?;
-    let rows = tasks
-        .iter()
-        .filter_map(|task| file.rows_with_id(&task.id).next());
-    Ok(rows.filter_map(|row| file.key(row)).collect())
+    Ok(performer.plan.read()?.granted_keys(tasks))
 }
 
 /// Notes the request, and which rows come of it.

@@ -173,21 +173,17 @@ fn fix(
     map: &BTreeMap<String, FixRecord>,
 ) -> Option<NewTask> {
     let task = file.task(row)?;
-    let (error, attempted) = (
-        arguments.error.to_string_lossy(),
-        arguments.attempted.to_string_lossy(),
-    );
     let origin = FixOrigin {
-        error: &error,
-        attempted_fix: &attempted,
-        scope: &arguments.spec,
-        error_type: &arguments.error_type,
-        extra_step: "",
+        error: arguments.error.to_string_lossy().into_owned(),
+        error_type: arguments.error_type.clone(),
+        attempted_fix: arguments.attempted.to_string_lossy().into_owned(),
+        scope: arguments.spec.clone(),
+        extra_step: String::new(),
     };
     Some(NewTask::fix(
         file.next_fix_id(row, map)?,
         task.id.as_ref()?,
         &task,
-        origin,
+        &origin,
     ))
 }
