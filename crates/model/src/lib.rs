@@ -29,7 +29,7 @@ pub use attempt::{
 };
 pub use event::{CommandSeq, Event};
 pub use evidence::{Ending, Evidence, Finding, Output, Source, ToolUse, VerifyResult};
-pub use failure::{Confidence, Failure, FailureCategory, FailureNote, RetryMode, TaskFailure};
+pub use failure::{Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure};
 pub use failure_kind::FailureKind;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
 pub use plan::{

@@ -20,7 +20,7 @@ pub(crate) use claims::judge_claims;
 pub(crate) use commit::commit;
 pub(crate) use fix::{insert_fix, note_failure, read_budget, tick};
 pub(crate) use modify::modify;
-pub(crate) use prompt::{Around, completed};
+pub(crate) use prompt::LookedUpProject;
 pub(crate) use read_plan::read_plan;
 pub(crate) use record::record;
 pub(crate) use save_state::{forget_state, save_state, sound_state};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    AgentIdentity, Budget, Budgets, FailureNote, Limits, PersonChoice, RunConfig, Task, TaskKey,
+    AgentIdentity, Budget, Budgets, FailureRecord, Limits, PersonChoice, RunConfig, Task, TaskKey,
     Timestamp,
 };
 
@@ -54,7 +54,7 @@ pub(crate) struct World {
     /// The tokens that each session has used up.
     pub(crate) used: BTreeMap<String, u64>,
     /// How tasks failed in runs that have ended.
-    pub(crate) failed_before: BTreeMap<TaskKey, FailureNote>,
+    pub(crate) failed_before: BTreeMap<TaskKey, FailureRecord>,
     pub(crate) watch: Watch,
     pub(crate) reached: BTreeSet<Transition>,
     /// The last answers, which may come again.
