@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Inspection, Mark, PersonAnswer,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Inspection, Mark, PersonAnswer,
     PersonChoice, PlannedRepair, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskId,
     TaskKey, Timestamp, Verdict,
 };
@@ -225,7 +225,7 @@ impl EventFormatter {
         StatusLine::new(status, parts.join(" · "))
     }
 
-    fn failure(&mut self, now: Timestamp, task: &TaskKey, failure: &FailureNote) -> StatusLine {
+    fn failure(&mut self, now: Timestamp, task: &TaskKey, failure: &FailureRecord) -> StatusLine {
         let is_refused = std::mem::take(&mut self.commit_refused);
         let attempt = match self.totals.used_by(task) {
             // A group has no attempts of its own.
@@ -399,8 +399,9 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<StatusLine> {
             Some(about(Status::Retry, task, "in a new session").detail(reason(why)))
         }
         // Without an error, it was interrupted by the stop that was told already.
-        AttemptClass::Interrupted if !report.error.trim().is_empty() => Some(
-            about(Status::Retry, task, "the attempt was interrupted").detail(reason(&report.error)),
+        AttemptClass::Interrupted if !report.failure.error.trim().is_empty() => Some(
+            about(Status::Retry, task, "the attempt was interrupted")
+                .detail(reason(&report.failure.error)),
         ),
         AttemptClass::Interrupted
         | AttemptClass::Ordinary

@@ -1,13 +1,13 @@
 //! A failure in two lines: what kind it is and where, and the line that a person would quote.
 
 use regreen_diagnosis::{evidence_of, rank, scan};
-use regreen_model::{Ending, FailureNote, PlainLine, Source};
+use regreen_model::{Ending, FailureRecord, PlainLine, Source};
 
 use crate::text::reason;
 
 /// Returns `test failure · tests/test_form.py:18`, as far as that is known.
 #[must_use]
-pub fn kind_and_place(failure: &FailureNote) -> Option<String> {
+pub fn kind_and_place(failure: &FailureRecord) -> Option<String> {
     let found = failure.told();
     let kind = found.map(|found| found.kind.words().to_owned());
     let quoted = found.and_then(|found| found.blocked_on.as_deref());
@@ -18,7 +18,7 @@ pub fn kind_and_place(failure: &FailureNote) -> Option<String> {
 
 /// Returns the line that tells a failure.
 #[must_use]
-pub fn headline(failure: &FailureNote) -> String {
+pub fn headline(failure: &FailureRecord) -> String {
     headline_of(failure.cause())
 }
 
