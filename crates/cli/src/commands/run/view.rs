@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use regreen_model::{Event, OutlineRow, Timestamp};
 use regreen_reporters::{JsonLines, Lines, Live, Palette, Reporter, Summary, Term};
-use regreen_runtime::Audience;
+use regreen_runtime::RunObserver;
 
 use crate::output;
 
@@ -67,7 +67,7 @@ impl View {
     }
 }
 
-impl Audience for View {
+impl RunObserver for View {
     fn outline(&mut self, rows: &[OutlineRow]) {
         self.reporter.outline(rows);
         self.summary.outline(rows);

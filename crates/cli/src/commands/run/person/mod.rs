@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use regreen_model::{AnswerKind, PersonAnswer};
 use regreen_reporters::Palette;
-use regreen_runtime::{Asked, Person, Stop};
+use regreen_runtime::{Person, PersonQuestion, Stop};
 
 use self::editor::{Edited, Editor};
 use self::keyboard::{Heard, Keyboard};
@@ -40,7 +40,11 @@ impl AtTerminal {
         }
     }
 
-    fn choose(&self, asked: &Asked<'_>, keyboard: &mut Keyboard<'_>) -> Option<PersonAnswer> {
+    fn choose(
+        &self,
+        asked: &PersonQuestion<'_>,
+        keyboard: &mut Keyboard<'_>,
+    ) -> Option<PersonAnswer> {
         let choices = &asked.question.choices;
         loop {
             output::ask(&self.palette.emphasised(&page::prompt(choices)));
@@ -65,7 +69,12 @@ impl AtTerminal {
         }
     }
 
-    fn carry_out(&self, kind: AnswerKind, asked: &Asked<'_>, keyboard: &mut Keyboard<'_>) -> Said {
+    fn carry_out(
+        &self,
+        kind: AnswerKind,
+        asked: &PersonQuestion<'_>,
+        keyboard: &mut Keyboard<'_>,
+    ) -> Said {
         match kind {
             AnswerKind::Edit => self.edit(asked.tasks, keyboard),
             AnswerKind::Context => context(keyboard),
@@ -107,7 +116,7 @@ impl AtTerminal {
 }
 
 impl Person for AtTerminal {
-    fn ask(&mut self, asked: &Asked<'_>, stop: &Stop) -> Option<PersonAnswer> {
+    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer> {
         let tasks = output::path_from(&self.here, asked.tasks);
         let page = page::Page {
             asked,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use regreen_model::{AnswerKind, TaskFailure, visible_line};
 use regreen_reporters::Palette;
-use regreen_runtime::Asked;
+use regreen_runtime::PersonQuestion;
 
 const LINE_CHARS: usize = 160;
 const TITLE_CHARS: usize = 60;
@@ -14,7 +14,7 @@ const MOST_LINES: usize = 6;
 /// A question as it is shown.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
-    pub(super) asked: &'a Asked<'a>,
+    pub(super) asked: &'a PersonQuestion<'a>,
     /// The task file, as it is called here.
     pub(super) tasks: &'a str,
     pub(super) spec: Option<&'a str>,
@@ -162,7 +162,7 @@ mod tests {
             fixes: vec![TaskId::parse("1.3.1").unwrap()],
             choices: AnswerKind::ALL.to_vec(),
         };
-        let asked = Asked {
+        let asked = PersonQuestion {
             question: &question,
             log: Some(".regreen/runs/r/1.3/2.log".to_owned()),
             tasks: Path::new("specs/demo/tasks.md"),
