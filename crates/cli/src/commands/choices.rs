@@ -133,7 +133,7 @@ fn set_boxes(places: &SpecPaths, keys: &[TaskKey], done: bool) -> Result<bool, P
             let file = TaskFile::read(text);
             let row = file.resolve(key);
             let change = row.map(|row| file.set_box(row, done)).transpose()?;
-            let made = change.and_then(Change::made);
+            let made = change.and_then(Change::edited);
             changed |= made.is_some();
             Ok(made.map(|file| file.text().to_owned()))
         });

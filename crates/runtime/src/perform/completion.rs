@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use regreen_documents::Progress;
+use regreen_documents::ProgressFile;
 use regreen_engine::{CommitOrder, CommitResult, Record};
 use regreen_model::{Claim, TaskKey};
 use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file, edit_file, read_text};
@@ -31,7 +31,7 @@ pub(crate) fn record(performer: &mut Performer, record: &Record) -> Result<(), P
 /// Edits the progress file; creates it if there is none. `say` may be called more than once.
 pub(super) fn edit_progress(
     performer: &mut Performer,
-    say: impl Fn(Progress) -> Progress,
+    say: impl Fn(ProgressFile) -> ProgressFile,
 ) -> Result<(), PerformError> {
     let path = &performer.paths.progress;
     match read_text(&RealDisk, path) {
@@ -39,12 +39,12 @@ pub(super) fn edit_progress(
             if let Some(folder) = path.parent() {
                 create_dir_all(&RealDisk, folder)?;
             }
-            create_file(&RealDisk, path, say(Progress::read("")).text())?;
+            create_file(&RealDisk, path, say(ProgressFile::read("")).text())?;
         }
         Err(error) => return Err(error.into()),
         Ok(_) => {
             let edited = edit_file(&RealDisk, path, |text| {
-                let said = say(Progress::read(text));
+                let said = say(ProgressFile::read(text));
                 let is_new = said.text() != text;
                 Ok::<_, Infallible>(is_new.then(|| said.text().to_owned()))
             })?;

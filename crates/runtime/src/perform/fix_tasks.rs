@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use regreen_documents::{
-    EditError, FixHistory, FixRecord, NotState, Outcome, RowId, State, TaskFile,
+    EditError, FixHistory, FixRecord, HealingOutcome, InvalidState, RowId, StateDocument, TaskFile,
 };
 use regreen_engine::{FixOrder, ModifyOrder, ModifyResult};
 use regreen_model::{FixBudget, Modification, NewTask, TaskId, TaskKey};
@@ -72,7 +72,7 @@ pub(crate) fn note_failure(performer: &mut Performer, task: &TaskKey) -> Result<
     };
     let above = std::iter::successors(Some(row), |row| file.fixed_by(*row));
     let histories: Vec<FixHistory> = above
-        .filter_map(|row| history(&file, row, &map, Outcome::MaxLimit))
+        .filter_map(|row| history(&file, row, &map, HealingOutcome::MaxLimit))
         .collect();
     edit_progress(performer, |progress| {
         // The original first.
@@ -89,14 +89,14 @@ pub(super) fn passed_fixes(
     let file = performer.plan.read()?;
     let map = fix_map(performer);
     let row = file.resolve(task);
-    Ok(row.and_then(|row| history(&file, row, &map, Outcome::Pass)))
+    Ok(row.and_then(|row| history(&file, row, &map, HealingOutcome::Pass)))
 }
 
 fn history(
     file: &TaskFile,
     row: RowId,
     map: &BTreeMap<String, FixRecord>,
-    outcome: Outcome,
+    outcome: HealingOutcome,
 ) -> Option<FixHistory> {
     let fixes = file.fix_ids(row, map);
     let task = file.key(row)?.id;
@@ -150,10 +150,10 @@ fn count(
 ) -> Result<(), PerformError> {
     let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
     let edited = edit_file(&RealDisk, &performer.paths.state, |text| {
-        let (mut state, _) = State::read(text)?;
+        let (mut state, _) = StateDocument::read(text)?;
         state.record_modification(task, name, &ids);
         let said = state.to_text();
-        Ok::<_, NotState>((said != text).then_some(said))
+        Ok::<_, InvalidState>((said != text).then_some(said))
     })?;
     performer.notices.edited(&edited);
     Ok(())

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::Path;
 
-use regreen_documents::{NotState, State, TaskFile};
+use regreen_documents::{InvalidState, StateDocument, TaskFile};
 use regreen_model::StateFile;
 use regreen_workspace::{
     EditFileError, EditReport, ReadError, RealDisk, create_dir_all, create_file, edit_file,
@@ -28,9 +28,9 @@ fn edit_state(
     path: &Path,
     file: &StateFile,
     tasks: &TaskFile,
-) -> Result<EditReport, EditFileError<NotState>> {
+) -> Result<EditReport, EditFileError<InvalidState>> {
     edit_file(&RealDisk, path, |text| {
-        let (mut state, _) = State::read(text)?;
+        let (mut state, _) = StateDocument::read(text)?;
         state.record_run(file, tasks);
         let updated = state.to_text();
         Ok((updated != text).then_some(updated))
@@ -42,7 +42,7 @@ fn edit_state(
 pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), PerformError> {
     let path = performer.paths.state.clone();
     match read_text(&RealDisk, &path) {
-        Ok(file) => match State::read(&file.text) {
+        Ok(file) => match StateDocument::read(&file.text) {
             Ok(_) => return Ok(()),
             Err(error) => set_aside(performer, &error.to_string())?,
         },
@@ -54,7 +54,11 @@ pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), Perform
     if let Some(folder) = path.parent() {
         create_dir_all(&RealDisk, folder)?;
     }
-    create_file(&RealDisk, &path, &State::from_tasks(&tasks).to_text())?;
+    create_file(
+        &RealDisk,
+        &path,
+        &StateDocument::from_tasks(&tasks).to_text(),
+    )?;
     Ok(())
 }
 
@@ -70,9 +74,11 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
 }
 
 /// Reads the state file; an empty state if there is none, or none that can be read.
-pub(super) fn read_state(performer: &Performer) -> State {
+pub(super) fn read_state(performer: &Performer) -> StateDocument {
     let text = read_text(&RealDisk, &performer.paths.state);
-    let state = text.ok().and_then(|file| State::read(&file.text).ok());
+    let state = text
+        .ok()
+        .and_then(|file| StateDocument::read(&file.text).ok());
     state.map(|(state, _)| state).unwrap_or_default()
 }
 
