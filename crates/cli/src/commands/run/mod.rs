@@ -131,7 +131,7 @@ impl PreparedRun {
         let stop = Stop::default();
         stop.listen().map_err(Problem::Signals)?;
         let setup = RunSetup {
-            places: self.context.places,
+            paths: self.context.places,
             config: self.config,
             agent: self.agent,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
@@ -140,7 +140,7 @@ impl PreparedRun {
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
         };
-        let root = setup.places.root.clone();
+        let root = setup.paths.root.clone();
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use regreen_model::{Event, OutlineRow, Timestamp};
 use regreen_redaction::Masks;
 use regreen_reporters::{JsonLines, Lines, Live, Reporter, Summary};
-use regreen_runtime::Audience;
+use regreen_runtime::RunObserver;
 
 use crate::output::{self, StdoutTerminal};
 
@@ -101,7 +101,7 @@ fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
 }
 
-impl Audience for View {
+impl RunObserver for View {
     fn outline(&mut self, rows: &[OutlineRow]) {
         self.reporter.outline(rows);
         self.summary.outline(rows);

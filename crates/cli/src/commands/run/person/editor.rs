@@ -56,7 +56,7 @@ impl Editor {
     }
 
     fn run(&self, file: &Path, stop: &Stop) -> io::Result<Option<ExitStatus>> {
-        let bell = stop.bell()?;
+        let bell = stop.wake_pipe()?;
         let (program, arguments) = self.argv.split_first().ok_or(io::ErrorKind::NotFound)?;
         let mut child = Command::new(program).args(arguments).arg(file).spawn()?;
         loop {

@@ -36,7 +36,7 @@ impl<'s> Keyboard<'s> {
         let _ = tcflush(&input, QueueSelector::IFlush);
         Ok(Self {
             stop,
-            bell: stop.bell()?,
+            bell: stop.wake_pipe()?,
             input,
             typed: Vec::new(),
         })

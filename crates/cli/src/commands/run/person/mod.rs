@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use regreen_model::{AnswerKind, PersonAnswer};
 use regreen_reporters::{LineStyle, Tone};
-use regreen_runtime::{Asked, Person, Stop};
+use regreen_runtime::{Person, PersonQuestion, Stop};
 
 use self::editor::{EditResult, Editor};
 use self::keyboard::{Keyboard, TypedInput};
@@ -40,7 +40,11 @@ impl AtTerminal {
         }
     }
 
-    fn choose(&self, asked: &Asked<'_>, keyboard: &mut Keyboard<'_>) -> Option<PersonAnswer> {
+    fn choose(
+        &self,
+        asked: &PersonQuestion<'_>,
+        keyboard: &mut Keyboard<'_>,
+    ) -> Option<PersonAnswer> {
         let choices = &asked.question.choices;
         loop {
             output::ask(
@@ -73,7 +77,7 @@ impl AtTerminal {
     fn execute(
         &self,
         kind: AnswerKind,
-        asked: &Asked<'_>,
+        asked: &PersonQuestion<'_>,
         keyboard: &mut Keyboard<'_>,
     ) -> ChoiceResult {
         match kind {
@@ -117,7 +121,7 @@ impl AtTerminal {
 }
 
 impl Person for AtTerminal {
-    fn ask(&mut self, asked: &Asked<'_>, stop: &Stop) -> Option<PersonAnswer> {
+    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer> {
         let tasks = output::path_from(&self.here, asked.tasks);
         let text = question::QuestionText {
             asked,

@@ -2,14 +2,14 @@
 
 use regreen_model::{AnswerKind, TaskFailure, visible_line};
 use regreen_reporters::{LineStyle, Status, StatusLine, headline, kind_and_place};
-use regreen_runtime::Asked;
+use regreen_runtime::PersonQuestion;
 
 const LINE_CHARS: usize = 300;
 
 /// A question as it is shown.
 #[derive(Debug)]
 pub(super) struct QuestionText<'a> {
-    pub(super) asked: &'a Asked<'a>,
+    pub(super) asked: &'a PersonQuestion<'a>,
     /// The task file, as seen from here.
     pub(super) tasks: &'a str,
     /// The spec as commands need it.
@@ -166,7 +166,7 @@ mod tests {
             fixes: vec![TaskId::parse("1.3.1").unwrap()],
             choices: AnswerKind::ALL.to_vec(),
         };
-        let asked = Asked {
+        let asked = PersonQuestion {
             question: &question,
             log: Some(".regreen/runs/r/1.3/2.log".to_owned()),
             tasks: Path::new("specs/demo/tasks.md"),

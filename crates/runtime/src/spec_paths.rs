@@ -9,9 +9,9 @@ const OWN: &str = ".regreen";
 const STATE: &str = ".ralph-state.json";
 const PROGRESS: &str = ".progress.md";
 
-/// Where everything about a spec is kept.
+/// Where the files of a spec are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct SpecPaths {
     /// The workspace.
     pub root: PathBuf,
     pub spec: Spec,
@@ -19,9 +19,9 @@ pub struct Places {
     pub progress: PathBuf,
 }
 
-impl Places {
-    /// A spec's state and progress stand beside its `tasks.md`; those of any other task file
-    /// stand in regreen's own folder.
+impl SpecPaths {
+    /// Puts state and progress beside a `tasks.md`; for any other task file, into regreen's own
+    /// folder.
     #[must_use]
     pub fn new(root: &Path, spec: Spec) -> Self {
         let is_spec = spec
@@ -52,19 +52,19 @@ impl Places {
         database(&self.root)
     }
 
-    /// What only one process at a time uses.
+    /// A folder that one process at a time uses.
     #[must_use]
     pub fn scratch(&self) -> PathBuf {
         self.own().join("scratch")
     }
 
-    /// What the journal calls the spec: the way to its task file.
+    /// The spec's name in the journal: the path of its task file.
     #[must_use]
     pub fn spec_key(&self) -> String {
         relative(&self.root, &self.spec.tasks)
     }
 
-    /// The folder of the spec, as agents are told it.
+    /// The folder of the spec.
     #[must_use]
     pub fn spec_folder(&self) -> PathBuf {
         let folder = self.spec.tasks.parent().unwrap_or(&self.root);
@@ -76,7 +76,7 @@ impl Places {
         self.own().join("runs").join(path_part(run))
     }
 
-    /// Where the files of a task's attempts in a run are.
+    /// The folder of a task's attempts in a run.
     #[must_use]
     pub fn task_folder(&self, run: &str, task: &TaskKey) -> PathBuf {
         self.run_folder(run)
@@ -89,13 +89,13 @@ impl Places {
         self.task_folder(run, task).join(format!("{attempt}.log"))
     }
 
-    /// A path as people and prompts see it: from the workspace on.
+    /// A path relative to the workspace, as people and prompts see it.
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         relative(&self.root, path)
     }
 
-    /// The spec's own files, as far as they are in the workspace.
+    /// The spec's own files that are in the workspace.
     #[must_use]
     pub fn spec_files(&self) -> [Option<RelPath>; 3] {
         let inside = |path: &Path| RelPath::inside(&self.root, path).ok();
@@ -111,7 +111,7 @@ impl Places {
         state
     }
 
-    /// Those that are committed: the state is of this machine and this moment.
+    /// The spec's files that are committed. The state file is not: it belongs to this machine.
     pub(crate) fn committed_files(&self) -> BTreeSet<RelPath> {
         let [tasks, progress, _state] = self.spec_files();
         [tasks, progress].into_iter().flatten().collect()
@@ -134,7 +134,7 @@ fn relative(root: &Path, path: &Path) -> String {
     inner.to_string_lossy().into_owned()
 }
 
-/// A task's id is a name of a folder; the second row with an id gets its own.
+/// Names the folder of a task by its id; a second row with the same id gets its own.
 fn task_part(id: &TaskId, occurrence: u32) -> String {
     let id = path_part(id.as_str());
     match occurrence {
@@ -143,7 +143,7 @@ fn task_part(id: &TaskId, occurrence: u32) -> String {
     }
 }
 
-/// A text as one part of a path: nothing in it leads anywhere.
+/// Escapes a text to one part of a path, so that it cannot lead anywhere else.
 fn path_part(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut part = String::new();
@@ -161,20 +161,20 @@ fn path_part(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn places(tasks: &str) -> Places {
+    fn paths(tasks: &str) -> SpecPaths {
         let spec = Spec {
             name: "x".into(),
             tasks: tasks.into(),
         };
-        Places::new(Path::new("/w"), spec)
+        SpecPaths::new(Path::new("/w"), spec)
     }
 
     #[test]
     fn a_spec_has_its_files_beside_it_and_any_other_list_in_our_folder() {
-        let spec = places("/w/specs/x/tasks.md");
+        let spec = paths("/w/specs/x/tasks.md");
         assert_eq!(spec.state, Path::new("/w/specs/x/.ralph-state.json"));
         assert_eq!(spec.spec_key(), "specs/x/tasks.md");
-        let single = places("/w/docs/todo.md");
+        let single = paths("/w/docs/todo.md");
         assert_eq!(
             single.progress,
             Path::new("/w/.regreen/specs/docs%2ftodo.md/.progress.md")
@@ -188,7 +188,7 @@ mod tests {
             occurrence: 1,
             title: String::new(),
         };
-        let log = places("/w/tasks.md").log("../../etc", &key, 2);
+        let log = paths("/w/tasks.md").log("../../etc", &key, 2);
         assert_eq!(
             log,
             Path::new("/w/.regreen/runs/%2e.%2f..%2fetc/1.3+1/2.log")

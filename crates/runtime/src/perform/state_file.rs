@@ -8,17 +8,15 @@ use regreen_workspace::{
     move_aside, read_text,
 };
 
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
+use crate::performer::{PerformError, Performer};
 
-/// The state file is to say where the run stands. Where there is none, or none that can be
-/// read, it is made anew first.
+/// Saves the state of the run. Creates the state file if there is none, or none that can be read.
 pub(crate) fn save_state(performer: &mut Performer, file: &StateFile) -> Result<(), PerformError> {
     let tasks = performer.plan.latest()?;
-    let edited = match edit_state(&performer.places.state, file, &tasks) {
+    let edited = match edit_state(&performer.paths.state, file, &tasks) {
         Err(EditFileError::Edit(_) | EditFileError::Read(_)) => {
-            sound_state(performer)?;
-            edit_state(&performer.places.state, file, &tasks)?
+            ensure_state_file(performer)?;
+            edit_state(&performer.paths.state, file, &tasks)?
         }
         edited => edited?,
     };
@@ -39,10 +37,10 @@ fn edit_state(
     })
 }
 
-/// Makes the state file if there is none, and makes it anew if it cannot be read; what was
-/// there is kept beside it.
-pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError> {
-    let path = performer.places.state.clone();
+/// Creates the state file if there is none, or none that can be read. Keeps an unreadable one
+/// beside it.
+pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), PerformError> {
+    let path = performer.paths.state.clone();
     match read_text(&RealDisk, &path) {
         Ok(file) => match StateDocument::read(&file.text) {
             Ok(_) => return Ok(()),
@@ -65,19 +63,28 @@ pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError>
 }
 
 fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
-    let path = &performer.places.state;
+    let path = &performer.paths.state;
     let aside = move_aside(&RealDisk, path).map_err(|error| PerformError::broken(&error))?;
     performer.notices.add(format!(
         "{} was {why}: it is kept as {}, and made anew from the tasks",
-        performer.places.shown(path),
-        performer.places.shown(&aside)
+        performer.paths.shown(path),
+        performer.paths.shown(&aside)
     ));
     Ok(())
 }
 
-/// All is done: other tools take a state file for work that is left.
-pub(crate) fn forget_state(performer: &Performer) -> Result<(), PerformError> {
-    match std::fs::remove_file(&performer.places.state) {
+/// Reads the state file; an empty state if there is none, or none that can be read.
+pub(super) fn read_state(performer: &Performer) -> StateDocument {
+    let text = read_text(&RealDisk, &performer.paths.state);
+    let state = text
+        .ok()
+        .and_then(|file| StateDocument::read(&file.text).ok());
+    state.map(|(state, _)| state).unwrap_or_default()
+}
+
+/// Removes the state file when all is done: other tools take it for work that is left.
+pub(crate) fn remove_state_file(performer: &Performer) -> Result<(), PerformError> {
+    match std::fs::remove_file(&performer.paths.state) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PerformError::broken(&error)),
         _ => Ok(()),
     }
