@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use regreen_documents::shell_steps;
-use regreen_engine::{RepairOrder, RepairScene};
+use regreen_engine::{RepairOrder, RepairTarget};
 use regreen_model::{Failure, Inspection, PlannedRepair, RepairResult};
 use regreen_repairs::{
     RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect, roll_back_interrupted,
@@ -15,12 +15,9 @@ use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::AttemptName;
 
 use crate::clock;
-use crate::end_of_file::end_of_file;
-use crate::excerpt::Excerpt;
 use crate::execution::ExecutionContext;
-use crate::log_file::LogFile;
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
+use crate::log_file::{Excerpt, LogFile, read_tail};
+use crate::performer::{PerformError, Performer};
 use crate::process::{Job, Processes, Sink, set};
 
 /// How much of the failed command's output is inspected.
@@ -57,7 +54,7 @@ impl Performer {
     /// Decides whether regreen may repair what the task failed of.
     pub(crate) fn inspect_repair(
         &mut self,
-        scene: &RepairScene,
+        scene: &RepairTarget,
     ) -> Result<Inspection, PerformError> {
         let site = self.failure_site(scene)?;
         self.context.inspect_repair(&site)
@@ -71,7 +68,7 @@ impl Performer {
         if self.plan.read()?.open_row(&order.fix).is_none() {
             return Ok(None);
         }
-        let folder = self.places.task_folder(&self.run, &order.fix);
+        let folder = self.paths.task_folder(&self.run, &order.fix);
         let job = RepairJob {
             repair: &order.repair,
             agreed: order.agreed,
@@ -79,7 +76,7 @@ impl Performer {
             purpose: format!("{}:repair", order.fix.id),
             log: LogFile::create(&folder, &order.attempt.to_string())?,
         };
-        let site = self.failure_site(&order.scene)?;
+        let site = self.failure_site(&order.target)?;
         let name = AttemptName::new(&self.run, &order.fix, order.attempt);
         self.tree.before(&name, clock::now())?;
         let result = self.context.repair(&site, job);
@@ -90,9 +87,9 @@ impl Performer {
 
     fn failure_site<'s>(
         &mut self,
-        scene: &'s RepairScene,
+        scene: &'s RepairTarget,
     ) -> Result<FailureSite<'s>, PerformError> {
-        let folder = self.places.task_folder(&self.run, &scene.task);
+        let folder = self.paths.task_folder(&self.run, &scene.task);
         Ok(FailureSite {
             failure: &scene.failure,
             commands: self.commands(scene)?,
@@ -102,7 +99,7 @@ impl Performer {
     }
 
     /// The commands of the task itself.
-    fn commands(&mut self, scene: &RepairScene) -> Result<Vec<String>, PerformError> {
+    fn commands(&mut self, scene: &RepairTarget) -> Result<Vec<String>, PerformError> {
         let file = self.plan.read()?;
         let row = file.resolve(&scene.task).and_then(|row| file.task(row));
         let steps = row.and_then(|task| task.fields.action.as_deref().map(shell_steps));
@@ -169,7 +166,7 @@ impl ExecutionContext {
     ) -> Result<T, PerformError> {
         let root = self.root.canonicalize()?;
         let marker = format!("{}:", self.processes.run);
-        let output = end_of_file(&site.log, INSPECTED_BYTES).unwrap_or_default();
+        let output = read_tail(&site.log, INSPECTED_BYTES).unwrap_or_default();
         Ok(act(&RepairContext {
             root: &root,
             manifests: &self.manifests,
