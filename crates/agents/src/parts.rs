@@ -95,7 +95,7 @@ mod tests {
         let failure = FailureRecord::new("it had not finished after 2s");
         let occasion = PromptReason::Split(Some(&failure));
         let asked = Prompts::default().delegated(&brief, &occasion, false);
-        assert!(asked.starts_with("Do it all.\n\n## This has to be divided\n"));
+        assert!(asked.starts_with("Do it all.\n\n## Split this task\n"));
         assert_eq!(parts(&asked), Vec::<String>::new());
     }
 

@@ -1,4 +1,4 @@
-//! What agents are told.
+//! The prompts that agents get.
 
 pub(crate) mod brief;
 mod sections;
@@ -18,12 +18,12 @@ use crate::{ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief, Te
 const ERROR_BUDGET: usize = 4 * 1024;
 const DETAILS_BUDGET: usize = 12 * 1024;
 
-/// How much of what a person said.
+/// How much of a person's message a prompt quotes.
 const CONTEXT_BUDGET: usize = 8 * 1024;
 
 const TITLE_CHARS: usize = 300;
 
-/// The texts of one run. Read once; a folder of prompts may replace any of them.
+/// The prompts of one run. Read once; a folder of prompts may replace any of them.
 #[derive(Clone, Debug)]
 pub struct Prompts {
     templates: BTreeMap<PromptFile, Template>,
@@ -31,7 +31,7 @@ pub struct Prompts {
 
 impl Default for Prompts {
     fn default() -> Self {
-        // The built-in texts are read by a test, so none is left out here.
+        // A test parses the built-in texts, so none is missing here.
         let builtin = |file: PromptFile| {
             let template = Template::parse(file.builtin(), file.slots()).ok()?;
             Some((file, template))
@@ -43,17 +43,17 @@ impl Default for Prompts {
 }
 
 impl Prompts {
-    /// Puts a text in the place of a built-in one.
+    /// Replaces a built-in text.
     ///
     /// # Errors
-    /// If it asks for something that is not known there.
+    /// If it uses a placeholder that is unknown there.
     pub fn replace(&mut self, file: PromptFile, text: &str) -> Result<(), TemplateError> {
         let template = Template::parse(text, file.slots())?;
         self.templates.insert(file, template);
         Ok(())
     }
 
-    /// All that an agent has to know which knows nothing yet.
+    /// Returns the whole prompt, for an agent that knows nothing yet.
     #[must_use]
     pub fn full(&self, brief: &TaskBrief<'_>, occasion: &PromptReason<'_>) -> String {
         let executor = self.executor(brief);
@@ -63,7 +63,7 @@ impl Prompts {
         }
     }
 
-    /// What is new, for an agent that goes on with its session; `None` if that is all of it.
+    /// Returns only what is new, for an agent that resumes its session; `None` if everything is.
     #[must_use]
     pub fn continuation(
         &self,
@@ -106,7 +106,7 @@ impl Prompts {
         Some(self.fill(file, &values))
     }
 
-    /// What a person had to say about the task, oldest first; `None` if nothing.
+    /// Returns what people said about the task, oldest first; `None` if nothing.
     #[must_use]
     pub fn context(&self, brief: &TaskBrief<'_>, said: &[String]) -> Option<String> {
         let said: Vec<String> = said
@@ -213,7 +213,7 @@ impl Prompts {
         ]
     }
 
-    /// What was done so far and what is left of it; nothing where nothing is known.
+    /// Tells what was done so far and what is left; empty if nothing is known.
     fn completed(&self, diagnosis: Option<&Failure>) -> String {
         match diagnosis.and_then(sections::completed) {
             Some(values) => self.fill(PromptFile::Completed, &values),
@@ -237,7 +237,7 @@ fn title(text: &str) -> String {
     PlainLine::flatten(text, TITLE_CHARS).to_string()
 }
 
-/// A path or name as it is, but for what would end its line or its code span.
+/// Removes what would end the line or the code span that a path or name stands in.
 fn one_line(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control() && *c != '`')
@@ -246,11 +246,13 @@ fn one_line(text: &str) -> String {
 
 /// The same prompt after a failure would give the same failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the prompt is the same, byte for byte, as that of the attempt that failed")]
+#[error("the prompt is identical to that of the failed attempt")]
 pub struct IdenticalPrompt;
 
+/// Refuses to send the prompt of a failed attempt again.
+///
 /// # Errors
-/// If the prompt after a failure is the one that failed.
+/// If the two prompts are identical.
 pub fn refuse_identical(prompt: &str, failed: &str) -> Result<(), IdenticalPrompt> {
     if prompt == failed {
         Err(IdenticalPrompt)

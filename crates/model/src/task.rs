@@ -184,7 +184,7 @@ impl TryFrom<String> for Marker {
     type Error = String;
 
     fn try_from(word: String) -> Result<Self, Self::Error> {
-        Self::parse(&word).ok_or_else(|| format!("`[{word}]` is no marker"))
+        Self::parse(&word).ok_or_else(|| format!("`[{word}]` is not a marker"))
     }
 }
 

@@ -149,7 +149,7 @@ impl TryFrom<String> for TaskId {
     type Error = String;
 
     fn try_from(token: String) -> Result<Self, Self::Error> {
-        Self::parse(&token).ok_or_else(|| format!("`{token}` is no task id"))
+        Self::parse(&token).ok_or_else(|| format!("`{token}` is not a task id"))
     }
 }
 

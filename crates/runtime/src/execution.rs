@@ -143,10 +143,10 @@ fn attempt_end(program: &str, ended: &ProcessEnd) -> AttemptEnd {
 fn not_started(program: &str, step: StartStep, errno: i32) -> String {
     let why = std::io::Error::from_raw_os_error(errno);
     match step {
-        StartStep::Folder => format!("the workspace cannot be entered: {why}"),
+        StartStep::Folder => format!("cannot enter the workspace: {why}"),
         StartStep::Program => {
             format!(
-                "the agent's program {program} cannot be started: {why}. Install it, or choose another with --agent"
+                "cannot start the agent's program {program}: {why}. Install it, or choose another agent with --agent"
             )
         }
     }

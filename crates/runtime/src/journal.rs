@@ -32,7 +32,7 @@ pub enum JournalError {
     Snapshot(#[from] SnapshotError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the journal was written by a version of regreen that this one cannot read: {0}")]
+    #[error("the journal was written by an incompatible version of regreen: {0}")]
     Unreadable(#[from] serde_json::Error),
 }
 

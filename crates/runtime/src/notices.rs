@@ -1,4 +1,4 @@
-//! What people should know beside the events of a run.
+//! Notices for the user beside the events of a run.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use regreen_agents::Agent;
 use regreen_model::{Budget, Budgets};
 use regreen_workspace::{EditReport, WriteMethod};
 
-/// Messages for people, each told once.
+/// Messages for people, each shown once.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
     waiting: Vec<String>,
-    told: BTreeSet<String>,
+    shown: BTreeSet<String>,
 }
 
 impl Notices {
     pub(crate) fn add(&mut self, message: String) {
-        if self.told.insert(message.clone()) {
+        if self.shown.insert(message.clone()) {
             self.waiting.push(message);
         }
     }
@@ -26,12 +26,12 @@ impl Notices {
         }
     }
 
-    /// Tells how a file was edited, if that is unusual.
+    /// Adds a notice if a file was edited in an unusual way.
     pub(crate) fn edited(&mut self, edited: &EditReport) {
         self.add_all(edited.recovered.iter().map(ToString::to_string));
         if let WriteMethod::InPlace(why) = edited.written {
             self.add(format!(
-                "files are written in place, without the promises of an exchange: {why}"
+                "files cannot be replaced atomically, so they are written in place: {why}"
             ));
         }
     }
@@ -41,32 +41,37 @@ impl Notices {
     }
 }
 
-/// Tells which budgets cannot be enforced with this agent.
+/// Warns about budgets that cannot be enforced with this agent.
 pub(crate) fn budget_notices(agent: &Agent, budgets: &Budgets) -> Vec<String> {
     let is_set = |limit: fn(&Budget) -> Option<u64>| {
         limit(&budgets.run).is_some() || limit(&budgets.task).is_some()
     };
     let reports_tokens = agent.reports_tokens();
     let instead = match reports_tokens {
-        Some(true) => "Limit its tokens or its time instead",
-        Some(false) | None => "Limit its time instead",
+        Some(true) => "a token or time limit",
+        Some(false) | None => "a time limit",
     };
     let cost = is_set(|budget| budget.cost_micro_usd);
-    let cost = cost.then(|| notice(agent, "cost", agent.reports_cost(), instead));
+    let cost = cost.then(|| notice(agent, ["cost", "cost"], agent.reports_cost(), instead));
     let tokens = is_set(|budget| budget.tokens);
-    let tokens = tokens.then(|| notice(agent, "tokens", reports_tokens, instead));
+    let tokens = tokens.then(|| notice(agent, ["token", "tokens"], reports_tokens, instead));
     [cost, tokens].into_iter().flatten().flatten().collect()
 }
 
-fn notice(agent: &Agent, what: &str, is_told: Option<bool>, instead: &str) -> Option<String> {
+fn notice(
+    agent: &Agent,
+    [limit, used]: [&str; 2],
+    is_reported: Option<bool>,
+    instead: &str,
+) -> Option<String> {
     let name = agent.name();
-    match is_told {
+    match is_reported {
         Some(true) => None,
         Some(false) => Some(format!(
-            "the limit of {what} cannot be kept: the agent {name} does not say what it has used up. {instead}"
+            "the {limit} limit cannot be enforced: the agent {name} does not report its {used}. Set {instead} instead"
         )),
         None => Some(format!(
-            "the limit of {what} can only be kept if the agent says what it has used up, and not every {name} agent does. {instead}, if this one does not"
+            "the {limit} limit is enforced only if the agent reports its {used}, and not every {name} agent does. If this one does not, set {instead} instead"
         )),
     }
 }
@@ -78,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_message_is_told_twice() {
+    fn no_message_is_shown_twice() {
         let mut notices = Notices::default();
         notices.add("once".into());
         assert_eq!(notices.take(), ["once"]);
@@ -104,17 +109,17 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_tells_its_cost_needs_no_notice() {
+    fn an_agent_that_reports_its_cost_needs_no_notice() {
         assert!(notices(CodingAgent::Claude, &limited()).is_empty());
         assert!(notices(CodingAgent::Codex, &Budgets::default()).is_empty());
     }
 
     #[test]
-    fn an_agent_that_does_not_tell_its_cost_cannot_be_held_to_a_budget() {
+    fn a_budget_that_an_agent_does_not_report_on_gets_a_notice() {
         assert_eq!(
             notices(CodingAgent::Codex, &limited()),
             [
-                "the limit of cost cannot be kept: the agent codex does not say what it has used up. Limit its tokens or its time instead"
+                "the cost limit cannot be enforced: the agent codex does not report its cost. Set a token or time limit instead"
             ]
         );
         let Ok(AgentChoice::Command(line)) = "command:agent".parse() else {
@@ -124,7 +129,7 @@ mod tests {
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(
             said.iter()
-                .all(|said| said.ends_with("Limit its time instead"))
+                .all(|said| said.ends_with("Set a time limit instead"))
         );
         let said = budget_notices(&Agent::Acp(line, AgentOptions::default()), &limited());
         assert!(said.iter().all(|said| said.contains("not every acp agent")));

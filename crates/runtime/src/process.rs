@@ -82,7 +82,7 @@ pub(crate) trait Sink {
 pub(crate) enum ProcessError {
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    #[error("cannot watch a program")]
+    #[error("cannot supervise a program")]
     Watch(#[from] io::Error),
 }
 

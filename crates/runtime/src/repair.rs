@@ -152,7 +152,7 @@ impl ExecutionContext {
         // nothing left to do, it had.
         if has_failed && job.again && job.repair.action.is_one_step() {
             return Ok(RepairResult::Done {
-                did: format!("{}, before it was cut off", job.repair.does),
+                did: format!("{}, before it was interrupted", job.repair.does),
                 environment: Vec::new(),
             });
         }

@@ -64,13 +64,13 @@ pub struct FinishedRun {
 pub enum RunError {
     #[error(transparent)]
     Lock(#[from] TreeLockError),
-    #[error("cannot make {}", path.display())]
+    #[error("cannot create {}", path.display())]
     Folder {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    #[error("cannot use {}", path.display())]
+    #[error("cannot open {}", path.display())]
     Store {
         path: PathBuf,
         #[source]
@@ -82,9 +82,9 @@ pub enum RunError {
     Read(#[from] ReadError),
     #[error("{why}")]
     SetUp { why: String },
-    #[error("somebody keeps saving a file that regreen has to write: {why}")]
+    #[error("another program keeps saving a file that regreen must write: {why}")]
     Contended { why: String },
-    #[error("the run that is to go on was begun with the agent {begun}, not with {found}")]
+    #[error("the unfinished run was started with the agent {begun}, not with {found}")]
     OtherAgent {
         begun: AgentIdentity,
         found: AgentIdentity,
@@ -109,7 +109,7 @@ impl From<PerformError> for RunError {
             PerformError::Contended(why) => Self::Contended { why },
             PerformError::Broken(why) => Self::SetUp { why },
             PerformError::Stopped => Self::SetUp {
-                why: "stopped before it began".to_owned(),
+                why: "stopped before the run began".to_owned(),
             },
         }
     }
@@ -299,7 +299,7 @@ fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun
     } = recorder;
     let Some(outcome) = outcome else {
         return Err(RunError::SetUp {
-            why: "the run came to no end; this is a mistake in regreen".to_owned(),
+            why: "the run did not end; this is a bug in regreen".to_owned(),
         });
     };
     if outcome == RunOutcome::AllGreen && !state.config.keep_state {

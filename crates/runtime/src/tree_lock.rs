@@ -44,7 +44,7 @@ pub struct LockHolder {
 pub enum TreeLockError {
     #[error("{0}")]
     Held(LockHolder),
-    #[error("cannot use {}", path.display())]
+    #[error("cannot open {}", path.display())]
     Io {
         path: PathBuf,
         #[source]
@@ -149,15 +149,11 @@ impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = match self.purpose {
             LockPurpose::Run => "another run",
-            LockPurpose::Change => "another regreen",
+            LockPurpose::Change => "another regreen command",
         };
         match self.pid {
-            Some(pid) => write!(
-                f,
-                "{who} is at work here: process {pid}, spec {}",
-                self.name
-            ),
-            None => write!(f, "{who} is at work here, and does not say what it does"),
+            Some(pid) => write!(f, "{who} is active here: process {pid}, spec {}", self.name),
+            None => write!(f, "{who} is active here: unknown process"),
         }
     }
 }
@@ -194,7 +190,7 @@ fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::other("it is no ordinary file"))
+        Err(io::Error::other("not a regular file"))
     }
 }
 
@@ -271,7 +267,7 @@ mod tests {
         let pid = std::process::id();
         assert_eq!(
             second.to_string(),
-            format!("another run is at work here: process {pid}, spec demo")
+            format!("another run is active here: process {pid}, spec demo")
         );
         let holder = TreeLock::holder(root.path()).unwrap();
         assert!(holder.runs(&paths));
@@ -279,7 +275,11 @@ mod tests {
         let _third = TreeLock::take(&paths, LockPurpose::Change).unwrap();
         let holder = TreeLock::holder(root.path()).unwrap();
         assert!(!holder.runs(&paths));
-        assert!(holder.to_string().starts_with("another regreen is at work"));
+        assert!(
+            holder
+                .to_string()
+                .starts_with("another regreen command is active")
+        );
     }
 
     #[test]

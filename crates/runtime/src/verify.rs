@@ -189,10 +189,10 @@ fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
 fn why_failed(command: &VerifyCommand, ending: Ending, code: i32, output: &str) -> String {
     let text = &command.command;
     let how = match (ending.limit_ms, &command.expects) {
-        (Some(limit), _) => format!("was ended after {:?}", Duration::from_millis(limit)),
+        (Some(limit), _) => format!("was stopped after {:?}", Duration::from_millis(limit)),
         (None, None) => format!("ended with exit code {code}"),
         (None, Some(expected)) => {
-            format!("ended with exit code {code}, but `{expected}` was stated")
+            format!("ended with exit code {code}, but `{expected}` was expected")
         }
     };
     format!("Verify failed: `{text}` {how}\n{output}")
@@ -249,7 +249,7 @@ mod tests {
         let why = why_failed(&command, Ending::default(), 0, "");
         assert_eq!(
             why,
-            "Verify failed: `make test` ended with exit code 0, but `no output` was stated"
+            "Verify failed: `make test` ended with exit code 0, but `no output` was expected"
         );
         let ending = Ending {
             limit_ms: Some(2000),
@@ -258,7 +258,7 @@ mod tests {
         };
         assert_eq!(
             why_failed(&command, ending, 143, ""),
-            "Verify failed: `make test` was ended after 2s"
+            "Verify failed: `make test` was stopped after 2s"
         );
     }
 }

@@ -1,5 +1,4 @@
-//! Parts of prompts that are there only where something is known. What comes from outside is
-//! fenced in each of them.
+//! Sections of prompts, empty if nothing is known. Each fences the text that comes from outside.
 
 use std::fmt::Write as _;
 
@@ -9,10 +8,10 @@ use super::{DETAILS_BUDGET, ERROR_BUDGET, Prompts, TITLE_CHARS};
 use crate::quoting::{fenced, untrusted};
 use crate::{DelegateBrief, PartBrief, PromptFile, PromptReason};
 
-/// More steps or files nobody reads.
+/// How many steps or files a prompt lists at most.
 const MOST: usize = 50;
 
-/// What may help against a failure; nothing where nothing is known.
+/// Lists what may help against a failure; empty if nothing is known.
 pub(super) fn suggestions(failure: &FailureRecord) -> String {
     failure
         .told()
@@ -20,12 +19,12 @@ pub(super) fn suggestions(failure: &FailureRecord) -> String {
         .unwrap_or_default()
 }
 
-/// What may help, in which words from outside may stand; nothing where nothing is known.
+/// Lists what may help, which may quote text from outside; empty if nothing is known.
 pub(super) fn suggested(actions: &[String]) -> String {
     listed("What may help:", actions)
 }
 
-/// A heading with a list, each item of it one harmless line; nothing without items.
+/// Formats a heading with a list, each item as one harmless line; empty without items.
 pub(super) fn listed(heading: &str, items: &[String]) -> String {
     if items.is_empty() {
         return String::new();
@@ -37,12 +36,12 @@ pub(super) fn listed(heading: &str, items: &[String]) -> String {
     quoted(heading, &lines.collect::<String>(), ERROR_BUDGET)
 }
 
-/// A heading with a quotation.
+/// Formats a heading with a quotation.
 fn quoted(heading: &str, text: &str, budget: usize) -> String {
     format!("{heading}\n\n{}\n\n", untrusted(text, budget))
 }
 
-/// What a text about finished work is filled with; `None` if none is known of.
+/// Returns the values for a text about finished work; `None` if no work is known to be finished.
 pub(super) fn completed(diagnosis: &Failure) -> Option<[(&'static str, String); 3]> {
     let (steps, files) = (&diagnosis.completed_steps, &diagnosis.files_modified);
     if steps.is_empty() && files.is_empty() {
@@ -52,12 +51,12 @@ pub(super) fn completed(diagnosis: &Failure) -> Option<[(&'static str, String); 
     let blocker = blocker.map(|line| quoted("What blocked it:", line, ERROR_BUDGET));
     Some([
         ("completed", listed("What it had completed:", steps)),
-        ("files", listed("Files that it changed:", files)),
+        ("files", listed("Files it changed:", files)),
         ("blocker", blocker.unwrap_or_default()),
     ])
 }
 
-/// What there is in the workspace, as one quotation.
+/// Describes the workspace in one quotation.
 pub(super) fn surroundings(survey: &Survey) -> String {
     let line = |name: &str, paths: &[String]| match paths {
         [] => format!("{name}: none found\n"),
@@ -71,7 +70,7 @@ pub(super) fn surroundings(survey: &Survey) -> String {
     untrusted(&text.concat(), ERROR_BUDGET)
 }
 
-/// Where the things are that the failure names, as one quotation; nothing if it names none.
+/// Tells where the things are that the failure names, in one quotation; empty if it names none.
 pub(super) fn found(survey: &Survey) -> String {
     let mut text = String::new();
     for one in &survey.looked_up {
@@ -85,19 +84,16 @@ pub(super) fn found(survey: &Survey) -> String {
             let _ = writeln!(text, "  {}", visible_line(place, TITLE_CHARS));
         }
     }
-    match text.is_empty() {
-        true => text,
-        false => quoted(
-            "What it names, looked up in the project:",
-            &text,
-            DETAILS_BUDGET,
-        ),
+    if text.is_empty() {
+        return text;
     }
+    let heading = "What it refers to, looked up in the project:";
+    quoted(heading, &text, DETAILS_BUDGET)
 }
 
 impl Prompts {
-    /// What a delegate is told: the prompt as it is, and what happened before. Whoever goes on
-    /// with a session knows the prompt already.
+    /// Returns what a delegate is told: the prompt as it is, and what happened before. A resumed
+    /// session knows the prompt already.
     #[must_use]
     pub fn delegated(
         &self,
@@ -147,7 +143,7 @@ impl Prompts {
     fn delegate_retry(&self, failure: &FailureRecord, since: &str) -> Vec<(&'static str, String)> {
         let details = match since {
             "" => String::new(),
-            since => quoted("What was done about it since:", since, DETAILS_BUDGET),
+            since => quoted("What was done since then:", since, DETAILS_BUDGET),
         };
         vec![
             ("error", untrusted(&failure.error, ERROR_BUDGET)),
@@ -157,7 +153,7 @@ impl Prompts {
         ]
     }
 
-    /// What somebody is told who does one part of a delegation.
+    /// Returns the prompt for one part of a delegation.
     #[must_use]
     pub fn delegated_part(&self, brief: &PartBrief<'_>) -> String {
         let part = PlainLine::flatten(brief.part, TITLE_CHARS * 10);

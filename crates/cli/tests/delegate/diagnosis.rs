@@ -53,7 +53,7 @@ fn a_check_that_does_not_end_is_no_timeout_of_the_agent() {
     let flags = ["--prompt", "Do it.", "--verify", "sleep 60"];
     let told = workspace.delegate(&[&flags[..], &["--verify-timeout", "0.2s"]].concat());
     told.shows(str![[r#"
-Child agent failed: Verify failed: sleep 60 was ended after 200ms
+Child agent failed: Verify failed: sleep 60 was stopped after 200ms
 
 Category: tool_error
 Duration: [TIME]

@@ -113,7 +113,7 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
     let run = workspace.start(&["demo"], "working");
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 --- standard error
-  × another run is at work here: process [PID], spec demo
+  × another run is active here: process [PID], spec demo
   help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
         own: git worktree add ../another
 --- exit code 2

@@ -31,7 +31,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       |
       | It is too hard.
     plan: task 1.1 is being worked on: what the agent changed in it was taken back
-    plan: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+    plan: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
     plan: the agent ticked 1.2 Comes later as well
     plan: the agent changed 1.3 Comes last of all
     changed 2 files: `regreen diff 1.1 1`

@@ -157,9 +157,7 @@ Attempts  3 of 100
     );
     let prompt = workspace.note("1.1-3.prompt");
     assert!(!prompt.contains("ghp_0123456789"), "{prompt}");
-    let (_, said) = prompt
-        .split_once("## What the person who runs regreen says\n")
-        .unwrap();
+    let (_, said) = prompt.split_once("## Message from the user\n").unwrap();
     assert!(
         said.contains("```text\nLook under the rug,\ntoken "),
         "{said}"

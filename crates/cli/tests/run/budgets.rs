@@ -187,7 +187,7 @@ fn an_agent_that_does_not_say_what_it_costs_is_told_of_once() {
     assert_eq!(code, Some(0), "{printed}");
     says_twice(
         &printed,
-        "    WARN  the limit of cost cannot be kept: the agent codex does not say what it has used up. Limit its tokens or its time instead",
+        "    WARN  the cost limit cannot be enforced: the agent codex does not report its cost. Set a token or time limit instead",
     );
 }
 

@@ -157,7 +157,7 @@ x - [x] 1.2 Second
 "#]]);
     let prompt = workspace.note("1.1-2.prompt");
     assert!(
-        prompt.contains("## The attempt before this one was cut off"),
+        prompt.contains("## The last attempt was interrupted"),
         "{prompt}"
     );
 }
@@ -252,7 +252,7 @@ fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
     let said: Vec<&str> = refused.stderr.split_whitespace().collect();
     let said = said.join(" ").replace("│ ", "");
     for part in [
-        "the run that is to go on was begun with the agent command:sh [AGENT]/agent.sh, not with shell",
+        "the unfinished run was started with the agent command:sh [AGENT]/agent.sh, not with shell",
         "say which is meant: --agent 'command:sh [AGENT]/agent.sh', or --agent 'shell'",
     ] {
         assert!(said.contains(part), "{said}");
@@ -260,5 +260,5 @@ fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
     // What was cut off may be anybody's work, and that is said.
     let told = workspace.run(&[]);
     told.exits(0)
-        .mentions("nobody saw how attempt 1 of task 1.1 ended");
+        .mentions("attempt 1 of task 1.1 was interrupted, so everything");
 }

@@ -237,12 +237,12 @@ fn one_that_deletes_rows() {
   warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
   warning: task 1.1 is being worked on: the agent removed it, it was put back
   warning: task 1.2 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.2`
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1.1 attempt 1 of 5; removed again 1.2
   warning: task 1.1 is being worked on: the agent removed it, it was put back
   warning: task 1.1.1 is being worked on: the agent removed it, it was put back
   warning: task 1.2 has vanished from the plan again: skipped
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
 1.2 skipped
 1.1.1 verify red; done
 1.1 verify red
@@ -250,7 +250,7 @@ fn one_that_deletes_rows() {
   warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
   warning: task 1.1 is being worked on: the agent removed it, it was put back
   warning: task 1.1.1 is done: the agent removed it, it was put back
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 1 of 2 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
@@ -284,7 +284,7 @@ fn one_that_deletes_the_row_of_another_task_is_not_green() {
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; removed 1.3; verify unverified; done, unverified
   warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.2 attempt 1 of 5; removed again 1.3
   warning: task 1.3 has vanished from the plan again: skipped
 1.3 skipped
@@ -311,15 +311,15 @@ fn one_that_unticks_done_rows() {
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: task 0.1 is done: the agent unticked it, it is ticked again
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1.1 attempt 1 of 5; verify red; done
   warning: task 0.1 is done: the agent unticked it, it is ticked again
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
 1.1 verify red
 1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
   warning: task 0.1 is done: the agent unticked it, it is ticked again
   warning: task 1.1.1 is done: the agent unticked it, it is ticked again
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
@@ -351,16 +351,16 @@ fn one_that_weakens_its_verify() {
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: task 1.1 is being worked on: what the agent changed in it was taken back
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1.1 attempt 1 of 5; verify red; done
   warning: task 1.1 is being worked on: what the agent changed in it was taken back
   warning: task 1.1.1 is being worked on: what the agent changed in it was taken back
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
 1.1 verify red
 1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
   warning: task 1.1 is being worked on: what the agent changed in it was taken back
   warning: task 1.1.1 is done: what the agent changed in it was taken back
-  warning: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1

@@ -183,7 +183,10 @@ x - [x] 1.1 Write it
         reminder.starts_with(workspace.note("1.1-1.prompt").trim_end()),
         "{reminder}"
     );
-    assert!(reminder.contains("## No signal was seen"), "{reminder}");
+    assert!(
+        reminder.contains("## Your answer has no final line"),
+        "{reminder}"
+    );
 }
 
 #[test]

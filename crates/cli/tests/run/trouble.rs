@@ -199,7 +199,7 @@ fn a_second_run_in_the_same_tree_hears_who_holds_it() {
     assert!(second.stderr.contains("process [PID]"), "{}", second.stderr);
     second.shows(str![[r#"
 --- standard error
-  × another run is at work here: process [PID], spec demo
+  × another run is active here: process [PID], spec demo
   help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
         own: git worktree add ../another
 --- exit code 2
@@ -283,7 +283,7 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
     let help = told.stderr.clone();
     told.and_spec(&workspace).shows(str![[r#"
 --- standard error
-  × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
+  × cannot open [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
   help: set it aside and run this again: the task file and the state file are enough to go on
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
@@ -323,7 +323,7 @@ fn a_folder_that_may_not_be_written() {
     match told {
         Some(told) => told.and_plan(&workspace).shows(str![[r#"
 --- standard error
-  × cannot make [FOLDER]/.regreen: Permission denied (os error 13)
+  × cannot create [FOLDER]/.regreen: Permission denied (os error 13)
   help: regreen keeps its journal in [FOLDER]/.regreen: make that folder writable
 --- exit code 78
 --- changes in specs/demo/tasks.md

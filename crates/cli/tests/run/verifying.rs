@@ -112,7 +112,7 @@ fn a_stated_number_that_is_not_printed_is_a_failure() {
     check(
         "`grep -c it out` returns 0",
         str![[r#"
-1.1 attempt 1 of 1; verify red; verify red; failed: Verify failed: `grep -c it out` ended with exit code 0, but `returns 0` was stated
+1.1 attempt 1 of 1; verify red; verify red; failed: Verify failed: `grep -c it out` ended with exit code 0, but `returns 0` was expected
     1
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
@@ -216,7 +216,7 @@ fn a_verify_that_takes_too_long_is_red() {
     let workspace = with_verify("`sleep 30`");
     let flags = ["--max-task-iterations=1", "--verify-timeout=0.3s"];
     workspace.run(&flags).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 1; verify red; verify red; failed (timeout_no_progress): Verify failed: `sleep 30` was ended after 300ms
+1.1 attempt 1 of 1; verify red; verify red; failed (timeout_no_progress): Verify failed: `sleep 30` was stopped after 300ms
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1

@@ -238,7 +238,7 @@ fn refused_attempt(
     logged: LoggedAttempt,
     refused: &IdenticalPrompt,
 ) -> FinishedAttempt {
-    let why = format!("{refused}; let delegate_retry.md in the prompts folder say {{{{error}}}}");
+    let why = format!("{refused}; add {{{{error}}}} to delegate_retry.md in the prompts folder");
     FinishedAttempt {
         attempted: Attempted {
             order,

@@ -39,7 +39,7 @@ impl ActiveDelegation<'_> {
         match self.failure_site(work, state) {
             Some(site) => self.context.inspect_repair(&site),
             None => Ok(Inspection::Refused {
-                why: "nothing is known of the failure".to_owned(),
+                why: "the failure is unknown".to_owned(),
             }),
         }
     }

@@ -127,7 +127,7 @@ impl ActiveDelegation<'_> {
         let (number, most) = (state.number(), work.terms.attempts);
         let line = match order.prompt {
             _ if state.past.is_empty() => return,
-            PromptKind::Split => "asking the agent to divide the work".to_owned(),
+            PromptKind::Split => "asking the agent to split the work".to_owned(),
             _ => format!("attempt {number} of {most}, {}", order.how()),
         };
         self.observer.milestone(&line);

@@ -113,7 +113,7 @@ fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String
     }
     let AttemptName { task, attempt, .. } = name;
     performer.notices.add_all([format!(
-        "nobody saw how attempt {attempt} of task {task} ended: what has changed since it began counts as its work ({named}); if some of it is yours, regreen diff {task} {attempt} shows it"
+        "attempt {attempt} of task {task} was interrupted, so everything that has changed since it began counts as its work ({named}); if some of it is yours, see regreen diff {task} {attempt}"
     )]);
 }
 
@@ -160,7 +160,7 @@ fn review_changes(
 
 /// Reports an attempt that was not made, because it would fail like the one before.
 fn fatal(refused: &IdenticalPrompt) -> AttemptReport {
-    let why = format!("{refused}; let retry.md in the prompts folder say {{{{error}}}}");
+    let why = format!("{refused}; add {{{{error}}}} to retry.md in the prompts folder");
     AttemptReport {
         class: AttemptClass::Fatal { why },
         ..AttemptReport::default()

@@ -62,7 +62,7 @@ pub(crate) fn review_plan(
     last.warnings
         .extend(replaced.warning(took_back_only_ticks(&last), shown));
     if was_removed {
-        let warning = "the agent removed the task file: it was put back";
+        let warning = "the agent removed the task file; it was restored";
         last.warnings.push(warning.to_owned());
     }
     Ok(last.into_changes())
@@ -141,11 +141,11 @@ impl ReplacedPlan {
         match self.author {
             Author::Agent if only_ticks => None,
             Author::Agent => Some(format!(
-                "not all that the agent did to the task file stays; its version is kept as {path}"
+                "some of the agent's changes to the task file were reverted; its version is kept as {path}"
             )),
             Author::AgentOrPerson => Some(format!(
-                "not all stays that was done to the task file while the attempt that was cut off \
-                 had no end; it may have been a person who did it: that version is kept as {path}"
+                "some changes made to the task file since the interrupted attempt began were \
+                 reverted; a person may have made them, so that version is kept as {path}"
             )),
         }
     }

@@ -84,15 +84,15 @@ pub(super) fn reopen_or_begin(mut store: Store, paths: &SpecPaths) -> Result<Ope
 fn late_report(run: &RunId, outcome: &RunOutcome) -> String {
     let how = match outcome {
         RunOutcome::AllGreen => "all tasks were done",
-        RunOutcome::OnlyDone => "what was asked for was done",
-        RunOutcome::Skipped => "open tasks were left out",
+        RunOutcome::OnlyDone => "the requested tasks were done",
+        RunOutcome::Skipped => "some tasks were skipped",
         RunOutcome::Limit { message } => message,
         RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => why,
         RunOutcome::Stopped { .. } => "it was stopped",
     };
-    format!("run {run} had ended when regreen was killed, before it could say so: {how}")
+    format!("regreen was killed before it could report how run {run} had ended: {how}")
 }
 
 /// Whether the run before this one ended at a limit.

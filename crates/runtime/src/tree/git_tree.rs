@@ -205,7 +205,7 @@ fn result(committed: CommitReport) -> (CommitResult, Vec<String>) {
     };
     let hash = made.short;
     warnings.extend(made.index_behind.map(|why| {
-        format!("{hash} is made, but git's index still shows its files as changed: {why}")
+        format!("committed {hash}, but git's index still shows its files as changed: {why}")
     }));
     let warned = Vec::new();
     (
@@ -219,7 +219,7 @@ fn result(committed: CommitReport) -> (CommitResult, Vec<String>) {
 
 fn impossible(error: &CommitError) -> CommitResult {
     CommitResult::Impossible {
-        why: format!("the work is done, but cannot be committed: {error}"),
+        why: format!("the work is done, but committing it failed: {error}"),
     }
 }
 
