@@ -1,5 +1,5 @@
-//! Turns the rule files into static tables, so that nothing has to be parsed when a program
-//! starts. A rule that is not complete fails the build.
+//! Turns the rule files into static tables, so that nothing has to be parsed at startup. An
+//! incomplete rule fails the build.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -22,20 +22,20 @@ include!("src/rules/pattern_texts.rs");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
-    /// For rules that say nothing else.
+    /// The kind of rules that do not name one.
     weight: u8,
-    /// Whose texts these rules read; both if missing.
+    /// The source whose text these rules read; both if missing.
     source: Option<Source>,
     /// A `CauseOrigin`, in snake case.
     #[serde(default)]
     origin: String,
-    /// Its rules count fully in any mood.
+    /// Its rules count fully in any kind of line.
     #[serde(default)]
     steady: bool,
     rule: Vec<Rule>,
 }
 
-/// How a rule is written. What the fields mean is said at `src/rules/rule.rs`.
+/// A rule as written in its file. `src/rules/rule.rs` explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
@@ -223,12 +223,12 @@ fn write_rule(
     )
 }
 
-/// Shorter texts would stop the search in logs all the time; messages are short.
+/// Shorter texts would match everywhere in logs; messages are short, so they may have shorter ones.
 const SHORTEST: usize = 4;
 const SHORTEST_IN_PROSE: usize = 2;
 
-/// What logs are full of: a text is searched for by those four of its characters that are
-/// the rarest there.
+/// The frequency of character sequences in ordinary logs: a text is searched for by its four
+/// consecutive characters that are the rarest there.
 struct Ordinary {
     counts: BTreeMap<[u8; 4], u32>,
 }
@@ -245,8 +245,8 @@ impl Ordinary {
         Ok(Self { counts })
     }
 
-    /// The texts that a rule names, and for each branch of its pattern that has none of them
-    /// the rarest that it has.
+    /// Returns the texts that a rule names, and the rarest text of each branch of its pattern that
+    /// contains none of them.
     fn all_needs(&self, named: &[String], pattern: &str, is_prose: bool) -> Vec<String> {
         let mut needs: Vec<String> = named.iter().map(|need| need.to_lowercase()).collect();
         let at_least = if is_prose {
@@ -265,8 +265,8 @@ impl Ordinary {
         needs
     }
 
-    /// Texts of which each match of a branch has one, as far as there are any; else the
-    /// rarest that some of its matches have. What has a named text is found by that.
+    /// Returns texts such that each match of a branch contains one, if there are any; otherwise the
+    /// rarest text that some of its matches contain. A match with a named text is found by that.
     fn needs_of(
         &self,
         branch: &Hir,
@@ -277,7 +277,7 @@ impl Ordinary {
             if is_named(text) {
                 return Some(0);
             }
-            // What logs are full of would stop the search all the time; messages are short.
+            // Texts that are common in logs would match everywhere; messages are short.
             let is_rare = at_least < SHORTEST || self.rarity(text) == 0;
             (is_rare && is_distinctive(text, at_least)).then(|| self.rarity(text))
         };
@@ -294,14 +294,14 @@ impl Ordinary {
         rarest.collect()
     }
 
-    /// How often ordinary logs have the rarest part of a text.
+    /// Returns how often the rarest part of a text occurs in ordinary logs.
     fn rarity(&self, text: &str) -> u32 {
         let parts = text.as_bytes().windows(4);
         let counts = parts.map(|part| self.counts.get(part).copied().unwrap_or(0));
         counts.min().unwrap_or(u32::MAX)
     }
 
-    /// The texts in lower case, each with the place of its key.
+    /// Returns the texts in lower case, each with the position of its key.
     fn with_keys(&self, needs: &[String]) -> Vec<(String, usize)> {
         needs
             .iter()
@@ -317,7 +317,7 @@ impl Ordinary {
     }
 }
 
-/// Among parts that ordinary logs do not have, letters say less than signs.
+/// Returns how common a part is that ordinary logs lack: letters are more common than punctuation.
 fn commonness(part: &[u8]) -> usize {
     part.iter().filter(|b| b" etaoinsr".contains(b)).count()
 }
@@ -349,7 +349,7 @@ fn camel(snake: &str) -> String {
     capitalised.collect()
 }
 
-/// Names that tools use and the packages that have them, sorted for searching.
+/// Writes the tables of names and the packages that provide them, sorted for searching.
 fn names() -> Result<String, Box<dyn Error>> {
     #[derive(Deserialize)]
     struct Python {
@@ -380,7 +380,7 @@ fn table(out: &mut String, name: &str, entries: &BTreeMap<String, String>) -> st
     )
 }
 
-/// The alternatives at the top of a pattern.
+/// Returns the top-level alternatives of a pattern.
 fn branches(hir: &Hir) -> Vec<&Hir> {
     match hir.kind() {
         HirKind::Alternation(branches) => branches.iter().collect(),

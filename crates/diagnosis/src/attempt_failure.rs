@@ -1,4 +1,4 @@
-//! Why an attempt failed, from what its agent says and from what was printed besides.
+//! Diagnoses an attempt by its agent's words and by other output.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use regreen_model::{
 use crate::cause_origin::{CauseOrigin, EXIT_CODE, EXIT_UNFINISHED};
 use crate::rank;
 
-/// Below this an agent's words explain less than what was printed.
+/// Below this, an agent's words explain less than the output.
 const CONVINCING: Confidence = Confidence::percent(50);
 /// Needed to wait for the agent's service, or to stop the run because of it.
 const CERTAIN: Confidence = Confidence::percent(80);
@@ -33,7 +33,7 @@ pub fn task_failure(
     };
     let failure = explain(&evidence, transcript, true)?;
     Some(Failure {
-        // What the agent claims to have changed is not what has changed.
+        // What really changed counts, not what the agent claims.
         files_modified: files_changed,
         ..failure
     })
@@ -48,7 +48,7 @@ pub struct DelegatedAttempt<'a> {
     pub transcript: &'a Transcript,
     /// The files that changed.
     pub files_changed: &'a [String],
-    /// What was done to files, in words: `Created 2 files`.
+    /// The changes to files, in words: `Created 2 files`.
     pub completed_steps: &'a [String],
     /// How the check of the work failed, if it did, and the evidence of that.
     pub failed_check: Option<(&'a FailureRecord, &'a Evidence)>,
@@ -66,7 +66,7 @@ impl DelegatedAttempt<'_> {
         if failure.completed_steps.is_empty() {
             failure.completed_steps = self.completed_steps.to_vec();
         }
-        // What the agent claims to have changed is not what has changed.
+        // What really changed counts, not what the agent claims.
         failure.files_modified = self.files_changed.to_vec();
         if let Some((check, evidence)) = self.failed_check {
             blame_check(&mut failure, check, evidence);
@@ -94,7 +94,7 @@ impl DelegatedAttempt<'_> {
         self.report.unfinished || self.report.class != AttemptClass::Ordinary
     }
 
-    /// What kept the agent itself from working.
+    /// Diagnoses what kept the agent itself from working.
     fn agent_failure(&self) -> Option<Failure> {
         let why = match &self.report.class {
             AttemptClass::Ordinary | AttemptClass::Interrupted => return None,
@@ -116,14 +116,14 @@ impl DelegatedAttempt<'_> {
         })
     }
 
-    /// It failed, and no rule says why.
+    /// Creates the diagnosis of a failure that no rule explains.
     fn unexplained(&self) -> Option<Failure> {
         let why = self.report.failure.error.clone();
         self.has_failed()
             .then(|| unexplained_failure(FailureKind::IncompleteWork, why))
     }
 
-    /// What the next attempt is told of it.
+    /// Returns the error for the next attempt's prompt.
     fn error(&self, failure: &Failure) -> String {
         match (self.failed_check, self.transcript.final_message.trim()) {
             _ if self.report.ending.timed_out => self.report.failure.error.clone(),
@@ -199,7 +199,7 @@ fn trouble_class(kind: FailureKind) -> Option<TroubleClass> {
     }
 }
 
-/// Says that the check of the work failed. A check that did not end is not a timeout of the
+/// Names the failed check of the work as the cause. A check that did not end is not a timeout of the
 /// agent.
 fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence) {
     let command = &evidence.command;
@@ -209,7 +209,7 @@ fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence
         failure.blocked_on.clone_from(command);
     }
     if failure.rule == EXIT_CODE {
-        failure.suggested_actions = vec!["Run the check and fix what it shows".to_owned()];
+        failure.suggested_actions = vec!["Run the check and fix what it reports".to_owned()];
     }
     if let Some(limit_ms) = evidence.ending.limit_ms {
         failure.kind = FailureKind::VerifierBroken;
@@ -221,7 +221,7 @@ fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence
                 "Give the check more time: --verify-timeout {}s",
                 longer.as_secs_f64()
             ),
-            "See whether the check can end at all".to_owned(),
+            "Check whether the command ends at all".to_owned(),
         ];
     }
 }
@@ -229,7 +229,7 @@ fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence
 fn evidence_of_attempt(report: &AttemptReport, transcript: &Transcript) -> Evidence {
     Evidence {
         ending: report.ending,
-        // What is done about a time limit depends on this alone.
+        // How a time limit is handled depends on this alone.
         progressed: Some(report.progressed),
         ..evidence_of_words(transcript)
     }
@@ -249,8 +249,8 @@ fn evidence_of_words(transcript: &Transcript) -> Evidence {
     }
 }
 
-/// Ranks the agent's words; what was printed besides counts where they explain nothing, and
-/// where the agent has no words of its own.
+/// Ranks the agent's words; other output counts if they explain nothing, or if the agent has no
+/// words of its own.
 fn explain(words: &Evidence, transcript: &Transcript, failed: bool) -> Option<Failure> {
     match (transcript.output_kind, &transcript.output) {
         (OutputKind::Commands, Some(output)) => {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_service_is_waited_for_as_long_as_it_says() {
+    fn a_busy_service_names_how_long_to_wait() {
         let busy = "API Error: 429 rate_limit_error, try again in 2 seconds\n";
         let trouble = agent_trouble(&transcript(busy, busy), EXIT_1).unwrap();
         assert_eq!(trouble.class, TroubleClass::Transient);
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_succeeds_or_fails_for_another_reason_has_no_trouble_of_its_own() {
+    fn an_agent_that_succeeds_or_fails_for_another_reason_has_no_service_trouble() {
         let busy = "API Error: 429 rate_limit_error\n";
         let success = Ending {
             exit_code: Some(0),
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_limit_goes_by_what_was_seen_of_the_attempt() {
+    fn a_time_limit_depends_on_the_observed_progress() {
         for (progressed, kind) in [
             (true, FailureKind::TimeoutWithProgress),
             (false, FailureKind::TimeoutNoProgress),

@@ -1,4 +1,4 @@
-//! What an attempt came to, from what was seen of it.
+//! The report of an attempt, from what was observed.
 
 use std::time::Duration;
 
@@ -9,10 +9,8 @@ use regreen_model::{
 
 use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
 
-const ASKED_FOR_ROWS: &str =
-    "Task did not complete: the agent asked for other rows in the plan instead";
-const NOT_A_GOOD_END: &str =
-    "The agent signalled completion, but says of itself that its run did not end well";
+const ASKED_FOR_ROWS: &str = "Task did not complete: the agent asked to change the plan instead";
+const NOT_A_GOOD_END: &str = "The agent signalled completion, but reports that its run failed";
 
 /// What was seen of an attempt that is over.
 #[derive(Clone, Debug, Default)]
@@ -23,19 +21,19 @@ pub struct ObservedAttempt {
     pub ending: Ending,
     /// How the attempt ended.
     pub end: AttemptEnd,
-    /// The idle limit ended it, and not the limit for the whole attempt.
+    /// The idle limit ended it, not the limit for the whole attempt.
     pub was_idle: bool,
-    /// The agent tells by its protocol whether its run ended well.
+    /// The agent's protocol reports whether its run succeeded.
     pub reports_end: bool,
-    /// Whether the agent used a tool; `None` if it does not tell.
+    /// Whether the agent used a tool; `None` if that is unknown.
     pub used_tools: Option<bool>,
     /// Something showed that the agent made progress.
     pub progressed: bool,
-    /// When the trouble with the agent's service is over, if it names a time.
+    /// When the agent's service is available again, if it names a time.
     pub trouble_ends: Option<Timestamp>,
 }
 
-/// How an attempt came to its end.
+/// How an attempt ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AttemptEnd {
     /// The agent exited, or was ended by a limit, or when it was done.
@@ -102,8 +100,8 @@ impl ObservedAttempt {
         }
     }
 
-    /// Reports an attempt at a delegated prompt, except for what it did to files. No signal is
-    /// agreed on there: how the agent ends decides.
+    /// Reports an attempt at a delegated prompt, except for what it did to files. There is
+    /// no completion signal: how the agent ends decides.
     #[must_use]
     pub fn delegation_report(&self) -> AttemptReport {
         let class = self.class();
@@ -163,20 +161,21 @@ impl ObservedAttempt {
         }
     }
 
-    /// Says nothing where it is known who interrupted the attempt.
+    /// Returns an empty text if it is known who interrupted the attempt.
     fn interruption_error(&self) -> &'static str {
         match self.end {
             AttemptEnd::Cancelled => "",
-            _ => "nobody saw how the agent ended",
+            _ => "it is unknown how the agent ended",
         }
     }
 
     fn limit_error(&self) -> Option<String> {
         let limit = Duration::from_millis(self.ending.limit_ms?);
         Some(if self.was_idle {
-            "The agent was ended: no output, no work and no file changed for as long as the idle limit allows".to_owned()
+            "The agent was stopped: no output, no CPU use and no changed file within the idle limit"
+                .to_owned()
         } else {
-            format!("The agent was ended: it had not finished after {limit:?}")
+            format!("The agent was stopped: it had not finished after {limit:?}")
         })
     }
 
@@ -187,15 +186,15 @@ impl ObservedAttempt {
         let how = match (self.ending.exit_code, self.ending.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "nobody knows how".to_owned(),
+            (None, None) => "exit status unknown".to_owned(),
         };
-        format!("The agent ended before it had finished ({how})")
+        format!("The agent exited before it had finished ({how})")
     }
 }
 
 fn not_permitted(text: &str) -> String {
     format!(
-        "the agent asks for a permission that nobody can give it here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
+        "the agent asks for a permission that no one is there to give: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
     )
 }
 
@@ -260,7 +259,7 @@ mod tests {
         };
         assert_eq!(
             error(limited(false)),
-            "The agent was ended: it had not finished after 2s"
+            "The agent was stopped: it had not finished after 2s"
         );
         assert!(error(limited(true)).contains("idle limit"));
         // The user who asked to stop knows why it was interrupted.

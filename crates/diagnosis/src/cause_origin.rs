@@ -6,7 +6,7 @@ use crate::rules::RuleBook;
 pub(crate) const EXIT_CODE: &str = "exit/code";
 /// The step of the ranking that goes by a signal alone.
 pub(crate) const EXIT_SIGNAL: &str = "exit/signal";
-/// Given to an attempt of which only its end is known.
+/// The origin for an attempt of which only the end is known.
 pub(crate) const EXIT_UNFINISHED: &str = "exit/unfinished";
 /// The step of the ranking that goes by our own time limit.
 pub(crate) const TIME_LIMIT: &str = "time/limit";

@@ -21,7 +21,7 @@ pub struct Explanation {
     duration_ms: u64,
 }
 
-/// Makes evidence of a log and of what is known about the end of its program.
+/// Creates evidence from a log and from what is known about the end of its program.
 #[must_use]
 pub fn evidence_of(
     output: Output,

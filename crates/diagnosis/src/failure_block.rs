@@ -1,4 +1,4 @@
-//! The four-line block in which an agent says that it could not finish a task:
+//! The four-line block with which an agent reports that it could not finish a task:
 //!
 //! ```text
 //! Task 1.3: Add failure parser FAILED
@@ -7,18 +7,18 @@
 //! - Status: Blocked, needs manual intervention
 //! ```
 //!
-//! Agents bend it: bold labels, other bullets, longer texts below a label. A block that is
-//! quoted or fenced is somebody else's.
+//! Agents vary it: bold labels, other bullets, longer texts below a label. A block that is
+//! quoted or fenced belongs to someone else.
 
 use anstream::adapter::strip_str;
 use regreen_model::{TaskFailure, TaskId};
 
 use crate::prose::own_lines;
 
-/// Longer fields are cut: what matters of an error is not behind this much text.
+/// Longer fields are truncated: the important part of an error comes earlier.
 const MAX_FIELD: usize = 16 * 1024;
 
-/// What the output says about the failed task `id`; of several blocks the last one counts.
+/// Parses what the output says about the failed task `id`; the last of several blocks counts.
 #[must_use]
 pub fn parse_failure(output: &str, id: &TaskId) -> TaskFailure {
     let block = last_block(output, id);
@@ -42,7 +42,7 @@ pub fn parse_failure(output: &str, id: &TaskId) -> TaskFailure {
     }
 }
 
-/// Whether the output has such a block for the task.
+/// Returns whether the output has such a block for the task.
 #[must_use]
 pub fn has_failure_block(output: &str, id: &TaskId) -> bool {
     readable_lines(output)
@@ -50,7 +50,7 @@ pub fn has_failure_block(output: &str, id: &TaskId) -> bool {
         .any(|line| is_head(line, id.as_str()))
 }
 
-/// Whether there is one for any task.
+/// Returns whether there is one for any task.
 pub(crate) fn has_any_failure_block(output: &str) -> bool {
     own_lines(output).any(is_any_head)
 }
@@ -99,7 +99,7 @@ fn last_block(output: &str, id: &TaskId) -> Option<Block> {
     Some(read_block(&lines[head + 1..]))
 }
 
-/// The fields below a head, each with the lines that continue it. Blank lines may stand
+/// Reads the fields below a head, each with the lines that continue it. Blank lines may occur
 /// between the head and the first field and inside a field's text, but text after a blank
 /// line belongs to a field only if it is indented.
 fn read_block(lines: &[String]) -> Block {
@@ -112,7 +112,7 @@ fn read_block(lines: &[String]) -> Block {
             continue;
         }
         if let Some((field, value)) = field_line(line) {
-            // The first word on a field stands; a second one is another block's.
+            // The first value of a field counts; a second one belongs to another block.
             if block.field(field).is_empty() {
                 block.append(field, value);
                 current = Some(field);
@@ -135,7 +135,7 @@ fn ends_block(line: &str, after_blank: bool) -> bool {
     !is_indented && (after_blank || is_other_structure)
 }
 
-/// `- Error: …`, `* **Error**: …`, `**Attempted fix:** …`, `error - …`.
+/// Parses `- Error: …`, `* **Error**: …`, `**Attempted fix:** …`, `error - …`.
 fn field_line(line: &str) -> Option<(Field, &str)> {
     let text = without_bullet(line.trim_start());
     let text = text.trim_start_matches(['*', '_', '`']);
@@ -156,7 +156,7 @@ fn field_line(line: &str) -> Option<(Field, &str)> {
     })
 }
 
-/// A line that says that the task with this very id failed.
+/// Returns whether a line says that the task with exactly this id failed.
 fn is_head(line: &str, id: &str) -> bool {
     head_parts(line).is_some_and(|(found, _)| found == id)
 }
@@ -165,8 +165,8 @@ fn is_any_head(line: &str) -> bool {
     head_parts(line).is_some()
 }
 
-/// `Task 1.3: title FAILED`, `**Task T012 … FAILED**`, `### Task 1.3 FAILED`,
-/// `- Task 1.3 (title): FAILED.`: the id, and the title between it and the last word.
+/// Parses `Task 1.3: title FAILED`, `**Task T012 … FAILED**`, `### Task 1.3 FAILED`,
+/// `- Task 1.3 (title): FAILED.` into the id, and the title between it and the last word.
 fn head_parts(line: &str) -> Option<(&str, &str)> {
     let text = line.trim_start().trim_start_matches('#').trim_start();
     let text = without_bullet(text);
@@ -183,7 +183,7 @@ fn head_parts(line: &str) -> Option<(&str, &str)> {
     Some((token, says_failed(title)?))
 }
 
-/// What stands before a final `FAILED`, in capitals and as a word of its own.
+/// Returns the text before a final `FAILED`, in capitals and as a separate word.
 fn says_failed(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());
     let title = text.strip_suffix("FAILED")?;
@@ -205,7 +205,7 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str
         .then(|| &text[prefix.len()..])
 }
 
-/// Without a block the last thing said is the best there is.
+/// Returns the error if there is no block: the last message.
 fn did_not_complete(output: &str) -> String {
     let plain: String = strip_str(output).collect();
     let last = plain
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_block_the_last_thing_said_is_the_error() {
+    fn without_a_block_the_last_message_is_the_error() {
         check(
             "I looked around.\n\nThe API key is missing.\n\n",
             "1.3",
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_goes_on_over_its_continuation_lines() {
+    fn a_field_includes_its_continuation_lines() {
         check(
             "Task 1.3: x FAILED\n- Error: two lines\n  of error\n\n  and more\n- Attempted fix: this\nand that\n- Status: Blocked\n\nGood bye.",
             "1.3",
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_or_fenced_or_only_said_is_no_block() {
+    fn quoted_fenced_or_mentioned_blocks_do_not_count() {
         for output in [
             "> Task 1.3: x FAILED\n> - Error: boom",
             "```\nTask 1.3: x FAILED\n- Error: boom\n```",
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_sizes_take_no_long_time() {
+    fn hostile_sizes_are_read_quickly() {
         for unit in [
             "Task 1.3: x FAILED\n",
             "- Error: a\n",
@@ -419,7 +419,7 @@ mod tests {
         }
 
         #[test]
-        fn a_block_is_found_after_whatever_was_said_before(before in "[a-z0-9 .\n]{0,80}") {
+        fn a_block_is_found_after_any_text(before in "[a-z0-9 .\n]{0,80}") {
             let output = format!("{before}\n\n{EXAMPLE}");
             prop_assert_eq!(parse_failure(&output, &id("1.3")).error, "File not found: src/parser.ts");
         }

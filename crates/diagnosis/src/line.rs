@@ -1,9 +1,9 @@
-//! What tools and log collectors put before a message: time stamps, service names, log
-//! levels, list marks. The same message is the same message with or without them.
+//! Strips what tools and log collectors put before a message: time stamps, service names, log
+//! levels, list marks. Rules match a message with or without them.
 
 use crate::rules::lazy_regex::LazyRegex;
 
-/// One piece of decoration at the beginning of a line.
+/// Matches one such prefix at the beginning of a line.
 const PIECES: &str = r#"(?x)^(?:
     \s+
   | \[?\d{4}-\d\d-\d\d[T\x20]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d|\x20(?:UTC|GMT|CES?T))?\]?\s* # dates
@@ -25,16 +25,16 @@ const PIECES: &str = r#"(?x)^(?:
   | (?:[✗✘✖×❌⨯]|❯)\s+ | [•●-]\s+
 )"#;
 
-/// A person's or tool's word for the innermost error.
+/// Matches words that announce the innermost error.
 const CAUSE_WORDS: &str = r"^(?i:caused by:?|cause:|reason:|root cause:)\s+";
 
 static PIECE: LazyRegex = LazyRegex::new(PIECES);
 static CAUSE: LazyRegex = LazyRegex::new(CAUSE_WORDS);
 
-/// More pieces than this are no decoration.
+/// How many prefixes are stripped at most.
 const MAX_PIECES: usize = 8;
 
-/// The message in a line.
+/// Returns the message in a line.
 pub(crate) fn message_of(line: &str) -> &str {
     if is_plain(line) {
         return line.trim_end();
@@ -50,13 +50,14 @@ pub(crate) fn message_of(line: &str) -> &str {
     rest.trim_end()
 }
 
-/// Most messages begin with a word and have nothing to strip; that is seen at a glance.
+/// Returns whether there is nothing to strip: most messages begin with a word, so this avoids the
+/// regex.
 fn is_plain(line: &str) -> bool {
     let begins_with_word = line.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
     begins_with_word && !line.starts_with("npm ") && !line.contains('|')
 }
 
-/// The message without a "caused by" before it.
+/// Removes a leading "caused by".
 pub(crate) fn without_cause_words(message: &str) -> &str {
     strip(&CAUSE, message)
 }
@@ -74,13 +75,13 @@ pub(crate) enum LineKind {
     Plain,
     /// A log record: the program went on to write it.
     Logged,
-    /// The program says that it goes on trying.
+    /// The program reports that it will retry.
     Retried,
     /// A warning or a hint.
     Warned,
     /// A line of source code that is shown.
     Quoted,
-    /// Something that went well, whatever it is called.
+    /// Something that succeeded, whatever its name.
     Passing,
 }
 
@@ -102,7 +103,7 @@ impl LineKind {
         }
     }
 
-    /// How much less such a line proves.
+    /// Returns how much less such a line proves.
     pub(crate) fn discount(self) -> i32 {
         match self {
             Self::Plain => 0,
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_message_is_found_behind_any_decoration() {
+    fn the_message_is_found_behind_any_prefix() {
         for line in [
             "boom: x",
             "   boom: x  ",
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_no_decoration() {
+    fn words_are_not_stripped() {
         for line in [
             "error: x",
             "Error in a",
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_no_error_whatever_it_is_called() {
+    fn a_passing_test_is_not_an_error_whatever_its_name() {
         check(
             LineKind::Passing,
             &[

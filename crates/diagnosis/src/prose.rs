@@ -1,19 +1,19 @@
-//! Reading a message as its author meant it: what is fenced or quoted is not his own word.
+//! Reads a message as its author meant it: fenced and quoted text is not the author's own.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The lines of a message that are neither inside a code fence nor quoted. A fence that
-/// never closes hides nothing: agents forget to close them, and the rest is still theirs.
+/// Returns the lines of a message that are neither inside a code fence nor quoted. A fence that
+/// never closes hides nothing: agents forget to close fences.
 pub(crate) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
     unfenced_lines(text)
         .map(|(_, line)| line)
         .filter(|line| !is_quote(line))
 }
 
-/// The lines that are not inside a closed code fence, with their 0-based numbers.
+/// Returns the lines that are not inside a closed code fence, with their 0-based numbers.
 pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fences = fences(text).closed.into_iter().peekable();
     let mut hidden_until = 0;
@@ -25,7 +25,7 @@ pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// The author's own lines with each sentence on a line of its own.
+/// Returns the author's own text with one sentence per line.
 pub(crate) fn sentences(text: &str) -> String {
     let mut apart = String::with_capacity(text.len());
     for line in own_lines(text) {
@@ -61,7 +61,7 @@ pub(crate) struct Fence {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fences {
     pub(crate) closed: Vec<Fence>,
-    /// The line of one that is opened and never closed.
+    /// The first line of a fence that never closes.
     pub(crate) unclosed: Option<usize>,
 }
 
@@ -88,17 +88,17 @@ pub(crate) fn fences(text: &str) -> Fences {
     }
 }
 
-/// The character, length and bareness of a line that is a fence.
+/// Parses a fence line: its character, its length, and whether nothing follows.
 fn fence_mark(line: &str) -> Option<(char, usize, bool)> {
     let text = line.trim();
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = text.chars().take_while(|c| *c == mark).count();
     let info = &text[length..];
-    // A span of code that fills a line is no fence.
+    // A code span that fills the line is not a fence.
     (length >= 3 && !info.contains('`')).then_some((mark, length, info.trim().is_empty()))
 }
 
-/// Clauses about behaviour, up to the end of the clause.
+/// Matches clauses that describe behaviour, up to their end.
 static DESCRIPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)
@@ -117,7 +117,7 @@ static DESCRIPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// After such a word a sentence says what went wrong, in whatever clause.
+/// Matches words after which a sentence says what went wrong, in whatever clause.
 static ADVERSATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:but|however|although|though|unfortunately|aber|jedoch|allerdings|leider|mais|cependant|malheureusement|pero|sin embargo|mas|porém|però|ma|maar|echter|но|однако)\b|但|不过|しかし|ただし|하지만|그러나",
@@ -125,7 +125,7 @@ static ADVERSATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The line without what it describes.
+/// Removes clauses that only describe behaviour.
 pub(crate) fn without_descriptions(line: &str) -> String {
     let (Some(description), Some(adversative)) = (DESCRIPTION.as_ref(), ADVERSATIVE.as_ref())
     else {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_stand_apart() {
+    fn each_sentence_gets_its_own_line() {
         assert_eq!(
             sentences("It works. See `a.py`!\n> no. no\n完成。但是"),
             "It works.\n See `a.py`!\n完成。\n但是\n"
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_work_does_is_left_out() {
+    fn descriptions_of_the_work_are_removed() {
         check_description(
             "Added a test that fails when the cache is cold, and made it pass.",
             ", and made it pass.",
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn how_the_work_went_stays() {
+    fn reports_about_the_work_stay() {
         check_description("The tests fail when run in parallel.", "The tests fail .");
         check_description("When I start it, it crashes.", ", it crashes.");
         let but = "I added it, but when the build runs it fails.";

@@ -22,26 +22,26 @@ use crate::text::Stripper;
 
 /// How much is collected before it is searched.
 const BATCH: usize = 128 * 1024;
-/// How much around a line is kept so that its neighbours can be looked at.
+/// How much text around a line is kept so that rules can inspect its neighbours.
 const MARGIN: usize = 4 * 1024;
-/// Of a longer line only so much around what was found is read.
+/// How much of a longer line is read, around the match.
 const MAX_LINE: usize = 4 * 1024;
 const LINES_BEFORE: usize = 12;
 const LINES_AFTER: usize = 6;
-/// A line in a finding is cut here, its neighbours there: findings are stored and must stay
+/// How long a line in a finding may be, and its neighbours: findings are stored and must stay
 /// small.
 const MAX_TEXT: usize = 480;
 const MAX_NEIGHBOUR: usize = 160;
 const KEPT_BEFORE: usize = 2;
 const KEPT_AFTER: usize = 2;
-/// SurroundingLines are read so far when rules look at them.
+/// How much of a neighbouring line rules inspect.
 const READ_NEIGHBOUR: usize = 400;
-/// After so many lines more of a sign add nothing.
+/// After this many matches, more matches of a sign add nothing.
 const ENOUGH: u64 = 32;
 /// How much of the beginning and of the end is kept.
 const SAMPLE: usize = 4 * 1024;
 
-/// Searches output for lines that say how a program did.
+/// Searches output for lines that show how a program fared.
 #[derive(Debug)]
 pub struct Scanner {
     book: &'static RuleBook,
@@ -55,7 +55,7 @@ pub struct Scanner {
     bytes: u64,
     head: Vec<u8>,
     found: Shortlist,
-    /// Whether a test report is showing what the tested program printed.
+    /// Whether a test report is quoting the output of the tested program.
     is_aside: bool,
 }
 
@@ -112,7 +112,7 @@ impl Scanner {
         let is_end = limit == self.window.len();
         let end = match memrchr(b'\n', &self.window[self.done..limit]) {
             Some(last) if !is_end => self.done + last + 1,
-            // One line fills the window: it is read in parts.
+            // One line fills the window, so read it in parts.
             _ => limit,
         };
         self.keep_head(end);
@@ -146,7 +146,7 @@ impl Scanner {
             .extend_from_slice(&self.window[self.done..self.done + more]);
     }
 
-    /// Drops what no line to come can want to look back at.
+    /// Drops text that no later line needs as context.
     fn forget(&mut self) {
         let keep_from = self.done.saturating_sub(MARGIN.max(SAMPLE));
         self.window.drain(..keep_from);
@@ -196,8 +196,8 @@ impl Scanner {
         }
     }
 
-    /// Signs are counted up to a point, and a cause that was named often enough need not be
-    /// named again, unless the last word counts.
+    /// Returns whether further matches of a rule matter. Signs are counted up to a limit, and a cause
+    /// that was found often enough adds nothing, unless the last match counts.
     fn wants(&self, n: usize) -> bool {
         let rule = &self.book.rules[n];
         let is_enough = if rule.role.is_counted() {
@@ -208,8 +208,8 @@ impl Scanner {
         !is_enough
     }
 
-    /// The rules that speak about a line, by number, with what they take out of it; none if
-    /// one says that it is harmless. What is costly is done only when a rule asks for it.
+    /// Returns the rules that match a line, by number, with their captures; none if a rule calls the
+    /// line harmless. Costly work is done only if a rule needs it.
     fn matching<'a>(
         &self,
         line: &str,
@@ -238,7 +238,7 @@ impl Scanner {
     }
 }
 
-/// Scans a text that is already there.
+/// Scans a complete text.
 #[must_use]
 pub fn scan(bytes: &[u8], source: Source) -> Output {
     let mut scanner = Scanner::new(source);
@@ -246,7 +246,8 @@ pub fn scan(bytes: &[u8], source: Source) -> Output {
     scanner.finish()
 }
 
-/// The line that holds the byte at `at`; of a very long line a part of it, from `floor` on.
+/// Returns the line that contains the byte at `at`; for a very long line a part of it, from
+/// `floor` on.
 fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
     let lowest = at.saturating_sub(MAX_LINE / 4);
     let start = memrchr(b'\n', &window[lowest..at]).map_or(lowest, |n| lowest + n + 1);
@@ -260,7 +261,7 @@ fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
     start..end
 }
 
-/// The lines before and after a part of the window.
+/// Returns the lines before and after a part of the window.
 fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines {
     let before = &window[part.start.saturating_sub(MARGIN)..part.start];
     let after = &window[part.end..(part.end + MARGIN).min(window.len())];
@@ -280,7 +281,7 @@ fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines {
     SurroundingLines { before, after }
 }
 
-/// As text, without characters that show nothing.
+/// Decodes text without invisible characters.
 fn readable(bytes: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes);
     let is_hidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
@@ -291,7 +292,7 @@ fn readable(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Of a long line the part that holds what matched.
+/// Shortens a long line to the part that contains the match.
 fn excerpt(line: &str, matched: Option<&String>) -> String {
     let at = matched.and_then(|matched| Some(line.find(matched.as_str())? + matched.len()));
     let start = match at {

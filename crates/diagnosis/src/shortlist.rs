@@ -10,7 +10,7 @@ pub(crate) const MAX_FINDINGS: usize = 64;
 /// One rule keeps its first findings, and its last.
 const FIRST_PER_RULE: usize = 2;
 
-/// So many findings of one rule are many.
+/// How many findings of one rule are enough.
 const SETTLED: u64 = 32;
 
 /// The findings worth keeping: a few per rule, the strongest rules first when there are
@@ -27,7 +27,7 @@ struct Kept {
     count: u64,
     first: Vec<Finding>,
     last: Option<Finding>,
-    /// The line that proves most: the first of its rule may be a decoy.
+    /// The line with the highest score: the first one of its rule may be a decoy.
     best: Option<(i32, Finding)>,
 }
 
@@ -38,7 +38,7 @@ impl Shortlist {
         }
     }
 
-    /// How many findings of a rule there were.
+    /// Returns how many findings of a rule there were.
     pub(crate) fn count(&self, n: usize) -> u64 {
         self.by_rule
             .get(n)
@@ -46,8 +46,8 @@ impl Shortlist {
             .map_or(0, |kept| kept.count)
     }
 
-    /// Whether further findings of a rule can tell nothing new: there are many, and one of
-    /// them proves as much as the rule can.
+    /// Returns whether further findings of a rule add nothing: there are many, and one of them has
+    /// the rule's full score.
     pub(crate) fn is_settled(&self, n: usize, rule: &Rule) -> bool {
         let kept = self.by_rule.get(n).and_then(Option::as_ref);
         kept.is_some_and(|kept| {
@@ -83,7 +83,7 @@ impl Shortlist {
         }
     }
 
-    /// In the order of their lines.
+    /// Returns the findings in the order of their lines.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         let mut ranked: Vec<(bool, i32, Finding)> = Vec::new();
         for kept in self.by_rule.into_iter().flatten() {
@@ -102,7 +102,7 @@ impl Shortlist {
                 ranked.push((kept.is_blame, worth, finding));
             }
         }
-        // A third of the places is for signs of how it went, which are never blamed.
+        // A third is reserved for signs of how it went, which are never the cause.
         let (mut blame, mut signs): (Vec<_>, Vec<_>) =
             ranked.into_iter().partition(|(is_blame, ..)| *is_blame);
         blame.sort_by_key(|(_, worth, finding)| (-worth, finding.line));
@@ -119,11 +119,11 @@ impl Shortlist {
     }
 }
 
-/// What it is worth that a line is called the cause of another.
+/// How much more a line scores that is called the cause of another.
 const NAMED_CAUSE: i32 = 10;
 
-/// How much a line proves: what its rule says, less what its mood takes away, more if it is
-/// said to be the cause.
+/// Returns how much a line proves: the score of its rule, less the discount for its kind of line,
+/// more if it is called the cause.
 pub(crate) fn score(rule: &Rule, finding: &Finding) -> i32 {
     let discount = if rule.steady {
         0
@@ -138,7 +138,7 @@ pub(crate) fn score(rule: &Rule, finding: &Finding) -> i32 {
     i32::from(rule.weight) - discount + bonus
 }
 
-/// `Caused by: …`, or a line below one that only says so.
+/// Returns whether the line is `Caused by: …`, or follows a line that only says so.
 fn is_named_cause(finding: &Finding) -> bool {
     let message = message_of(&finding.text);
     let says_so = without_cause_words(message).len() < message.len();

@@ -1,4 +1,4 @@
-//! The word with which an agent says that a task is done.
+//! The word with which an agent signals that a task is done.
 
 use anstream::adapter::strip_str;
 use regreen_model::{ModificationRequest, TaskId};
@@ -7,7 +7,7 @@ use serde_json::Deserializer;
 use crate::failure_block::has_failure_block;
 use crate::prose::{fences, is_quote, unfenced_lines};
 
-/// What an agent claims. Never more than a claim: whether it is true is checked elsewhere.
+/// An agent's claim. It is checked elsewhere whether the claim is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// `TASK_COMPLETE`
@@ -29,13 +29,13 @@ impl Signal {
     }
 }
 
-/// The signal that a final message gives for the task `id`; of several the last one.
+/// Returns the signal that a final message gives for the task `id`; the last of several.
 ///
-/// It must be all of a line, blanks and emphasis (`**…**`, `` `…` ``) around it aside: agents
-/// decorate it, and a word alone on its line is no mention. In doubt there is none, because
-/// asking again is cheap: not in a fence, even one that is never closed; not in a quote, nor
-/// in the lines that go on with it; not as a list item or with anything behind it. A block
-/// that says that the task FAILED beats every signal.
+/// It must fill a line, except for blanks and emphasis (`**…**`, `` `…` ``) around it: agents
+/// decorate it, and a word alone on its line is not a mention. If in doubt there is none, because
+/// asking again is cheap: not in a fence, even one that is never closed; not in a quote or in the
+/// lines that continue it; not as a list item or with anything after it. A block that says that
+/// the task FAILED overrides every signal.
 #[must_use]
 pub fn signal(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Signal> {
     let plain: String = strip_str(message).collect();
@@ -55,7 +55,7 @@ pub fn signal(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Signal>
     found
 }
 
-/// A text without the marks of emphasis or code that stand in pairs around all of it.
+/// Removes marks of emphasis or code that surround the whole text in pairs.
 pub(crate) fn without_emphasis(text: &str) -> &str {
     let mut text = text;
     while let Some(inner) = ["*", "_", "`"].iter().find_map(|mark| {
@@ -69,10 +69,10 @@ pub(crate) fn without_emphasis(text: &str) -> &str {
 
 const MARKER: &str = "TASK_MODIFICATION_REQUEST";
 
-/// The request that the message makes: the marker on a line of its own, outside fences and
-/// quotes, and a JSON object below it, fenced or bare. Of several the last one counts.
+/// Returns the request in a message: the marker on its own line, outside fences and quotes, and a
+/// JSON object below it, fenced or bare. The last of several counts.
 ///
-/// `Some(Err(…))` says why a request could not be read.
+/// `Some(Err(…))` tells why a request could not be read.
 #[must_use]
 pub fn modification_request(message: &str) -> Option<Result<ModificationRequest, String>> {
     let plain: String = strip_str(message).collect();
@@ -83,7 +83,7 @@ pub fn modification_request(message: &str) -> Option<Result<ModificationRequest,
     Some(read_object(&below.join("\n")))
 }
 
-/// `TASK_MODIFICATION_REQUEST`, also as a heading, bold, or with a colon.
+/// Returns whether a line is `TASK_MODIFICATION_REQUEST`, also as a heading, bold, or with a colon.
 fn is_marker(line: &str) -> bool {
     let line = line.trim().trim_start_matches('#').trim();
     without_emphasis(line.trim_end_matches(':')).trim_end_matches(':') == MARKER
@@ -101,9 +101,7 @@ fn read_object(text: &str) -> Result<ModificationRequest, String> {
     let mut objects = Deserializer::from_str(json).into_iter::<ModificationRequest>();
     match objects.next() {
         Some(Ok(request)) => Ok(request),
-        Some(Err(error)) => Err(format!(
-            "the JSON object after {MARKER} is not one: {error}"
-        )),
+        Some(Err(error)) => Err(format!("invalid JSON after {MARKER}: {error}")),
         None => Err(format!("no JSON object follows {MARKER}")),
     }
 }
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mention_is_none() {
+    fn a_mention_is_not_a_signal() {
         for message in [
             "",
             "When it works I will say TASK_COMPLETE.",
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_and_quotes_hide_it() {
+    fn fences_and_quotes_hide_a_signal() {
         for message in [
             "```\nTASK_COMPLETE\n```",
             "~~~text\nTASK_COMPLETE\n~~~",
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_the_same_task_beats_it() {
+    fn a_failure_of_the_same_task_overrides_the_signal() {
         for message in [
             "Task 1.3: Add parser FAILED\n- Error: boom\n\nTASK_COMPLETE",
             "TASK_COMPLETE\n\n**Task 1.3: Add parser FAILED**\n- Error: boom",
@@ -217,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_sizes_take_no_long_time() {
+    fn hostile_sizes_are_read_quickly() {
         for unit in ["TASK_COMPLETE ", "*", "`\n", "```\n", "> ", "\u{1b}["] {
             let message = unit.repeat(200_000 / unit.len());
             check(&message, None);
@@ -284,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mention_a_quote_and_a_fenced_example_are_no_request() {
+    fn a_mention_a_quote_and_a_fenced_example_are_not_requests() {
         for message in [
             "",
             "I considered a TASK_MODIFICATION_REQUEST but did not need it.",
@@ -297,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_why() {
+    fn an_unreadable_request_tells_why() {
         for (message, why) in [
             ("TASK_MODIFICATION_REQUEST", "no JSON object follows"),
             (

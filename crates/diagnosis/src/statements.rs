@@ -5,7 +5,7 @@ use regex::Regex;
 use crate::failure_block::has_any_failure_block;
 use crate::prose::{own_lines, sentences};
 
-/// More than this nobody reads.
+/// How many items of a list are kept.
 const MAX_ITEMS: usize = 50;
 const MAX_ITEM: usize = 200;
 
@@ -18,7 +18,7 @@ pub(crate) struct Message {
     /// The `Error:` line of a failure block, 1-based, and what it says.
     pub(crate) failure_line: Option<u64>,
     pub(crate) failure_text: Option<String>,
-    /// The first line that says no to something.
+    /// The first line with a negation.
     pub(crate) doubt: Option<Line>,
     lines: usize,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
 }
 
-/// Words for "no" in the languages agents write.
+/// Matches negations in the languages that agents write.
 static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:not|no|never|none|nothing|nobody|cannot|can't|\w+n't|without|unable|missing|lack\w*|impossible|blocked|stuck|nicht|kein\w*|nie|fehl(?:t|te|en|ten)|pas|aucun\w*|jamais|ningun\w*|nunca|falta\w*|não|nenhum\w*|non|nessun\w*|niet|geen|nie|brak|не|нет|ничего|нельзя)\b|[不没無无未]|ない|ません|\?|？",
@@ -38,7 +38,7 @@ static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A "no" to trouble is none to the task.
+/// Matches negations that are good news: no errors, no problems.
 static GOOD_NEWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|warnings?|issues?|problems?|regressions?|conflicts?|changes? in behaviou?r)\b|\bnothing (?:else )?(?:failed|broke|is broken|is missing|is left|was left|else)\b|\bno longer\b|\bnot only\b|\bkeine? (?:Fehler|Warnungen|Probleme)\b|\bnicht mehr\b|\baucune? (?:erreur|problème|avertissement)\b|\bsin (?:errores|problemas)\b|\bningún (?:error|problema)\b|\bsem (?:erros|problemas)\b|\bnenhum (?:erro|problema)\b|(?:没有|無|无)(?:任何)?(?:错误|問題|问题)|問題(?:は)?ありません|エラーは(?:ありません|出ません)|\bnessun (?:errore|problema)\b|\bgeen (?:fouten|problemen)\b|без ошибок",
@@ -46,7 +46,7 @@ static GOOD_NEWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// More lines than a runner's note has.
+/// A runner's note about an agent is shorter than this, in lines.
 const LONG: usize = 12;
 
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -59,7 +59,7 @@ static OPEN_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static FILES_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:[-*]\s+)?\**files?(?: (?:modified|changed|created|touched))?\**:\**\s*(?P<files>\S.*)$").ok()
 });
-/// A path in a code span, or a bare path with a folder and an extension.
+/// Matches a path in a code span, or a bare path with a folder and an extension.
 static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"`(?P<span>[\w@.~+-]*(?:/[\w@.+-]+)*/?[\w@+-]*\.[A-Za-z]\w{0,9})`|(?:^|[\s(])(?P<bare>[\w@.+-]+(?:/[\w@.+-]+)+\.[A-Za-z]\w{0,9})\b").ok()
 });
@@ -84,13 +84,13 @@ impl Message {
         }
     }
 
-    /// Too long to be a note of a runner about an agent.
+    /// Returns whether it is too long to be a runner's note about an agent.
     pub(crate) fn is_long(&self) -> bool {
         self.lines > LONG
     }
 }
 
-/// The code spans of a message that are more than a name, with the lines they stand in.
+/// Returns the code spans of a message that have several words, with their lines.
 pub(crate) fn code_spans(text: &str) -> Vec<Line> {
     let mut spans = Vec::new();
     for (n, line) in text.lines().enumerate() {
@@ -127,7 +127,7 @@ fn steps(text: &str, mark: &LazyLock<Option<Regex>>) -> Vec<String> {
         .collect()
 }
 
-/// The files of a `Files modified:` line if there is one, else those that are named.
+/// Returns the files of a `Files modified:` line if there is one, or else all files named.
 fn files(text: &str) -> Vec<String> {
     listed_files(text).unwrap_or_else(|| named_files(text))
 }
@@ -163,14 +163,14 @@ fn named_files(text: &str) -> Vec<String> {
     files
 }
 
-/// Whether a sentence speaks of what is not there: it names no file that was changed.
+/// Returns whether a sentence is about something missing: a file that it names was not changed.
 fn is_about_absence(sentence: &str) -> bool {
     ABSENT
         .as_ref()
         .is_some_and(|absent| absent.is_match(sentence))
 }
 
-/// Line number and text of the error in a failure block.
+/// Returns line number and text of the error in a failure block.
 fn failure(text: &str) -> Option<(u64, String)> {
     if !has_any_failure_block(text) {
         return None;

@@ -1,4 +1,4 @@
-//! What could be done about a failure, said to people and put into the next prompt.
+//! Suggestions against a failure, for people and for the next prompt.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use regreen_model::{FailureCategory, FailureKind, RepairAction, RetryMode};
 
 use crate::rules::RuleBook;
 
-/// The repair first, if there is one, then what helps with the kind.
+/// Returns suggestions: the repair first, if there is one, then those for the kind.
 pub(crate) fn suggestions_for(kind: FailureKind, repair: Option<&RepairAction>) -> Vec<String> {
     let mut said = repair.map(of_repair).unwrap_or_default();
     let of_kind = match repair {
-        // That is all of it.
+        // Nothing else is needed.
         Some(RepairAction::ChmodX { .. }) => return said,
         _ => of_kind(kind),
     };
@@ -24,10 +24,10 @@ pub(crate) fn suggestions_for(kind: FailureKind, repair: Option<&RepairAction>) 
     said
 }
 
-/// Said of unfinished work where nothing more is known.
+/// The suggestion for unfinished work if nothing more is known.
 pub(crate) const REST: &str = "Complete remaining work";
 
-/// What is left after part of the work: the steps that are named as open, and the blocker.
+/// Returns suggestions for the rest of the work: the open steps, and the blocker.
 pub(crate) fn of_rest(open_steps: &[String], blocker: Option<&str>) -> Vec<String> {
     let rest = match open_steps {
         [] => REST.to_owned(),
@@ -53,8 +53,8 @@ fn of_repair(repair: &RepairAction) -> Vec<String> {
         RepairAction::ChmodX { .. } => format!("Run: chmod +x {args}"),
         RepairAction::CleanCache { .. } => format!("Clear the cache {args}"),
         RepairAction::CopyFile { .. } => format!("Run: cp {args}"),
-        RepairAction::CrlfToLf { .. } => format!("Convert {args} to LF line ends"),
-        RepairAction::EndProcess { .. } => "End the process that was left behind".to_owned(),
+        RepairAction::CrlfToLf { .. } => format!("Convert {args} to LF line endings"),
+        RepairAction::EndProcess { .. } => "Stop the leftover process".to_owned(),
         RepairAction::GoGet { .. } => format!("Run: go get {args}"),
         RepairAction::Mkdir { .. } => format!("Run: mkdir -p {args}"),
         RepairAction::NpmInstall { .. } => {
@@ -86,7 +86,7 @@ fn of_category(category: FailureCategory) -> &'static [&'static str] {
     }
 }
 
-/// Empty where the category says enough.
+/// Returns suggestions for a kind; empty if those of the category are enough.
 fn of_kind(kind: FailureKind) -> &'static [&'static str] {
     use FailureKind as K;
     match kind {
@@ -101,17 +101,20 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
         ],
         K::MissingFile => &[
             "Check the path",
-            "Create the file or the step that makes it",
+            "Create the file, or the step that generates it",
         ],
         K::MissingEnvVar => &["Set the variable, for instance from .env.example"],
-        K::MissingManifest => &["Run it in the project's folder", "Create the project file"],
+        K::MissingManifest => &["Run it in the project folder", "Create the project file"],
         K::MissingScriptTarget => &["Check the name of the script or target"],
         K::NotExecutable => &["Run: chmod +x on the script"],
-        K::PermissionDenied => &["Check file permissions", "Use a path the user may write"],
-        K::CrlfScript => &["Convert the script to LF line ends"],
+        K::PermissionDenied => &[
+            "Check file permissions",
+            "Use a path that the user can write to",
+        ],
+        K::CrlfScript => &["Convert the script to LF line endings"],
         K::WrongToolVersion => &["Use the version of the tool that the project requires"],
         K::PackageNotFound => &["Check the package's name and version"],
-        K::DependencyConflict => &["Loosen or align the versions that exclude each other"],
+        K::DependencyConflict => &["Loosen or align the incompatible versions"],
         K::IntegrityMismatch => &["Find out why the checksum differs before installing anything"],
         K::ExternallyManagedEnv => &["Create a virtual environment and install there"],
         K::LockfileOutdated => &["Update the lock file and commit it"],
@@ -121,33 +124,33 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
             "Retry later",
         ],
         K::DnsFailure => &["Check the network and the host name", "Retry later"],
-        K::TlsError => &["Check the certificate and whom this machine trusts"],
+        K::TlsError => &["Check the certificate and the trusted certificates of this machine"],
         K::AuthFailed => &[
             "Provide configuration details or credentials",
             "Log in again",
         ],
         K::RateLimited | K::ServiceUnavailable => &["Wait, then retry"],
         K::DatabaseSchemaMissing => &["Run the project's migrations"],
-        K::DatabaseLocked => &["Retry when the other process has finished"],
-        K::DataCorrupt => &["Restore the data from where it came from"],
-        K::DataFormatError => &["Correct the data at the place that is named"],
+        K::DatabaseLocked => &["Retry after the other process has finished"],
+        K::DataCorrupt => &["Restore the data from its source"],
+        K::DataFormatError => &["Correct the data at the reported location"],
         K::DiskFull => &["Free some space"],
-        K::FdLimit => &["Raise the limit or open less at once"],
-        K::OutOfMemory => &["Use less memory, or give it more"],
-        K::ReadOnlyFs => &["Write to another place"],
+        K::FdLimit => &["Raise the limit, or open fewer files at once"],
+        K::OutOfMemory => &["Use less memory, or provide more"],
+        K::ReadOnlyFs => &["Write to another location"],
         K::StaleLock => &["Remove the lock if its owner is dead"],
         K::LocaleEncoding => &["Use UTF-8: LC_ALL=C.UTF-8"],
         K::CrashedBySignal => &["Retry once", "Look for a bug in native code"],
         K::BadUsage => &["Read the command's help and correct the call"],
         K::SyntaxError | K::CompileError | K::TypeCheckError | K::LinkError => {
-            &["Fix the first error, the others may follow from it"]
+            &["Fix the first error: the others may follow from it"]
         }
-        K::LintError => &["Run the formatter or fix what the linter names"],
+        K::LintError => &["Run the formatter, or fix what the linter reports"],
         K::TestFailure => &["Fix the code or the test that fails", "Run the test alone"],
         K::TestCollectionError => &["Make the test files load", "Check where the tests are"],
-        K::RuntimeException => &["Fix the code at the place that is named"],
+        K::RuntimeException => &["Fix the code at the reported location"],
         K::GitNotARepo => &["Run it inside the repository, or git init"],
-        K::GitMergeConflict => &["Resolve the conflicts and go on"],
+        K::GitMergeConflict => &["Resolve the conflicts and continue"],
         K::GitDirtyTree => &["Commit or stash the local changes"],
         K::GitPushRejected => &["Pull first, then push again"],
         K::GitIdentityMissing => &["Set git user.name and user.email"],
@@ -167,9 +170,9 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
             "Continue in a new session",
             "Break task into smaller subtasks",
         ],
-        K::FalseSuccessClaim => &["Run the check and fix what it shows"],
+        K::FalseSuccessClaim => &["Run the check and fix what it reports"],
         K::NoOpAttempt => &["Say what should change, and where"],
-        K::VerifierBroken => &["Repair the check before judging the work"],
+        K::VerifierBroken => &["Fix the check before judging the work"],
         K::AgentMissing => &["Install the agent or correct its name"],
         K::NoCredit => &["Add credit to the account, or use another"],
         K::PermissionPrompt => &["Allow the tool in the agent's configuration"],
@@ -190,7 +193,7 @@ Every failed attempt gets one of five categories and one kind. This page is gene
 same tables that the program uses.
 ";
 
-/// The page of the user guide that lists kinds, what they mean and what is done about each.
+/// Renders the page of the user guide that lists the kinds, their meaning and suggestions.
 #[must_use]
 pub fn failures_page() -> String {
     let mut page = INTRODUCTION.to_owned();
@@ -226,22 +229,24 @@ fn row(kind: FailureKind) -> String {
 fn about(category: FailureCategory) -> &'static str {
     match category {
         FailureCategory::Timeout => {
-            "A time limit ended it. With any sign of progress it is tried again with more time."
+            "A time limit ended the attempt. After any sign of progress, regreen retries with more time."
         }
-        FailureCategory::MissingContext => "Something only the requester knows was not said.",
-        FailureCategory::ToolError => "A tool, the environment or the code stood in the way.",
+        FailureCategory::MissingContext => {
+            "The task lacks something that only the requester knows."
+        }
+        FailureCategory::ToolError => "A tool, the environment or the code failed.",
         FailureCategory::InvalidTask => {
-            "Nobody could do it as it was asked, or the agent will not."
+            "The task cannot be done as requested, or the agent refuses."
         }
-        FailureCategory::Partial => "Part of the work is done, then something blocked the rest.",
+        FailureCategory::Partial => "Part of the work is done, but something blocked the rest.",
     }
 }
 
 fn again(mode: RetryMode) -> &'static str {
     match mode {
-        RetryMode::AsIs => "yes, as it is",
-        RetryMode::AfterRepair => "yes, after a repair of the environment",
-        RetryMode::AfterFix => "yes, after a fix of the code",
+        RetryMode::AsIs => "yes, unchanged",
+        RetryMode::AfterRepair => "yes, after repairing the environment",
+        RetryMode::AfterFix => "yes, after fixing the code",
         RetryMode::AfterHuman => "only after a person has acted",
         RetryMode::Never => "no",
     }
@@ -259,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_twice_to_make_a_script_executable() {
+    fn making_a_script_executable_is_suggested_once() {
         let path = "run.sh".to_owned();
         let said = suggestions_for(
             FailureKind::NotExecutable,

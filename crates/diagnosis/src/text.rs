@@ -1,4 +1,4 @@
-//! Colours and other terminal sequences, taken out while bytes stream by.
+//! Strips colours and other terminal sequences from a stream of bytes.
 
 use memchr::memchr;
 use regreen_model::is_format_control;
@@ -6,8 +6,8 @@ use regreen_model::is_format_control;
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 
-/// Where in a sequence the last byte left us. A line end always ends a sequence: an
-/// unfinished one must not swallow the rest of the output.
+/// The position within a sequence. A line end always ends a sequence: an unfinished one must not
+/// swallow the rest of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -19,14 +19,14 @@ enum State {
     Command,
 }
 
-/// Takes terminal sequences out of a stream of chunks.
+/// Strips terminal sequences from a stream of chunks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stripper {
     state: State,
 }
 
 impl Stripper {
-    /// Appends what is text in `chunk` to `out`.
+    /// Appends the text in `chunk` to `out`.
     pub(crate) fn strip(&mut self, mut chunk: &[u8], out: &mut Vec<u8>) {
         while !chunk.is_empty() {
             if self.state == State::Text {
@@ -51,7 +51,7 @@ impl Stripper {
             (_, ESC) => State::Escape,
             (State::Escape, b'[') => State::Control,
             (State::Escape, b']' | b'P' | b'_' | b'^') => State::Command,
-            // Character set choices have one more byte, which is no letter.
+            // Character set sequences have one more byte, which is not a letter.
             (State::Escape, b'(' | b')' | b'*' | b'+' | b'#' | b' ') => State::Escape,
             (State::Control, 0x20..=0x3f) => State::Control,
             (State::Command, byte) if byte != BEL => State::Command,
@@ -60,7 +60,7 @@ impl Stripper {
     }
 }
 
-/// All of a text at once.
+/// Strips a complete text.
 pub(crate) fn strip(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     Stripper::default().strip(text.as_bytes(), &mut out);
@@ -70,7 +70,7 @@ pub(crate) fn strip(text: &str) -> String {
 /// Longer texts are cut.
 const MAX_CHARS: usize = 2000;
 
-/// Text from outside on one line: nothing in it can begin another line or change how its
+/// Puts text from outside on one line: nothing in it can begin another line or change how its
 /// neighbours are read.
 pub(crate) fn one_line(text: &str) -> String {
     let start = &text[..text.floor_char_boundary(MAX_CHARS * 8)];
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_links_and_titles_go_and_the_text_stays() {
+    fn colours_links_and_titles_are_removed_and_the_text_stays() {
         assert_eq!(
             strip("\u{1b}[1m\u{1b}[91merror[E0308]\u{1b}[0m: x"),
             "error[E0308]: x"
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn breaks_colours_and_reversals_go() {
+    fn breaks_colours_and_reversals_are_removed() {
         assert_eq!(
             one_line(" a\r\nb\u{2028}c\t\u{1b}[31md\u{202e}\0 "),
             "a b c d"
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_stays_what_it_is(text in any::<String>()) {
+        fn one_line_is_idempotent(text in any::<String>()) {
             let line = one_line(&text);
             prop_assert!(!line.contains(char::is_control));
             prop_assert_eq!(one_line(&line), line);

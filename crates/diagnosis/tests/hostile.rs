@@ -1,4 +1,4 @@
-//! Output of any size and shape is read, in bounded memory and in time that grows with it.
+//! Output of any size and shape is read in bounded memory and linear time.
 
 use proptest::prelude::*;
 use regreen_diagnosis::{Scanner, evidence_of, rank, scan};
@@ -45,8 +45,8 @@ fn one_line_of_five_megabytes_is_read() {
     }
 }
 
-/// Milliseconds that this thread was on a processor, which other work on the machine does
-/// not change; `None` where the system does not tell.
+/// Returns the CPU time of this thread in milliseconds, which other work on the machine does not
+/// affect; `None` if the system does not report it.
 #[expect(clippy::disallowed_methods, reason = "a test that measures itself")]
 fn worked() -> Option<f64> {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -67,14 +67,14 @@ fn four_times_the_size_is_about_four_times_the_work() {
         let (Some(little), Some(much)) = (work_for(&small), work_for(&small.repeat(4))) else {
             return;
         };
-        // Sixteen times would be the square; the system counts in steps of some milliseconds.
+        // Quadratic work would be sixteen times as much; the system counts in steps of milliseconds.
         let allowed = little * 10.0 + 40.0;
         assert!(much < allowed, "{unit:?}: {much} ms, allowed {allowed} ms");
     }
 }
 
 #[test]
-fn many_lines_that_all_say_something_are_read() {
+fn many_matching_lines_are_read() {
     let unit =
         "Traceback (most recent call last):\nValueError: x\nerror: y\nbash: z: command not found\n";
     let text = unit.repeat(MEGABYTE / unit.len());
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn how_output_is_cut_into_pieces_does_not_matter(
+    fn the_size_of_chunks_does_not_matter(
         lines in proptest::collection::vec("(?:error: x|ModuleNotFoundError: No module named 'y'|[ -~]{0,30}|\\x1b\\[31mbash: z: command not found)", 0..40),
         chunk in 1_usize..50,
     ) {

@@ -1,5 +1,5 @@
-//! Pieces of real outputs, messages and reports, cut and joined at random. The same is asked
-//! of them as in `fuzz/`, for a short time and in every test run.
+//! Pieces of real outputs, messages and reports, cut and joined at random. The same properties as
+//! in `fuzz/`, checked briefly in every test run.
 
 use std::sync::LazyLock;
 
@@ -52,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn it_does_not_matter_how_output_arrives(bytes in mutated(), size in 1..200_usize) {
+    fn the_size_of_chunks_does_not_matter(bytes in mutated(), size in 1..200_usize) {
         for source in [Source::Agent, Source::Command] {
             let whole = scan(&bytes, source);
             prop_assert!(whole.findings.len() <= 64);

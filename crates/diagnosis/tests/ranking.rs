@@ -1,4 +1,4 @@
-//! How the cause is chosen among many lines that look like one.
+//! Choosing the cause among many lines that look like one.
 
 use regreen_diagnosis::{evidence_of, rank, scan};
 use regreen_model::{
@@ -93,7 +93,7 @@ fn what_a_tested_program_printed_does_not_explain_its_test() {
 }
 
 #[test]
-fn a_masked_exit_code_hides_no_failed_test() {
+fn a_masked_exit_code_does_not_hide_a_failed_test() {
     assert_eq!(
         failure("1 failed, 3 passed in 0.1s\n", 0).category,
         FailureCategory::Partial
@@ -102,20 +102,20 @@ fn a_masked_exit_code_hides_no_failed_test() {
 }
 
 #[test]
-fn an_error_that_was_handled_is_no_failure() {
+fn a_handled_error_is_not_a_failure() {
     let text = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nModuleNotFoundError: No module named 'orjson'\nfalling back to json\n";
     assert_eq!(rank(&evidence(text, exit(0))), None);
     assert_eq!(failure(text, 1).kind, FailureKind::MissingPythonModule);
 }
 
 #[test]
-fn a_number_is_an_answer_and_no_failure() {
+fn a_printed_count_is_not_a_failure() {
     assert_eq!(rank(&evidence("0\n", exit(1))), None);
     assert!(rank(&evidence("0\n", exit(2))).is_some());
 }
 
 #[test]
-fn a_kill_without_a_word_is_taken_for_lack_of_memory() {
+fn a_kill_without_a_message_means_out_of_memory() {
     assert_eq!(
         failure("building index\n", 137).kind,
         FailureKind::OutOfMemory
@@ -138,7 +138,7 @@ fn steps_that_are_done_make_it_partial() {
 }
 
 #[test]
-fn a_red_verify_explains_an_attempt_that_says_nothing_of_a_failure() {
+fn a_failed_verify_explains_an_attempt_that_reports_no_failure() {
     let attempt = Evidence {
         source: Source::Agent,
         final_message: Some("Added the parser.\nTASK_COMPLETE".to_owned()),

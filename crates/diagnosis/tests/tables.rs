@@ -1,4 +1,5 @@
-//! What outputs and messages mean to a careful reader, from the tables beside this file.
+//! Diagnoses of the outputs and messages in the tables beside this file, as a careful reader would
+//! make them.
 
 use regreen_diagnosis::{evidence_of, rank, scan};
 use regreen_model::{Ending, Failure, Source};
@@ -19,7 +20,7 @@ struct Case {
     text: String,
     #[serde(default)]
     exit: i32,
-    /// All that can be defended, the best first; none if it did not fail.
+    /// Every defensible kind, the best first; none if it did not fail.
     kinds: Vec<String>,
     category: Option<String>,
     repair: Option<String>,
@@ -39,7 +40,7 @@ fn diagnose(case: &Case, source: Source) -> Option<Failure> {
     ))
 }
 
-/// What is wrong with the diagnosis, if anything is.
+/// Tells what is wrong with the diagnosis, if anything.
 fn complaint(case: &Case, source: Source) -> Option<String> {
     let failure = diagnose(case, source);
     let kind = failure.as_ref().map(|f| f.kind.name().to_owned());

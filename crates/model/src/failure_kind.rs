@@ -68,7 +68,7 @@ failure_kinds! {
     BadInterpreter = "bad_interpreter", ToolError, AfterRepair, "bad interpreter",
         "A script names an interpreter that does not exist here";
     CrlfScript = "crlf_script", ToolError, AfterRepair, "script with CRLF line ends",
-        "A script has Windows line ends, so its interpreter is not found";
+        "A script has Windows line endings, so its interpreter is not found";
     WrongToolVersion = "wrong_tool_version", ToolError, AfterRepair, "wrong tool version",
         "A tool or runtime is older or newer than required";
     PackageNotFound = "package_not_found", ToolError, Never, "package not found",

@@ -1,15 +1,15 @@
-//! What kind of agent is at work.
+//! Kinds of simulated agents.
 
 use crate::rng::Rng;
 
-/// Most agents do a bit of everything. Some do one thing for ever.
+/// A simulated agent: most do a bit of everything, some always do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Character {
     Mixed,
     Does(Deed),
 }
 
-/// What an agent makes of an attempt.
+/// What an agent does in an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// Does the work and says so.
@@ -39,7 +39,7 @@ pub(crate) enum Deed {
     ChangesLineEndings,
     EmptiesFile,
     EditsTitle,
-    /// Its program is not there.
+    /// Its program is missing.
     IsMissing,
 }
 

@@ -1,4 +1,4 @@
-//! Attempts: what the agent does, and what is found afterwards.
+//! Attempts: what the agent does, and what is observed afterwards.
 
 use std::rc::Rc;
 
@@ -19,9 +19,9 @@ use regreen_engine::Input;
 /// How much of an attempt was seen before the process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// All, and nobody was told.
+    /// Everything, but it was not reported.
     Reviewed,
-    /// The agent did what it did to the plan, and nobody looked.
+    /// The agent changed the plan, and the changes were not reviewed.
     NotReviewed,
     /// The agent had not begun.
     NotBegun,
@@ -56,7 +56,7 @@ impl World {
         Ok(CameOfIt::Ended(Box::new(report)))
     }
 
-    /// What an attempt left behind that nobody saw the end of.
+    /// Reports an attempt whose end was not observed, by what it left behind.
     pub(crate) fn interrupted(&mut self) -> Result<Option<Box<AttemptReport>>, String> {
         let Some((key, attempt)) = self.state.pending_attempt() else {
             return Ok(None);
@@ -79,7 +79,7 @@ impl World {
         })))
     }
 
-    /// Takes back what an agent must not do to the plan, and says what else it did.
+    /// Reverts what an agent must not do to the plan, and reports what else it did.
     fn settle(
         &mut self,
         before: &Rc<TaskFile>,
@@ -132,7 +132,7 @@ impl World {
         self.report(order, deed, done)
     }
 
-    /// A session that goes on tells its whole past again.
+    /// A resumed session reports its whole usage again.
     fn use_up(&mut self, order: &AttemptOrder) -> (String, Usage) {
         let session = order.session.clone();
         let session = session.unwrap_or_else(|| format!("session-{}", self.used.len()));
@@ -146,7 +146,7 @@ impl World {
         (session, usage)
     }
 
-    /// Whether the work is done by now. A fix is for its root.
+    /// Returns whether the work is done by now. A fix works for its root.
     fn work(&mut self, order: &AttemptOrder, deed: Deed) {
         let fails = matches!(
             deed,
@@ -276,7 +276,7 @@ impl World {
         }
     }
 
-    /// What the agent does to the task file.
+    /// Lets the agent change the task file.
     fn touch_plan(&mut self, own: &TaskKey, deed: Deed) {
         let file = Rc::clone(&self.file);
         let tasks = file.tasks();
@@ -302,7 +302,7 @@ impl World {
                 false => file.text().replace('\n', "\r\n"),
             },
             (Deed::EmptiesFile, _) => String::new(),
-            // An agent that works ticks its own row now and then.
+            // A working agent ticks its own row now and then.
             (Deed::Works, _) if self.rng.one_in(6) => {
                 let own = file.resolve(own).and_then(|row| file.task(row));
                 match own {
@@ -316,7 +316,7 @@ impl World {
     }
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 pub(crate) enum CameOfIt {
     Ended(Box<AttemptReport>),
     Gone,

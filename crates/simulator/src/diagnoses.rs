@@ -1,4 +1,4 @@
-//! What failures are found to be, and what can be repaired.
+//! Diagnoses of failures, and their repairs.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::world::World;
 use crate::world::name_of;
 use regreen_engine::{RepairOrder, RepairTarget};
 
-/// One of each class that a diagnosis tells apart.
+/// One kind for each class of recovery.
 const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
     (
         FailureKind::NotExecutable,
@@ -43,7 +43,7 @@ const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
 ];
 
 impl World {
-    /// Why something failed; mostly nobody knows.
+    /// Chooses a diagnosis; mostly none.
     pub(crate) fn diagnosis(&mut self) -> Option<Box<Failure>> {
         if !self.rng.one_in(2) {
             return None;
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    /// A fix that is about to be carried out, unless somebody has just ticked it.
+    /// Returns a fix that is about to be carried out, unless a person has just ticked it.
     pub(crate) fn row_to_repair(&mut self, fix: &TaskKey) -> Option<RowId> {
         let file = Rc::clone(&self.file);
         let row = file.open_row(fix).and_then(|row| file.task(row));
@@ -97,7 +97,7 @@ impl World {
         self.file.open_row(fix)
     }
 
-    /// What is repaired may have been all that was missing.
+    /// A repair may be all that the task needed.
     pub(crate) fn repair(&mut self, order: &RepairOrder) -> RepairResult {
         if self.rng.one_in(4) {
             return RepairResult::Failed {

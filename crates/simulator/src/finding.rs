@@ -1,4 +1,4 @@
-//! A finding as small as it can be made: every disturbance that it does not need is left out.
+//! Findings, shrunk: every disturbance that a finding does not need is removed.
 
 use regreen_engine::JournalLine;
 
@@ -6,21 +6,21 @@ use crate::mutant::Mutant;
 use crate::rng::Rng;
 use crate::run_with;
 
-/// Something that did not hold.
+/// A violated invariant.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub seed: u64,
     pub what: String,
-    /// What led to it.
+    /// The steps that led to it.
     pub journal: Vec<JournalLine>,
-    /// The task file in the end.
+    /// The task file at the end.
     pub tasks: String,
-    /// What chance decided.
+    /// The random choices.
     pub(crate) drawn: Vec<u64>,
 }
 
 impl Finding {
-    /// The journal as text: one line of JSON for each step.
+    /// Returns the journal as text: one line of JSON per step.
     #[must_use]
     pub fn journal_text(&self) -> String {
         let lines = self.journal.iter().map(serde_json::to_string);
@@ -30,24 +30,24 @@ impl Finding {
             .collect()
     }
 
-    /// The same with as few disturbances as possible.
+    /// Shrinks the finding to as few disturbances as possible.
     #[must_use]
     pub fn smallest(self, mutant: Option<Mutant>) -> Self {
         smallest(self, mutant)
     }
 
-    /// How much has to be understood of it.
+    /// Returns how much of it a reader has to understand.
     fn weight(&self) -> (usize, u64, usize) {
         let unusual = self.drawn.iter().filter(|drawn| **drawn > 0);
         (unusual.count(), self.drawn.iter().sum(), self.drawn.len())
     }
 }
 
-/// So many runs are made at most to make a finding smaller.
+/// How many runs shrinking a finding may take.
 const MOST_TRIES: u32 = 3_000;
 
-/// The same finding with fewer disturbances. What is drawn is set to 0, which stands for what
-/// is least unusual, or left out, as long as something is still found.
+/// Shrinks a finding: sets random choices to 0, which stands for the least unusual one, or removes
+/// them, as long as an invariant is still violated.
 fn smallest(finding: Finding, mutant: Option<Mutant>) -> Finding {
     let mut shrinking = Shrinking {
         tries: 0,
@@ -71,7 +71,7 @@ struct Shrinking {
 }
 
 impl Shrinking {
-    /// Leaves out every piece of this size that is not needed; whether there was one.
+    /// Removes every piece of this size that is not needed. Returns whether there was one.
     fn without(&mut self, size: usize) -> bool {
         self.at_every(size, |drawn, at| {
             let end = (at + size).min(drawn.len());

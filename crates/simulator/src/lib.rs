@@ -1,10 +1,10 @@
-//! Runs in a world made of numbers: agents that pass, fail, lie, time out and meddle with the
-//! plan, people who edit it at any time, crashes between any two steps, clocks that jump. The
-//! task file and the state file are the real ones, of `documents`.
+//! Simulated runs: agents that pass, fail, lie, time out and tamper with the plan, people who edit
+//! it at any time, crashes between any two steps, clocks that jump. The task file and the state
+//! file are handled by the real code of `documents`.
 //!
-//! A seed gives the same run on every machine. After every step it is checked what must hold
-//! whatever happens (`invariants`); what does not hold is a [`Finding`], which can be made as
-//! small as possible and written down as a journal that `regreen replay` shows.
+//! A seed gives the same run on every machine. The invariants are checked after every step; a
+//! violation is a [`Finding`], which can be shrunk and written as a journal that `regreen replay`
+//! shows.
 
 mod agent;
 mod attempt;
@@ -31,7 +31,7 @@ pub use self::finding::Finding;
 pub use self::mutant::Mutant;
 pub use self::transitions::{Transition, expected_transitions};
 
-/// A simulated run in which everything held.
+/// A simulated run in which every invariant held.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
     pub steps: usize,
@@ -39,10 +39,10 @@ pub struct FinishedRun {
     pub reached: BTreeSet<Transition>,
 }
 
-/// Simulates the run of a seed, with a bug or without.
+/// Simulates the run of a seed, with or without a planted bug.
 ///
 /// # Errors
-/// If something does not hold.
+/// If an invariant is violated.
 pub fn run(seed: u64, mutant: Option<Mutant>) -> Result<FinishedRun, Box<Finding>> {
     run_with(seed, Rng::seeded(seed), mutant)
 }

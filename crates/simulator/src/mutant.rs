@@ -1,5 +1,5 @@
-//! Bugs that are planted to see whether they are caught. They are wrapped around the engine
-//! and around whoever performs its commands: the engine itself has none of them.
+//! Planted bugs, to see whether the invariants catch them. They wrap the engine and the performer
+//! of its commands: the engine itself has none of them.
 
 use regreen_documents::TaskFile;
 use regreen_model::{Event, NextStep, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
@@ -13,33 +13,33 @@ use regreen_engine::{Phase, State};
 /// One bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mutant {
-    /// A Verify that is red twice counts as green.
+    /// A Verify that fails twice counts as passed.
     TrustsSecondRed,
     /// After a crash a fix that was being inserted is inserted under another id.
     InsertsFixAnew,
-    /// Every second attempt is charged to nobody.
+    /// Every second attempt is not charged.
     ForgetsToCharge,
-    /// Fixes whose rows were deleted do not count any more.
+    /// Fixes whose rows were deleted no longer count.
     RefundsDeletedFixes,
-    /// A run that left something out calls itself green.
+    /// A run that skipped something reports that everything is done.
     CallsSkippedGreen,
-    /// After a crash, what is done is picked once more.
+    /// After a crash, a finished task is picked again.
     PicksDoneAgain,
-    /// An answer is taken for whatever is owed, however late it is.
+    /// A late answer is accepted for whatever is pending.
     HearsLateAnswers,
     /// The box is ticked before anything was verified.
     TicksBeforeVerifying,
-    /// Ticking a box makes other line endings.
+    /// Ticking a box changes the line endings.
     TickChangesLineEndings,
-    /// A wait that a crash cut off begins anew.
+    /// A wait that a crash interrupted starts over.
     WaitsAnew,
-    /// The time of an attempt doubles without end.
+    /// The time limit of an attempt doubles without bound.
     DoublesTimeForEver,
     /// A task that passes supersedes the fixes of others.
     SupersedesAnyFix,
-    /// An attempt that a crash cut off is not recorded.
+    /// An attempt that a crash interrupted is not recorded.
     ForgetsCutOffAttempt,
-    /// Attempts are made whatever was spent.
+    /// Attempts are made despite exhausted budgets.
     Overspends,
 }
 
@@ -61,7 +61,7 @@ impl Mutant {
         Self::Overspends,
     ];
 
-    /// What is picked, by a performer with this bug.
+    /// Picks a task as a performer with this bug does.
     pub(crate) fn next(self, world: &World, next: NextStep) -> NextStep {
         let is_due = self == Self::PicksDoneAgain && world.crashes > 0;
         let done = world.state.tasks.values().find(|task| {
@@ -71,7 +71,7 @@ impl Mutant {
         done.map_or(next, |task| NextStep::Task(Box::new(task.picked.clone())))
     }
 
-    /// The fixes that are superseded, by a performer with this bug.
+    /// Returns the superseded fixes as a performer with this bug does.
     pub(crate) fn open_fixes(self, file: &TaskFile, task: &TaskKey) -> Vec<TaskKey> {
         if self != Self::SupersedesAnyFix {
             return file.open_fixes(task);
@@ -82,7 +82,7 @@ impl Mutant {
     }
 }
 
-/// What follows from an input, with or without a bug.
+/// Decides what follows from an input, with or without a bug.
 pub(crate) fn decide(
     mutant: Option<Mutant>,
     state: &State,
@@ -100,7 +100,7 @@ pub(crate) fn decide(
     decision
 }
 
-/// What the engine takes for the state.
+/// Returns the state that the engine with this bug sees.
 fn believe(mutant: Mutant, state: &State) -> Option<State> {
     (mutant == Mutant::Overspends).then(|| State {
         spent: Spending::default(),
@@ -108,7 +108,7 @@ fn believe(mutant: Mutant, state: &State) -> Option<State> {
     })
 }
 
-/// What the engine hears instead of what was said.
+/// Returns the input that the engine with this bug sees.
 fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
     match (mutant, input) {
         (Mutant::TrustsSecondRed, Input::Verified { seq, .. }) => {
@@ -141,7 +141,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
     }
 }
 
-/// What the engine says instead of what it decided.
+/// Returns the decision that the engine with this bug makes.
 fn distort(mutant: Mutant, state: &State, now: Timestamp, input: &Input, decision: &mut Decision) {
     match (mutant, input) {
         (Mutant::InsertsFixAnew, Input::Resume(_)) => renumber_fix(decision),

@@ -1,4 +1,4 @@
-//! People: they edit the list at any time, and say what they want between processes.
+//! People: they edit the list at any time, and make choices between processes.
 
 use std::rc::Rc;
 
@@ -16,12 +16,12 @@ impl World {
         }
     }
 
-    /// While no process is there, there is time for more.
+    /// Lets people make more changes while no process runs.
     pub(crate) fn people_between_processes(&mut self) {
         while self.rng.one_in(4) {
             self.people_edit();
         }
-        self.people_have_their_say();
+        self.people_make_choices();
     }
 
     fn people_edit(&mut self) {
@@ -51,14 +51,14 @@ impl World {
         self.file = Rc::new(after);
     }
 
-    /// An agent may have done whatever is done to the plan before anybody looks.
+    /// Returns whether an attempt has no end: then changes to the plan may be its agent's.
     fn attempt_has_no_end(&self) -> bool {
         let kept = self.kept.as_ref();
         let kept = kept.map(|kept| (&kept.task, kept.attempt));
         kept.is_some() && self.state.pending_attempt() == kept
     }
 
-    pub(crate) fn people_have_their_say(&mut self) {
+    pub(crate) fn people_make_choices(&mut self) {
         while self.rng.one_in(4) {
             let file = Rc::clone(&self.file);
             let task = self
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// As `regreen skip`, `done` and `retry` do it.
+    /// Makes a choice as `regreen skip`, `done` and `retry` do.
     fn say(&mut self, file: &TaskFile, row: RowId, what: ChoiceKind) {
         let all = with_tasks_below(file, row);
         let is_open = |row: &RowId| !file.is_done(*row);
@@ -100,7 +100,7 @@ impl World {
         choice
     }
 
-    /// What a person on a terminal says of a task.
+    /// Answers the question about a task as a person on a terminal does.
     pub(crate) fn person_answers(
         &mut self,
         task: &TaskKey,
@@ -133,7 +133,7 @@ impl World {
         self.forgive(file, rows);
     }
 
-    /// What tasks and their fixes have used of their budgets counts no more.
+    /// Clears the budgets of tasks and their fixes.
     fn forgive(&mut self, file: &TaskFile, rows: &[RowId]) {
         let with_fixes = rows
             .iter()

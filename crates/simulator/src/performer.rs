@@ -1,4 +1,4 @@
-//! Does what the engine asks for, with the functions that a real run uses.
+//! Performs the engine's commands with the functions that a real run uses.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::mutant::Mutant;
 use crate::world::{World, name_of};
 
 impl World {
-    /// The answer to a command; `None` where none is waited for.
+    /// Returns the answer to a command; `None` if the engine expects none.
     pub(crate) fn perform(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
         let before = Rc::clone(&self.file);
         let answer = self.answer(issued)?;
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    /// Whether it was picked as a group.
+    /// Returns whether the task was picked as a group.
     fn is_group(&self, task: &TaskKey) -> bool {
         let task = self.state.tasks.get(task);
         task.is_some_and(|task| task.picked.is_group)
@@ -213,7 +213,7 @@ impl World {
         };
         let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
         self.memory.record_modification(&order.task.id, &name, &ids);
-        // The process may die in between; what is asked for again comes to the same rows.
+        // The process may die in between; the repeated command results in the same rows.
         let inserted = self
             .file
             .insert_granted(&order.task, order.request.modification, &tasks);

@@ -14,12 +14,12 @@ use regreen_engine::{Command, Issued};
 use regreen_engine::{Input, Resumption};
 use regreen_engine::{Phase, State};
 
-/// A run that takes more steps does not end.
+/// A run that takes more steps counts as endless.
 const MOST_STEPS: u32 = 6_000;
 const MOST_CRASHES: u32 = 6;
 const MOST_RUNS: u32 = 3;
 const MOST_RESTARTS: u32 = 4;
-/// So many answers may come once more.
+/// How many of the last answers may arrive again.
 const REMEMBERED: usize = 6;
 
 /// What happens to a command.
@@ -27,18 +27,18 @@ enum Fate {
     IsDone,
     /// The process dies before it is done.
     Dies,
-    /// It is done, and then the process dies before it says so.
+    /// It is done, but the process dies before it reports so.
     DiesUnheard,
     Stops,
-    /// Somebody keeps saving the file.
+    /// Another program keeps saving the file.
     IsContended,
     IsBroken,
 }
 
 impl World {
-    /// From the first run to the end of the last one.
+    /// Simulates from the first run to the end of the last one.
     pub(crate) fn live(&mut self) -> Held {
-        self.people_have_their_say();
+        self.people_make_choices();
         self.begin(false)?;
         for _ in 0..MOST_STEPS {
             self.time_passes();
@@ -83,7 +83,7 @@ impl World {
         })
     }
 
-    /// One turn: decided, stored, and only then true.
+    /// Takes one turn: decides, stores, and only then applies.
     pub(crate) fn feed(&mut self, input: Input) -> Held {
         self.reached.extend(transitions::of(&self.state, &input));
         let decision = mutant::decide(self.mutant, &self.state, self.now, &input);
@@ -113,7 +113,7 @@ impl World {
         Ok(())
     }
 
-    /// What is seldom asked for is disturbed the more often.
+    /// Disturbs rare commands more often than frequent ones.
     fn fate(&mut self, command: &Command) -> Fate {
         let may_die = self.crashes < MOST_CRASHES;
         let sides = match command {
@@ -152,7 +152,7 @@ impl World {
             (Fate::Stops, command) => {
                 let signal = StopSignal::Interrupt;
                 self.feed(Input::Stop { signal })?;
-                // An attempt tells how far it came, and a file is written or not.
+                // An attempt reports how far it came; a file is written or not.
                 let is_whole = matches!(command, Command::Attempt(_) | Command::SaveState(_));
                 let is_cut = !is_whole && self.rng.one_in(2);
                 match is_cut {
@@ -185,7 +185,7 @@ impl World {
         self.feed(answer)
     }
 
-    /// An attempt tells its session while it is being made.
+    /// Reports the session of an attempt while it is running.
     fn see_session(&mut self, issued: &Issued) -> Held {
         let seq = issued.seq;
         match &issued.command {
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// An answer that was given already must change nothing, however late it comes.
+    /// Delivers an old answer again, which must change nothing.
     fn may_answer_again(&mut self) -> Held {
         if !self.rng.one_in(8) {
             return Ok(());
@@ -214,14 +214,14 @@ impl World {
         }
     }
 
-    /// The process is gone: what was only asked for is lost, what was stored is not.
+    /// Ends the process: pending commands are lost, stored steps are not.
     fn crash(&mut self) -> Held {
         self.crashes += 1;
         self.queue.clear();
         if self.folded()? != self.state {
             return Err("events do not add up to the state".to_owned());
         }
-        // Of a power cut; the death of a process takes nothing.
+        // Only a power cut loses steps; the death of a process does not.
         if self.rng.one_in(3) {
             self.journal.truncate(self.synced);
             self.state = self.folded()?;
@@ -232,7 +232,7 @@ impl World {
         }
     }
 
-    /// The state as the next process finds it.
+    /// Returns the state as the next process finds it.
     fn folded(&self) -> Result<State, String> {
         let mut state = State::default();
         for line in self.journal.get(self.begins..).unwrap_or_default() {
@@ -277,7 +277,7 @@ impl World {
         }
     }
 
-    /// Nothing is owed any more: the run has ended, or somebody starts it again, or another.
+    /// Ends the simulation, resumes the run or starts another one, as nothing is pending.
     fn goes_on(&mut self) -> Result<bool, String> {
         let Some(outcome) = self.state.outcome.clone() else {
             let reason = "nothing is owed, and the run has not ended";
@@ -304,7 +304,7 @@ impl World {
         Ok(true)
     }
 
-    /// All was done, so the state file is removed; the next run makes it from the rows.
+    /// Removes the state file after everything is done; the next run creates it from the rows.
     fn forget(&mut self) {
         self.memory = documents::StateDocument::from_tasks(&self.file);
         self.watch.forget_fixes(&self.file);
@@ -336,7 +336,7 @@ fn is_rare(command: &Command) -> bool {
     }
 }
 
-/// Whether a file that others save is edited for it.
+/// Returns whether a command edits a file that other programs also save.
 fn edits(command: &Command) -> bool {
     match command {
         Command::Attempt(_)

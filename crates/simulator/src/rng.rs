@@ -1,7 +1,7 @@
-//! Chance that can be repeated, and made smaller.
+//! Random numbers that can be replayed and shrunk.
 
-/// Numbers that look random. Each that was drawn is remembered: given again, in this order,
-/// they lead to the same run. 0 always stands for what is least unusual.
+/// Pseudo-random numbers. Every drawn number is recorded: replayed in this order, they lead to the
+/// same run. 0 always stands for the least unusual choice.
 #[derive(Debug)]
 pub(crate) struct Rng {
     source: Source,
@@ -11,7 +11,7 @@ pub(crate) struct Rng {
 #[derive(Debug)]
 enum Source {
     Seed(u64),
-    /// What was drawn before, and then nothing but 0.
+    /// Replays recorded numbers, followed by zeros.
     Script(std::vec::IntoIter<u64>),
 }
 
@@ -30,7 +30,7 @@ impl Rng {
         }
     }
 
-    /// All that was drawn so far.
+    /// Returns all numbers drawn so far.
     pub(crate) fn drawn(self) -> Vec<u64> {
         self.drawn
     }
@@ -54,7 +54,7 @@ impl Rng {
         self.below(n) == n - 1
     }
 
-    /// One of several; `None` of none.
+    /// Chooses one of several; `None` if there are none.
     pub(crate) fn pick<T>(&mut self, from: impl IntoIterator<Item = T>) -> Option<T> {
         let mut from: Vec<T> = from.into_iter().collect();
         if from.is_empty() {

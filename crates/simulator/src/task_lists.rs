@@ -9,12 +9,11 @@ use regreen_model::{Task, TaskId};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) text: &'static str,
-    /// What stands before the number of a row that somebody adds; `None` where rows have no
-    /// ids of their own.
+    /// The prefix of the number of an added row; `None` if rows have no ids.
     pub(crate) id: Option<&'static str>,
 }
 
-/// The first word of every title is its row's name, whatever becomes of the rest.
+/// The first word of every title is the name of its row, however the rest changes.
 pub(crate) const PLANS: [Plan; 10] = [
     Plan {
         text: "# Tasks\n\n- [ ] 1.1 alpha a\n  - **Verify**: `true`\n  - **Commit**: `feat: a`\n- [x] 1.2 beta b\n- [ ] 1.3 gamma c\n  - **Verify**: `true`\n",
@@ -59,7 +58,7 @@ pub(crate) const PLANS: [Plan; 10] = [
 ];
 
 impl Plan {
-    /// Another row of the list, without its line ending.
+    /// Returns another row of the list, without its line ending.
     pub(crate) fn row(&self, name: &str, number: u64, is_ticked: bool) -> String {
         let mark = if is_ticked { 'x' } else { ' ' };
         match self.id {
@@ -68,12 +67,12 @@ impl Plan {
         }
     }
 
-    /// Whether a task is called after its place, which others can take.
+    /// Returns whether tasks are named by their position, which other rows can take.
     pub(crate) fn has_ids(&self) -> bool {
         self.id.is_some()
     }
 
-    /// A task that may be asked for by name.
+    /// Chooses a task that can be requested by id.
     pub(crate) fn first_id(&self) -> Option<TaskId> {
         let id = if self.text.contains("T001") {
             "T001"
@@ -84,7 +83,7 @@ impl Plan {
     }
 }
 
-/// The text with a row's box set.
+/// Sets the box of a row.
 pub(crate) fn with_box(file: &TaskFile, task: &Task, done: bool) -> String {
     let mut lines = lines(file.text());
     if let Some(line) = lines.get_mut(task.line - 1) {
@@ -102,7 +101,7 @@ pub(crate) fn without(file: &TaskFile, task: &Task) -> String {
     lines.concat()
 }
 
-/// The text with a line after a row and all that belongs to it.
+/// Inserts a line after a row and its block.
 pub(crate) fn with_line_after(file: &TaskFile, task: &Task, line: &str) -> String {
     let mut lines = lines(file.text());
     let end = block(file, task, lines.len()).end;
@@ -129,7 +128,7 @@ pub(crate) fn with_words(file: &TaskFile, task: &Task, words: &str) -> String {
     lines.concat()
 }
 
-/// The text with a row moved to its end.
+/// Moves a row to the end of the text.
 pub(crate) fn moved_to_end(file: &TaskFile, task: &Task) -> String {
     let mut lines = lines(file.text());
     let block = block(file, task, lines.len());
@@ -148,7 +147,7 @@ pub(crate) fn moved_to_end(file: &TaskFile, task: &Task) -> String {
     lines.concat()
 }
 
-/// The text with another command in the first Verify of a row.
+/// Replaces the command in the first Verify of a row.
 pub(crate) fn with_other_verify(file: &TaskFile, task: &Task) -> String {
     let mut lines = lines(file.text());
     let block = block(file, task, lines.len());

@@ -1,13 +1,13 @@
-//! What a run was waiting for, and what it got.
+//! Transitions: what a run waits for, and which input it gets.
 
 use std::collections::BTreeSet;
 
 use regreen_engine::{Input, Phase, State};
 
-/// The name of a phase, and of an input that came in it.
+/// The name of a phase, and of the input in it.
 pub type Transition = (&'static str, &'static str);
 
-/// What each phase waits for: the table in `decide/mod.rs`.
+/// The inputs that each phase waits for: the table in `decide/mod.rs`.
 const ANSWERS: [Transition; 28] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
@@ -40,8 +40,8 @@ const ANSWERS: [Transition; 28] = [
     ("open", "stop"),
 ];
 
-/// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
-/// have to be told something, and it may turn out to be impossible.
+/// Everything that can be pending. In any of these phases the process may die or be stopped, there
+/// may be a notice for people, and the command may turn out to be impossible.
 const PENDING: [&str; 19] = [
     "reading",
     "attempting",
@@ -65,10 +65,10 @@ const PENDING: [&str; 19] = [
 ];
 const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 
-/// Of an attempt that is cut short it is told how far it came; all else is halted.
+/// An interrupted attempt reports how far it came; everything else is halted.
 const NEVER_HALTED: &str = "attempting";
 
-/// For these a file is edited that others save, too; before the first five it is the state.
+/// These edit a file that other programs also save; for the first five it is the state file.
 const EDITING: [&str; 12] = [
     "repairing",
     "asking",
@@ -84,7 +84,7 @@ const EDITING: [&str; 12] = [
     "recording",
 ];
 
-/// Every transition of the engine: simulated runs have to reach them all, and no other.
+/// Returns every transition of the engine: simulated runs must reach all of them, and no other.
 #[must_use]
 pub fn expected_transitions() -> BTreeSet<Transition> {
     let always = PENDING
@@ -99,7 +99,7 @@ pub fn expected_transitions() -> BTreeSet<Transition> {
     all
 }
 
-/// The transition that an input is, if it is one: an answer that nobody waits for is none.
+/// Returns the transition of an input; `None` for an answer that the run does not wait for.
 pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
@@ -114,7 +114,7 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
     Some((phase, input_name(input)))
 }
 
-/// What is owed at the moment.
+/// Returns what is pending.
 fn owed(state: &State) -> &'static str {
     let is_asking = |phase: &Phase| matches!(phase, Phase::Asking { .. });
     match state.pending_task() {

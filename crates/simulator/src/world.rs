@@ -20,10 +20,10 @@ use regreen_engine::Input;
 use regreen_engine::JournalLine;
 use regreen_engine::State;
 
-/// The waiting that everybody has patience for.
+/// The waiting time that every run allows.
 const WAIT_MS: u64 = 12_000;
 
-/// That something must hold does, or what was seen instead.
+/// Whether an invariant holds, or what was observed instead.
 pub(crate) type Held = Result<(), String>;
 
 #[derive(Debug)]
@@ -33,33 +33,33 @@ pub(crate) struct World {
     pub(crate) plan: &'static Plan,
     pub(crate) config: RunConfig,
     pub(crate) agent: Character,
-    /// Of ten things that the agent does, so many go wrong.
+    /// How many of ten things that the agent does go wrong.
     pub(crate) trouble: u64,
     pub(crate) now: Timestamp,
     pub(crate) file: Rc<TaskFile>,
-    /// What the state file remembers.
+    /// The contents of the state file.
     pub(crate) memory: documents::StateDocument,
     pub(crate) state: State,
     pub(crate) queue: CommandQueue,
     pub(crate) journal: Vec<JournalLine>,
-    /// Where the run that goes on begins in the journal.
+    /// Where the current run begins in the journal.
     pub(crate) begins: usize,
-    /// A power cut takes nothing that comes before this.
+    /// A power cut loses nothing before this position.
     pub(crate) synced: usize,
-    /// All that people said, oldest first.
+    /// All choices of people, oldest first.
     pub(crate) choices: Vec<PersonChoice>,
     pub(crate) kept: Option<Kept>,
     /// Whether a task's work is really done, as a Verify would see it.
     pub(crate) works: BTreeMap<String, bool>,
-    /// The tokens that each session has used up.
+    /// The tokens that each session has used.
     pub(crate) used: BTreeMap<String, u64>,
     /// How tasks failed in runs that have ended.
     pub(crate) failed_before: BTreeMap<TaskKey, FailureRecord>,
     pub(crate) watch: Watch,
     pub(crate) reached: BTreeSet<Transition>,
-    /// The last answers, which may come again.
+    /// The last answers, which may arrive again.
     pub(crate) answered: VecDeque<Input>,
-    /// Numbers what is new.
+    /// Numbers new things.
     pub(crate) made: u64,
     pub(crate) crashes: u32,
     pub(crate) restarts: u32,
@@ -111,14 +111,14 @@ impl World {
         }
     }
 
-    /// A name that no row has had.
+    /// Returns a name that no row has had.
     pub(crate) fn new_number(&mut self) -> u64 {
         self.made += 1;
         self.made
     }
 }
 
-/// Some who have a certain patience count their tokens.
+/// Some runs have a token budget, depending on their waiting budget.
 fn budgets(patience: u64) -> Budgets {
     let tokens = |tokens| Budget {
         tokens: Some(tokens),
@@ -164,7 +164,7 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
     }
 }
 
-/// The first word of its title; of a fix, its id.
+/// Returns the first word of a title; for a fix, its id.
 pub(crate) fn name_of(key: &TaskKey) -> String {
     match key.title.split_whitespace().next() {
         Some("Fix:") | None => key.id.to_string(),
@@ -176,7 +176,7 @@ pub(crate) fn name_of_task(task: &Task) -> Option<String> {
     task.key().as_ref().map(name_of)
 }
 
-/// Every task of a file by name.
+/// Returns every task of a file by name.
 pub(crate) fn names(file: &TaskFile) -> impl Iterator<Item = String> {
     let keys = file.rows().filter_map(|row| file.key(row));
     keys.map(|key| name_of(&key))

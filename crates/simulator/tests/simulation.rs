@@ -13,7 +13,7 @@ use regreen_simulator::{
 };
 
 const RUNS: u64 = 16_000;
-/// How runs end by the dozen.
+/// The outcomes that many runs must have.
 const OFTEN: [&str; 6] = [
     "all_green",
     "limit",
@@ -23,7 +23,7 @@ const OFTEN: [&str; 6] = [
     "try_later",
 ];
 
-/// Runs seeds on all cores. The finding with the smallest seed, if there is one.
+/// Runs seeds on all cores. Returns the finding with the smallest seed, if there is one.
 fn sweep(
     seeds: u64,
     mutant: Option<Mutant>,
@@ -58,7 +58,7 @@ fn sweep(
         .map_or(Ok(()), Err)
 }
 
-/// What a finding is shown as: as small as it can be made.
+/// Formats a finding after shrinking it.
 fn show(finding: Finding, mutant: Option<Mutant>) -> String {
     let small = finding.smallest(mutant);
     format!(
@@ -70,7 +70,7 @@ fn show(finding: Finding, mutant: Option<Mutant>) -> String {
     )
 }
 
-/// What runs came to, and what they reached.
+/// The outcomes of runs, and the transitions that they reached.
 #[derive(Default)]
 struct Seen {
     ends: BTreeMap<&'static str, u32>,
@@ -91,7 +91,7 @@ fn whatever_happens_everything_holds_after_every_step_and_every_transition_is_re
         panic!("{}", show(*finding, None));
     }
     let Seen { ends, reached } = seen.into_inner().unwrap_or_default();
-    // A world in which nothing ever succeeds, or nothing ever fails, would show nothing.
+    // A world in which nothing ever succeeds, or nothing ever fails, would prove nothing.
     let is_often = |end: &&str| ends.get(*end).is_some_and(|count| *count >= 50);
     assert!(OFTEN.iter().all(is_often), "{ends:?}");
     let expected = expected_transitions();
@@ -116,7 +116,7 @@ fn every_planted_bug_is_caught() {
         let Some(Finding { seed, what, .. }) = finding.as_deref() else {
             panic!("{mutant:?} was not caught in {RUNS} runs")
         };
-        // It is the bug that was caught, and nothing else.
+        // Without the bug, the same run has no finding.
         assert!(simulator::run(*seed, None).is_ok(), "{mutant:?}: {what}");
     }
 }

@@ -34,7 +34,7 @@ Files modified: none
 Blocked on: false
 
 Suggested recovery actions:
-  • Run the check and fix what it shows
+  • Run the check and fix what it reports
 
 <task_metadata>
   <session_id>[CHILD]</session_id>
@@ -68,7 +68,7 @@ Blocked on: sleep 60
 
 Suggested recovery actions:
   • Give the check more time: --verify-timeout 0.4s
-  • See whether the check can end at all
+  • Check whether the command ends at all
 
 <task_metadata>
   <session_id>[CHILD]</session_id>

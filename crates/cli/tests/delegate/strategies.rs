@@ -138,7 +138,7 @@ Executing subtask 2/2
     assert!(asked.contains("## Split this task"), "{asked}");
     let part = workspace.note("4.prompt");
     for text in [
-        "you do part 2 of 2",
+        "Do part 2 of 2",
         "```text\nWrite two.txt\n```",
         "```text\nWrite both files.\n```",
         "Parts that are done:\n\n```text\n- Write one.txt\n```",

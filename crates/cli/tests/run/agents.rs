@@ -130,7 +130,7 @@ fn an_exit_without_an_end_is_no_end() {
     let (code, printed) = run(&workspace, &["--max-task-iterations", "1"]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(
-        printed.contains("The agent ended before it had finished (exit code 0)"),
+        printed.contains("The agent exited before it had finished (exit code 0)"),
         "{printed}"
     );
 }

@@ -133,13 +133,13 @@ fn one_that_always_asks_to_split() {
 1.1 attempt 1 of 5; inserted 1.1.1
 1.1.1 attempt 1 of 5; inserted 1.1.1.1
 1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1
+1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1
 1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1
+1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1
 1.1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1.1
+1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1.1
 1.1.1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked for other rows in the plan instead: parts of parts are not divided further
+1.1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further
 ended: limit, 1 of 5 done, 0 of 3 fixes, 6 of 100 attempts
 ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 --- exit code 1
@@ -167,9 +167,9 @@ fn one_that_always_runs_out_of_time_while_it_gets_on() {
     let told = workspace.run(&[&flags[..], &["--recovery-mode"]].concat());
     let limit = "ERROR: Max retries reached for task 1.1 after 3 attempts\n";
     ends(told, 1, limit).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 500ms
-1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 1s
-1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 2s
+1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was stopped: it had not finished after 500ms
+1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was stopped: it had not finished after 1s
+1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was stopped: it had not finished after 2s
 ended: limit, 1 of 3 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1

@@ -559,7 +559,7 @@ fn a_task_that_gets_nowhere_in_its_time_is_split() {
     assert_eq!(workspace.note("kind"), "split\n");
     assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
     told.and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5; timed out; failed (timeout_no_progress): The agent was ended: it had not finished after 2s
+1.2 attempt 1 of 5; timed out; failed (timeout_no_progress): The agent was stopped: it had not finished after 2s
 1.2 attempt 1 of 5 (split); inserted 1.2.1, 1.2.2
 1.2.1 attempt 1 of 5; verify unverified; done, unverified
 1.2.2 attempt 1 of 5; verify unverified; done, unverified

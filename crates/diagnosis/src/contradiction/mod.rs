@@ -1,4 +1,4 @@
-//! A message that claims success and admits failure in the same breath.
+//! Finds messages that claim success and admit failure at the same time.
 
 mod negation;
 
@@ -7,7 +7,7 @@ use anstream::adapter::strip_str;
 use self::negation::is_negated;
 use crate::prose::unfenced_lines;
 
-/// What is logged when a claim is not believed.
+/// Logged when a claim of success is contradicted.
 pub const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
 
 /// Words of a final message that say that something was not done.
@@ -19,7 +19,7 @@ pub struct Contradiction {
     pub line: usize,
 }
 
-/// The first admission outside code, negated ones ("no manual intervention needed") aside.
+/// Finds the first admission outside code, except negated ones ("no manual intervention needed").
 #[must_use]
 pub fn contradiction(message: &str) -> Option<Contradiction> {
     let plain: String = strip_str(message).collect();
@@ -40,7 +40,7 @@ fn admission(words: &[Word<'_>]) -> Contradiction {
     }
 }
 
-/// Words of which any may stand in one place of a phrase, separated by blanks.
+/// Alternatives for one position of a phrase, separated by blanks.
 type Words = &'static str;
 
 const REQUIRE: Words = "require requires required requiring";
@@ -68,10 +68,10 @@ const PHRASES: &[&[Words]] = &[
     &[MANUAL, INTERVENTION],
 ];
 
-/// Words that may stand anywhere inside a phrase: "needs a human", "requires some manual".
+/// Words that may occur anywhere inside a phrase: "needs a human", "requires some manual".
 const BETWEEN: Words = "a an any some the further additional more";
 
-/// Where the phrase that starts at `start` ends.
+/// Returns where the phrase that starts at `start` ends.
 fn match_phrase(words: &[Word<'_>], start: usize, phrase: &[Words]) -> Option<usize> {
     let mut at = start;
     for (n, place) in phrase.iter().enumerate() {
@@ -101,7 +101,7 @@ pub(super) enum Break {
 
 #[derive(Clone, Debug)]
 pub(super) struct Word<'t> {
-    /// As written, without marks around it.
+    /// As written, without punctuation around it.
     pub(super) shown: &'t str,
     /// In lower case, with a straight apostrophe.
     plain: String,
@@ -120,7 +120,7 @@ impl Word<'_> {
     }
 }
 
-/// The words outside fences and code spans.
+/// Returns the words outside fences and code spans.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words: Vec<Word<'_>> = Vec::new();
     let mut next_line = 0;
@@ -131,7 +131,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
         next_line = n + 1;
         let marks = line.bytes().filter(|byte| *byte == b'`').count();
         for (at, piece) in line.split('`').enumerate() {
-            // What stands between two backticks is code; a lone one is just a mark.
+            // Text between two backticks is code; a lone backtick is punctuation.
             if at % 2 == 1 && marks > at {
                 end_clause(&mut words);
                 continue;
@@ -147,7 +147,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
 fn push<'t>(words: &mut Vec<Word<'t>>, raw: &'t str, line: usize) {
     let is_part = |c: char| c.is_alphanumeric();
     let Some(start) = raw.find(is_part) else {
-        // A dash or another mark of its own; emphasis says nothing.
+        // A dash or other punctuation on its own; emphasis means nothing.
         if !raw.chars().all(|c| matches!(c, '*' | '_')) {
             end_clause(words);
         }
@@ -186,7 +186,7 @@ fn end_clause(words: &mut [Word<'_>]) {
     }
 }
 
-/// A line that does not go on with the sentence before it.
+/// Returns whether a line does not continue the sentence before it.
 fn starts_block(line: &str) -> bool {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,39 +1,39 @@
-//! Whether a phrase is said or denied: "does not require manual steps".
+//! Decides whether a phrase is stated or negated: "does not require manual steps".
 //!
-//! A denial is believed only if it stands in the same clause and governs the phrase; "the
-//! tests do not pass and need human help" denies something else. Two denials are none:
-//! "does not work without manual intervention".
+//! A negation counts only if it is in the same clause and governs the phrase; "the tests do not
+//! pass and need human help" negates something else. Two negations cancel out: "does not work
+//! without manual intervention".
 
 use std::ops::Range;
 
 use super::{Break, Word, Words};
 
-/// Deny a thing: "no step", "nothing", "without any".
+/// Words that negate a thing: "no step", "nothing", "without any".
 const OF_THINGS: Words = "no nothing none nobody neither nor zero without";
-/// Deny what is done: "does not", "never".
+/// Words that negate an action: "does not", "never".
 const OF_ACTIONS: Words = "not never cannot";
 const VERBS: Words = "need needs needed needing require requires required requiring cannot can't could \
     couldn't can";
-/// Words that pass a denial on.
+/// Words that a negation reaches across.
 const FILLERS: Words = "a an any some the further additional more other extra need for to of is was are were \
     be been being there will would should do does did has have had longer human manual \
     also still or";
-/// Another clause begins.
+/// Words that begin another clause.
 const CONJUNCTIONS: Words = "but and because since so as while although though however yet if when until unless \
     then therefore thus hence means meaning";
 const RELATIVES: Words = "that which who";
 
-/// How many words may stand between a denial and what it denies.
+/// How many words may be between a negation and what it negates.
 const FAR: usize = 5;
 const NEAR: usize = 1;
 
 pub(super) fn is_negated(words: &[Word<'_>], phrase: Range<usize>) -> bool {
     let before = words.get(..phrase.start).unwrap_or_default();
-    denials_before(words, before, phrase.start) % 2 == 1 || is_denied_after(words, phrase.end)
+    negations_before(words, before, phrase.start) % 2 == 1 || is_negated_after(words, phrase.end)
 }
 
 /// Walks from the phrase towards the beginning of its clause.
-fn denials_before(words: &[Word<'_>], before: &[Word<'_>], start: usize) -> usize {
+fn negations_before(words: &[Word<'_>], before: &[Word<'_>], start: usize) -> usize {
     let mut walk = Walk {
         verb_seen: words.get(start).is_some_and(|word| word.is_one_of(VERBS)),
         ..Walk::default()
@@ -58,18 +58,18 @@ fn denials_before(words: &[Word<'_>], before: &[Word<'_>], start: usize) -> usiz
 #[derive(Default)]
 struct Walk {
     denials: usize,
-    /// Words passed that are neither fillers nor denials.
+    /// Words passed that are neither fillers nor negations.
     others: usize,
-    /// What was passed so far has its verb, so that a subject may follow.
+    /// Whether a verb was passed, so that a subject may precede it.
     verb_seen: bool,
-    /// "no review, approval or …": the denial stands before the first of them.
+    /// "no review, approval or …": the negation precedes the first of them.
     in_list: bool,
-    /// Only a denied thing reaches into a relative clause: "nothing that requires".
+    /// Only a negated thing reaches into a relative clause: "nothing that requires".
     in_relative: bool,
 }
 
 impl Walk {
-    /// Takes one more word; `false` if a denial before it would deny something else.
+    /// Passes one more word. Returns `false` if a negation before it would negate something else.
     fn pass(&mut self, word: &Word<'_>) -> bool {
         if word.is_one_of(OF_THINGS) {
             self.denials += 1;
@@ -96,7 +96,7 @@ impl Walk {
 }
 
 /// "Manual intervention is not needed", "was unnecessary", ": none".
-fn is_denied_after(words: &[Word<'_>], end: usize) -> bool {
+fn is_negated_after(words: &[Word<'_>], end: usize) -> bool {
     let Some(last) = end.checked_sub(1).and_then(|last| words.get(last)) else {
         return false;
     };
@@ -108,12 +108,12 @@ fn is_denied_after(words: &[Word<'_>], end: usize) -> bool {
         Break::Colon => {
             first.is_one_of("none no n/a") && (first.then != Break::None || after.next().is_none())
         }
-        Break::None => is_denial_of_need(&words[end..]),
+        Break::None => negates_need(&words[end..]),
         Break::Comma | Break::Clause => false,
     }
 }
 
-fn is_denial_of_need(after: &[Word<'_>]) -> bool {
+fn negates_need(after: &[Word<'_>]) -> bool {
     let mut denied = false;
     for word in after.iter().take(6) {
         if word.is_one_of("unnecessary avoided") {

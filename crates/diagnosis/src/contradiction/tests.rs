@@ -62,7 +62,7 @@ fn the_line_is_counted_from_one() {
 }
 
 #[test]
-fn what_is_denied_is_no_admission() {
+fn a_negated_phrase_is_not_an_admission() {
     for message in [
         "no manual intervention needed",
         "No manual intervention was required.",
@@ -97,7 +97,7 @@ fn what_is_denied_is_no_admission() {
 }
 
 #[test]
-fn a_denial_of_something_else_denies_nothing() {
+fn a_negation_of_something_else_does_not_count() {
     for message in [
         "The tests do not pass and require manual work.",
         "I did not touch the config because it requires manual approval",
@@ -125,7 +125,7 @@ fn a_denial_of_something_else_denies_nothing() {
 }
 
 #[test]
-fn code_and_other_words_are_no_admission() {
+fn code_and_other_words_are_not_admissions() {
     for message in [
         "",
         "All tests pass.\n\nTASK_COMPLETE",
@@ -143,7 +143,7 @@ fn code_and_other_words_are_no_admission() {
 }
 
 #[test]
-fn hostile_sizes_take_no_long_time() {
+fn hostile_sizes_are_read_quickly() {
     for unit in [
         "not ",
         "manual ",
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn an_admission_is_found_after_whatever_was_said_before(before in "(\\PC|\n){0,80}") {
+    fn an_admission_is_found_after_any_text(before in "(\\PC|\n){0,80}") {
         prop_assume!(!before.contains("```") && !before.contains("~~~"));
         let message = format!("{before}\n\nThis requires manual work.");
         prop_assert!(contradiction(&message).is_some());

@@ -6,7 +6,7 @@ use crate::rules::rule::Role;
 use crate::rules::rule::Rule;
 use crate::shortlist::score;
 
-/// A line that may be blamed.
+/// A line that may be the cause of a failure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate<'a> {
     pub(crate) rule: &'static Rule,
@@ -15,11 +15,11 @@ pub(crate) struct Candidate<'a> {
     pub(crate) score: i32,
 }
 
-/// Below this a line is a decoy as likely as not.
+/// Below this score, a line is as likely a decoy as the cause.
 pub(crate) const WEAK: i32 = 25;
 
-/// The findings that may be blamed, in the order of their lines. Of a rule whose last line
-/// counts, only that one.
+/// Returns the findings that may be the cause, in the order of their lines. A rule whose last
+/// line counts contributes only that one.
 pub(crate) fn candidates(findings: &[Finding]) -> Vec<Candidate<'_>> {
     let all = findings
         .iter()
@@ -50,11 +50,11 @@ fn candidate(finding: &Finding) -> Option<Candidate<'_>> {
     })
 }
 
-/// Lines that prove nearly as much as the strongest compete with it, and then the first one
-/// is the cause: what comes later follows from it.
+/// Lines whose score is this close to the highest compete with it. The first of them is the
+/// cause, because the later ones follow from it.
 const RIVALS: i32 = 12;
 
-/// What a line announces stands so many lines below it at most.
+/// How many lines below an announcing line the announced one may be.
 const ANNOUNCED: u64 = 2;
 
 pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
@@ -63,7 +63,7 @@ pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> 
     let is_rival = |c: &&Candidate<'a>| c.score + RIVALS >= best;
     let first = causes().filter(is_rival).min_by_key(|c| c.finding.line)?;
     let first = introduced(first, causes().filter(is_rival));
-    // Of all that was said about this line the strongest word counts.
+    // If several rules match this line, the strongest counts.
     let same_line = |c: &&Candidate<'a>| {
         c.finding.line == first.finding.line && c.finding.text == first.finding.text
     };
@@ -71,8 +71,8 @@ pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> 
     Some(last_word(strongest, candidates))
 }
 
-/// A line that ends in a colon only announces what the next ones say, if that is of another
-/// kind; else it is as good a line to quote.
+/// Returns the candidate that a line ending in a colon announces, if it is of another kind;
+/// otherwise the announcing line is just as good to quote.
 fn introduced<'c, 'a>(
     first: &'c Candidate<'a>,
     rivals: impl Iterator<Item = &'c Candidate<'a>>,
@@ -90,8 +90,8 @@ fn introduced<'c, 'a>(
         .unwrap_or(first)
 }
 
-/// The same trouble may be said again with more detail by the one who was called last: a
-/// client names the host that its library only calls refused.
+/// Returns a later line about the same problem that has more detail: a client names the host
+/// where its library only reports a refused connection.
 fn last_word<'a>(cause: &Candidate<'a>, candidates: &[Candidate<'a>]) -> Candidate<'a> {
     let says_more =
         |c: &&Candidate<'a>| c.rule.last && c.kind == cause.kind && c.score >= cause.score;
@@ -111,7 +111,7 @@ pub(crate) fn framed(cause: Candidate<'_>, candidates: &[Candidate<'_>]) -> Diag
             && frame.rule.absorbs.contains(&cause.kind)
     });
     if let Some(frame) = frame {
-        // A line that only says "error" may be anybody's: it is not quoted for another kind.
+        // A line that only says "error" may belong to anything: it is not quoted for another kind.
         if cause.rule.role == Role::Symptom {
             return Diagnosis::of(frame);
         }
@@ -128,7 +128,8 @@ pub(crate) fn framed(cause: Candidate<'_>, candidates: &[Candidate<'_>]) -> Diag
     diagnosis
 }
 
-/// Another line about the same trouble may name what the quoted one does not.
+/// Returns the repair of another line about the same problem, which may name what the quoted
+/// line does not.
 fn borrowed_repair(diagnosis: &Diagnosis, candidates: &[Candidate<'_>]) -> Option<RepairAction> {
     let same = candidates
         .iter()

@@ -14,30 +14,30 @@ use crate::rules::rule::{MATCHED, Rule};
 use crate::rules::template::fill;
 use crate::suggestions::{REST, of_rest, suggestions_for};
 
-/// The longest blocker that is still a line a person would quote.
+/// The longest line that a person would still quote.
 const MAX_BLOCKER: usize = 300;
-/// How much is quoted after what matched.
+/// How much of a long line is quoted after the match.
 const ROOM_AFTER: usize = 60;
-/// What is left of the score if more could have been said.
+/// A diagnosis is never entirely certain.
 const MAX_CONFIDENCE: i32 = 99;
 
-/// What the ranking found out, before it is written down.
+/// The result of the ranking, before it becomes a [`Failure`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     pub(crate) kind: FailureKind,
-    /// `None`: that of the kind.
+    /// `None` for the category of the kind.
     pub(crate) category: Option<FailureCategory>,
     pub(crate) retry_mode: Option<RetryMode>,
     pub(crate) blocker: Option<String>,
     pub(crate) line: Option<u64>,
-    /// Said instead of the blocker.
+    /// Shown instead of the blocker.
     pub(crate) message: Option<String>,
     /// For the report, where no line can be quoted.
     pub(crate) phrase: Option<String>,
     pub(crate) repair: Option<RepairAction>,
     pub(crate) suggest: Vec<String>,
     pub(crate) completed_steps: Vec<String>,
-    /// Steps that are said to be open.
+    /// Steps that the agent reports as open.
     pub(crate) open_steps: Vec<String>,
     pub(crate) files: Vec<String>,
     pub(crate) rule: String,
@@ -64,7 +64,7 @@ impl Diagnosis {
         }
     }
 
-    /// As a rule says it about a line.
+    /// Creates the diagnosis that a rule gives for a line.
     pub(crate) fn of(candidate: &Candidate<'_>) -> Self {
         let Candidate {
             rule,
@@ -96,7 +96,8 @@ impl Diagnosis {
         }
     }
 
-    /// With the last line of the output that tells something, for lack of a better one.
+    /// Creates a diagnosis that quotes the last informative line of the output, for lack of a
+    /// better one.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
         let last = last_informative_line(evidence);
         Self {
@@ -153,13 +154,13 @@ impl Diagnosis {
     }
 }
 
-/// The repair that the rule names, or the installation of what it found missing.
+/// Returns the repair that the rule names, or the installation of what is missing.
 fn repair(rule: &Rule, values: &BTreeMap<String, String>) -> Option<RepairAction> {
     let named = rule.repair.as_ref().and_then(|repair| repair.fill(values));
     named.or_else(|| rule.provider.then(|| installation(values)).flatten())
 }
 
-/// Of a line too long to quote the part around what matched, which is what matters.
+/// Shortens a line that is too long to quote to the part around the match.
 fn quoted(text: &str, matched: Option<&String>) -> String {
     let flat = flattened(text);
     let end = matched.and_then(|matched| {
@@ -195,8 +196,8 @@ fn capitalised(words: &str) -> String {
     })
 }
 
-/// Everything that differs from run to run: folders, addresses, ids, times, numbers. The
-/// last part of a path stays, since which file is missing matters.
+/// Matches everything that differs from run to run: folders, addresses, ids, times, numbers. The
+/// last part of a path stays, because it matters which file is missing.
 const VARYING: &str = r"(?x)
     (?:[A-Za-z]:)?(?:[\w.~@+-]*[/\\])+   # folders
   | \b0x[0-9a-fA-F]+\b
@@ -206,13 +207,13 @@ const VARYING: &str = r"(?x)
 
 static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(VARYING).ok());
 
-/// 64 bits as 16 digits.
+/// Returns a hash of kind and blocker as 16 hexadecimal digits.
 pub(crate) fn fingerprint(kind: FailureKind, blocker: &str) -> String {
     let text = format!("{}\0{}", kind.name(), essence(blocker));
     format!("{:016x}", fnv1a(text.as_bytes()))
 }
 
-/// What stays of a blocker from run to run.
+/// Removes what differs from run to run.
 fn essence(blocker: &str) -> String {
     let same = match VARIES.as_ref() {
         Some(varies) => varies.replace_all(blocker, |found: &Captures<'_>| {
@@ -232,7 +233,7 @@ fn essence(blocker: &str) -> String {
     text.trim().to_owned()
 }
 
-/// FNV-1a: short, and the same on every machine for ever.
+/// Hashes with FNV-1a, which is short and the same on every machine and in every version.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_blocker_in_another_run_is_the_same() {
+    fn a_blocker_has_the_same_fingerprint_in_every_run() {
         for (a, b) in [
             ("open /tmp/a1/x.json: no", "open /srv/x.json: no"),
             ("main.rs:3:5: bad", "src/main.rs:14:9: bad"),
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn another_blocker_is_another() {
+    fn different_blockers_have_different_fingerprints() {
         assert_ne!(of("no module named 'a'"), of("no module named 'b'"));
         assert_ne!(of("open /tmp/x.json"), of("open /tmp/y.json"));
         let other = fingerprint(FailureKind::RuntimeException, "boom");
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_changes_between_versions() {
+    fn fingerprints_are_stable_between_versions() {
         assert_eq!(of("boom"), of("boom"));
         assert_eq!(of("boom").len(), 16);
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);

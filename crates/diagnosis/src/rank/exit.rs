@@ -1,4 +1,4 @@
-//! What the exit says where no line does.
+//! Diagnoses by exit code and signal, if no line explains the failure.
 
 use regreen_model::{Evidence, FailureKind, RepairAction};
 
@@ -14,17 +14,17 @@ const SIGINT: i32 = 2;
 const SIGNAL_BASE: i32 = 128;
 const LAST_SIGNAL: i32 = 64;
 
-/// A line must prove at least this much to be believed rather than the signal.
+/// A line needs at least this score to override the signal.
 const STRONGER_THAN_SIGNAL: i32 = 45;
 
-/// The signal that ended it, if one did and no line explains more.
+/// Diagnoses the signal that ended the process, unless a line explains more.
 pub(crate) fn over(evidence: &Evidence, cause: Option<&Candidate<'_>>) -> Option<Diagnosis> {
     let signal = signal(evidence)?;
     if cause.is_some_and(|cause| cause.score >= STRONGER_THAN_SIGNAL) {
         return None;
     }
     let kind = match signal {
-        // Nobody sends KILL without a word but the kernel that needs the memory.
+        // A KILL without any message usually comes from the kernel, which needs the memory.
         SIGKILL => FailureKind::OutOfMemory,
         SIGINT => FailureKind::Interrupted,
         _ => FailureKind::CrashedBySignal,
@@ -61,7 +61,7 @@ fn signal_name(signal: i32) -> String {
     }
 }
 
-/// It failed and nothing says why: the last line is the best there is.
+/// Diagnoses a failure that nothing explains by its last informative line.
 pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
     let kind = match evidence.ending.exit_code {
         Some(127) => FailureKind::MissingCommand,
@@ -78,7 +78,7 @@ pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
     }
 }
 
-/// The number of a signal given as a number or a name: `9`, `KILL`, `SIGKILL`.
+/// Parses a signal given as a number or a name: `9`, `KILL`, `SIGKILL`.
 #[must_use]
 pub fn signal_number(text: &str) -> Option<i32> {
     let name = text.trim().to_ascii_uppercase();
@@ -108,8 +108,7 @@ pub fn signal_number(text: &str) -> Option<i32> {
     by_name.or_else(|| name.parse().ok())
 }
 
-/// Lines that end an output and say nothing about it: places in the code, and where to read
-/// more.
+/// Matches final lines that explain nothing: code locations, and where to read more.
 static UNINFORMATIVE: LazyRegex = LazyRegex::new(
     r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
         | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
@@ -117,10 +116,11 @@ static UNINFORMATIVE: LazyRegex = LazyRegex::new(
         | for\s(?:more|further)\s(?:information|details|help)
         | full\slog|complete\slog|^node\.js\sv\d",
 );
-/// Further up nobody would look.
-const TELLING: usize = 6;
+/// How many of the last lines are searched.
+const SEARCHED: usize = 6;
 
-/// The line and its number; the very last one if none of the last lines tells more.
+/// Returns the last line that explains something, with its number; the very last line if none
+/// does.
 pub(super) fn last_informative_line(evidence: &Evidence) -> Option<(u64, &str)> {
     let lines = || {
         let numbered = evidence.output.end().lines().rev().enumerate();
@@ -129,7 +129,7 @@ pub(super) fn last_informative_line(evidence: &Evidence) -> Option<(u64, &str)> 
     };
     let is_uninformative = |line: &str| UNINFORMATIVE.is_match(line);
     let telling = lines()
-        .take(TELLING)
+        .take(SEARCHED)
         .find(|(_, line)| !is_uninformative(line));
     let (from_end, text) = telling.or_else(|| lines().next())?;
     Some((
@@ -154,7 +154,7 @@ pub(crate) fn with_script_of_command(diagnosis: Diagnosis, evidence: &Evidence) 
     }
 }
 
-/// The path that a plain command runs.
+/// Returns the path that a plain command runs.
 fn script(command: &str) -> Option<String> {
     let first = command.split_whitespace().next()?;
     let is_path = first.contains('/')
@@ -177,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_last_line_that_says_something() {
+    fn the_last_informative_line_is_chosen() {
         check("a\nb\n\n", Some((2, "b")));
         check("10 %\r90 %\r", Some((1, "90 %")));
         check("", None);
     }
 
     #[test]
-    fn where_to_read_more_and_places_in_code_say_nothing() {
+    fn hints_and_code_locations_are_not_informative() {
         check(
             "no quorum\ntool: try 'tool --help' for more information\n",
             Some((1, "no quorum")),

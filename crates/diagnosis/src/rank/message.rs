@@ -1,5 +1,5 @@
-//! What an agent's own words say. Prose is weighed, not counted: the strongest sentence
-//! decides, and a tool's error in it matters only if the agent does not say that it is gone.
+//! Diagnoses an agent's message. Sentences are weighed, not counted: the strongest one decides,
+//! and a tool's error in it matters only if the agent does not say that it is resolved.
 
 use std::cmp::Reverse;
 
@@ -22,14 +22,14 @@ use crate::rules::rule::Rule;
 use crate::scan::scan;
 use crate::statements::{Message, code_spans};
 
-/// No more of a message is read; its end says most.
+/// How much of the end of a message is read.
 const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
-/// What words must prove at least if success is claimed beside them.
+/// The lowest score that counts against a claim of success.
 const CLEAR: u8 = 66;
-/// The same if the line that claims it has doubts of its own.
+/// The same, if the claim itself expresses doubt.
 const DOUBTFUL: u8 = 50;
-/// Means something only beside a claim.
+/// A rule that counts only together with a claim.
 const ADMISSION: &str = "agent_messages/admission";
 const SIGNAL: &str = "agent_messages/task-complete";
 
@@ -62,13 +62,13 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     })
 }
 
-/// Whether a rule of this sort speaks about one sentence, read for itself.
+/// Returns whether such a rule matches a sentence, read on its own.
 fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
     let sentences = scan(sentences(text).as_bytes(), Source::Agent);
     last_line(&sentences.findings, is).is_some()
 }
 
-/// Whether the words tell only what the work does.
+/// Returns whether the text only describes what the work does.
 fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
     let may_be = matches!(
         candidate.kind,
@@ -87,7 +87,7 @@ fn is_claim(rule: &Rule) -> bool {
     rule.role == Role::Success && rule.origin == CauseOrigin::AgentMessage
 }
 
-/// What tools are quoted with in the middle of a sentence, each span read as a line.
+/// Scans code spans inside sentences, where tools are quoted, each as a line.
 fn span_findings(text: &str) -> Vec<Finding> {
     let spans = code_spans(text);
     let joined: Vec<&str> = spans.iter().map(|span| span.text.as_str()).collect();
@@ -95,7 +95,7 @@ fn span_findings(text: &str) -> Vec<Finding> {
     for finding in &mut findings {
         let index = usize::try_from(finding.line).unwrap_or(1).saturating_sub(1);
         finding.line = spans.get(index).map_or(finding.line, |span| span.number);
-        // SurroundingLines of a span are other spans, not lines around it.
+        // The neighbours of a span are other spans, not the lines around it.
         finding.before.clear();
         finding.after.clear();
     }
@@ -122,24 +122,24 @@ fn last_line(findings: &[Finding], is: impl Fn(&Rule) -> bool) -> Option<u64> {
 
 struct Reading<'a> {
     found: Vec<Candidate<'a>>,
-    /// What stands in code spans, where tools are quoted.
+    /// Findings in code spans, where tools are quoted.
     in_spans: Vec<Candidate<'a>>,
     signs: Signs,
-    /// Where the agent says that the work is done.
+    /// The line that claims that the work is done.
     claims: Option<u64>,
-    /// Whether a sentence says so, whatever else its line says.
+    /// Whether a sentence claims it, whatever the rest of its line says.
     says_done: bool,
     /// Whether a sentence says that some work was done.
     says_work: bool,
-    /// The agreed word for it, as a line of its own.
+    /// The line that is the completion signal.
     signals: bool,
-    /// Where a tool's output shows it.
+    /// The line in which a tool's output shows success.
     shown_success: Option<u64>,
     message: Message,
 }
 
 impl Reading<'_> {
-    /// The steps, in the order in which they count.
+    /// Tries the steps in the order of their precedence.
     fn diagnose(&self, evidence: &Evidence) -> Option<Diagnosis> {
         if let Some(error_line) = self.message.failure_line {
             return Some(self.of_block(error_line));
@@ -167,8 +167,8 @@ impl Reading<'_> {
             .or_else(|| self.unexplained(evidence))
     }
 
-    /// Clear words beside a claim. What is asked or missed after finished work is the next
-    /// task, not this one.
+    /// Diagnoses clear statements despite a claim of success. A question or gap after finished
+    /// work belongs to the next task, not to this one.
     fn in_spite_of_claim(&self, at_least: u8) -> Option<Diagnosis> {
         let words = self
             .of_words()
@@ -177,8 +177,8 @@ impl Reading<'_> {
         (!is_question || self.signs.nothing_done).then_some(words)
     }
 
-    /// The agent says that it failed, and why: that line is judged, no other. What is said
-    /// there is a tool's line more often than not, and read as one and as the agent's words.
+    /// Diagnoses the `Error:` line of a failure block, and no other line. It often quotes a tool,
+    /// so it is read both as a tool's line and as the agent's own words.
     fn of_block(&self, line: u64) -> Diagnosis {
         let text = self.message.failure_text.clone();
         let bytes = text.as_deref().unwrap_or_default().as_bytes();
@@ -213,7 +213,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Success is claimed: is there proof against it in the same text?
+    /// Diagnoses a claim of success that the same text refutes.
     fn false_claim(&self) -> Option<Diagnosis> {
         let is_refuted =
             |c: &&Candidate<'_>| self.shown_success.is_some_and(|line| line > c.finding.line);
@@ -242,7 +242,7 @@ impl Reading<'_> {
         admits.map(Diagnosis::of)
     }
 
-    /// A runner says that time was up.
+    /// Diagnoses a timeout that a runner reports.
     fn of_time(&self) -> Option<Diagnosis> {
         let is_time = |c: &&Candidate<'_>| {
             c.rule.origin == CauseOrigin::TimeLimit && c.kind.category() == FailureCategory::Timeout
@@ -251,7 +251,7 @@ impl Reading<'_> {
         (best.score >= SURE && !self.message.is_long()).then(|| Diagnosis::of(best))
     }
 
-    /// The agent's own service or program failed.
+    /// Diagnoses a failure of the agent's own service or program.
     fn of_api(&self) -> Option<Diagnosis> {
         let own = self
             .found
@@ -262,7 +262,7 @@ impl Reading<'_> {
             .map(Diagnosis::of)
     }
 
-    /// The work was cut short; what is called done is the part before that.
+    /// Diagnoses work that a budget stopped; what is reported as done is the part before that.
     fn of_budget(&self) -> Option<Diagnosis> {
         let is_budget = |own: &Diagnosis| own.kind == FailureKind::BudgetExhausted;
         self.of_api().filter(is_budget)
@@ -290,8 +290,8 @@ impl Reading<'_> {
         Some(diagnosis)
     }
 
-    /// After finished work a step that only a person can do is the rest of it, where the
-    /// message speaks of a rest.
+    /// If work was done and the message mentions remaining work, a step that only a person can do
+    /// is that remaining work.
     fn rest_of_work<'c>(&'c self, best: &'c Candidate<'c>) -> &'c Candidate<'c> {
         if best.kind != FailureKind::ImpossibleTask || !self.has_done_work() {
             return best;
@@ -303,14 +303,14 @@ impl Reading<'_> {
         rest.max_by_key(|c| c.score).unwrap_or(best)
     }
 
-    /// Weak words count only if they fit what was done: trouble after work, doubts without.
+    /// Weak statements count only if they fit the work: problems after work, doubts without any.
     fn counts(&self, candidate: &Candidate<'_>) -> bool {
         let is_trouble = candidate.kind.category() == FailureCategory::Partial;
         let fits = is_trouble == self.has_done_work() && self.claims.is_none();
         candidate.rule.name != ADMISSION && (candidate.score >= SURE || fits)
     }
 
-    /// A tool's error is all there is; with work done before it, the work is incomplete.
+    /// Diagnoses a tool's error if there is nothing else; incomplete work if some was done before.
     fn of_tool(&self) -> Option<Diagnosis> {
         let tool = self.strongest_tool()?;
         let diagnosis = Diagnosis::of(tool);
@@ -324,7 +324,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Some steps are marked as done and others as not.
+    /// Diagnoses steps of which some are marked as done and others are not.
     fn of_open_steps(&self) -> Option<Diagnosis> {
         let open = self.message.open_steps.first()?;
         let some_done = !self.message.completed_steps.is_empty();
@@ -335,8 +335,8 @@ impl Reading<'_> {
         })
     }
 
-    /// Neither success nor work is claimed and the text says no to something: then nothing was
-    /// done, for want of something.
+    /// Diagnoses a message that claims neither success nor work and negates something: nothing was
+    /// done, because something was missing.
     fn of_tone(&self) -> Option<Diagnosis> {
         let line =
             self.message.doubt.as_ref().filter(|_| {
@@ -361,8 +361,7 @@ impl Reading<'_> {
             && (self.signs.steps > 0 || !self.message.completed_steps.is_empty())
     }
 
-    /// Exit code 0 of an agent means nothing; another one means at least that it did not end
-    /// well.
+    /// Diagnoses a nonzero exit code that nothing explains. Exit code 0 of an agent means nothing.
     fn unexplained(&self, evidence: &Evidence) -> Option<Diagnosis> {
         if exit::signal(evidence).is_some() {
             return exit::over(evidence, None);
@@ -371,7 +370,7 @@ impl Reading<'_> {
         (code != 0).then(|| exit::unexplained(evidence))
     }
 
-    /// A time limit by the agent's or the runner's words: was there progress?
+    /// Decides whether a reported timeout came with progress.
     fn as_timeout(&self, diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
         if diagnosis.kind.category() != FailureCategory::Timeout {
             return diagnosis;

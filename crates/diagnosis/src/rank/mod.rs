@@ -1,13 +1,13 @@
 //! The half of the diagnosis that chooses the cause, in small steps:
 //!
 //! 1. [`timeout`]: did a time limit end it?
-//! 2. [`cause::candidates`]: which lines may be blamed, and how much each proves;
-//! 3. [`service`]: which of them only have a service's words in them;
+//! 2. [`cause::candidates`]: which lines may be the cause, and how much each proves;
+//! 3. [`service`]: which of them only contain words that services use;
 //! 4. [`Signs`]: what else the output shows (tests passed, steps done, success);
 //! 5. [`signs::has_failed`]: did it fail at all?
 //! 6. [`cause::choose`]: the line that explains the others;
 //! 7. [`cause::framed`]: where that happened, if this says more than the line;
-//! 8. [`exit`]: what the exit says where no line does;
+//! 8. [`exit`]: exit code or signal, if no line explains it;
 //! 9. [`exit::with_script_of_command`]: which script it was, if only the command says so;
 //! 10. [`signs::with_finished_work`]: is part of the work done?
 //!
@@ -27,7 +27,7 @@ use diagnosis::Diagnosis;
 pub use exit::signal_number;
 use signs::Signs;
 
-/// Why it failed; `None` if it did not.
+/// Finds out why an attempt or a command failed; `None` if it did not.
 #[must_use]
 pub fn rank(evidence: &Evidence) -> Option<Failure> {
     if let Some(diagnosis) = timeout::by_limit(evidence) {
@@ -63,7 +63,7 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
     Some(signs::with_finished_work(diagnosis, &signs))
 }
 
-/// The attempt says nothing of a failure, but the independent check does.
+/// Diagnoses an attempt that reports no failure but whose independent check failed.
 fn of_verify(evidence: &Evidence) -> Option<Failure> {
     let verify = evidence.verify.as_deref().filter(|verify| !verify.passed)?;
     let mut failure = rank(&verify.evidence).unwrap_or_else(|| {

@@ -1,6 +1,6 @@
-//! Words of services in the output of a command. "401" and "rate limit" are the service's
-//! words only where a client says them; in a test, an assertion or a type error they are the
-//! code's, and what the compiler or the test runner says is the cause.
+//! Words of services in the output of a command. "401" and "rate limit" come from a service only
+//! if a client reports them. In a test, an assertion or a type error they are part of the code,
+//! and the cause is what the compiler or the test runner reports.
 
 use regreen_model::FailureKind;
 
@@ -9,10 +9,10 @@ use super::signs::is_code;
 use crate::line::LineKind;
 use crate::rules::lazy_regex::LazyRegex;
 
-/// What a runner or a compiler must prove at least to be believed before a service's words.
+/// The lowest score at which a test runner or compiler overrides a service's words.
 const SURE: i32 = 50;
 
-/// How clients begin when they report what a server answered.
+/// Matches how clients begin to report a server's answer.
 static CLIENT: LazyRegex = LazyRegex::new(
     r"(?x)^\W*(?:E\s{2,})?(?:\w+\s)?(?:
           curl:\s | wget:\s | npm\s(?:error|ERR!)\s | yarn\s | gh:\s | aws:\s | az:\s | gcloud
@@ -24,7 +24,7 @@ static CLIENT: LazyRegex = LazyRegex::new(
         | unexpected\sstatus\s\d{3} | \{\x22 | Error\sresponse\sfrom\sdaemon | Error:\sspawn\s)",
 );
 
-/// Words of code that is checked: assertions, comparisons, type errors, places in a source.
+/// Matches lines about code: assertions, comparisons, type errors, source locations.
 static CODE: LazyRegex = LazyRegex::new(
     r"(?xi)\bassert | \bexpect(?:ed|ing|s)?\b | \berror\sTS\d | \berror\[E\d | \bto(?:Be|Equal|Contain|Throw)\w*\(
         | \S\s(?:!=|==|!==|===)\s\S | \bgetBy\w+\( | \blocator\b | \bwaiting\sfor\b
@@ -32,7 +32,7 @@ static CODE: LazyRegex = LazyRegex::new(
         | \bcannot\sfind\s(?:name|symbol|value)",
 );
 
-/// The candidates without words that only look like a service's.
+/// Removes candidates that only look like a service's words.
 pub(crate) fn without_words_of_code(candidates: &mut Vec<Candidate<'_>>) {
     let is_checked = candidates
         .iter()
@@ -45,7 +45,7 @@ fn is_said_by_client(candidate: &Candidate<'_>, is_checked: bool) -> bool {
     !is_of_code(text) && (!is_checked || CLIENT.is_match(text))
 }
 
-/// Whether a line is about code, whatever words of services are in it.
+/// Returns whether a line is about code, whatever words of services it contains.
 pub(crate) fn is_of_code(line: &str) -> bool {
     LineKind::of(line) == LineKind::Quoted || CODE.is_match(line)
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn assertions_and_type_errors_are_of_the_code() {
+    fn assertions_and_type_errors_are_about_code() {
         for line in [
             "AssertionError: HTTP 401 != 200",
             "src/a.ts(3,7): error TS2339: Property \"server_error\" does not exist on type 'X'.",
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_report_is_of_the_service() {
+    fn reports_of_clients_are_about_a_service() {
         for line in [
             "curl: (22) The requested URL returned error: 401",
             "npm error code E403",

@@ -6,15 +6,15 @@ use crate::rules::RuleBook;
 use crate::rules::rule::MATCHED;
 use crate::rules::rule::Role;
 
-/// What an output shows besides what may be blamed.
+/// What an output shows besides possible causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signs {
     pub(crate) tests_passed: u64,
-    /// Steps that are said to be done.
+    /// Steps that are reported as done.
     pub(crate) steps: u64,
-    /// Units that were compiled or begun.
+    /// Units whose compilation began.
     pub(crate) units: u64,
-    /// The last line that says that it went well.
+    /// The last line that reports success.
     pub(crate) success: Option<u64>,
     pub(crate) nothing_done: bool,
 }
@@ -46,7 +46,7 @@ impl Signs {
     }
 }
 
-/// Tests as the tools count them: some say how many passed, some how many ran and failed.
+/// Tests as tools count them: some print how many passed, others how many ran and failed.
 #[derive(Clone, Copy, Debug, Default)]
 struct TestCounts {
     passed: u64,
@@ -82,7 +82,7 @@ impl TestCounts {
     }
 }
 
-/// What a line must prove at least if the exit code says nothing or all is well.
+/// The lowest score that proves a failure if the exit code is missing or 0.
 const SURE: i32 = 50;
 
 pub(crate) fn has_failed(evidence: &Evidence, candidates: &[Candidate<'_>], signs: &Signs) -> bool {
@@ -95,7 +95,7 @@ pub(crate) fn has_failed(evidence: &Evidence, candidates: &[Candidate<'_>], sign
     }
 }
 
-/// Whether the last word is that all is well.
+/// Returns whether the output ends with a success.
 fn ends_well(evidence: &Evidence) -> bool {
     let last = evidence
         .output
@@ -111,7 +111,7 @@ fn ends_well(evidence: &Evidence) -> bool {
     })
 }
 
-/// A line that proves a failure which the exit code hides, unless it went well afterwards.
+/// Returns whether a line proves a failure that the exit code hides. A later success refutes it.
 fn is_proof(candidate: &Candidate<'_>, signs: &Signs) -> bool {
     candidate.rule.proves && is_sign(candidate, signs)
 }
@@ -123,15 +123,15 @@ fn is_sign(candidate: &Candidate<'_>, signs: &Signs) -> bool {
     candidate.rule.role != Role::Frame && candidate.score >= SURE && !went_well_later
 }
 
-/// Exit code 1 is how `grep -c` and its like say "none": a number is an answer.
+/// Returns whether the output is an answer: `grep -c` prints a count and exits with 1 for none.
 fn is_answer(code: i32, evidence: &Evidence, candidates: &[Candidate<'_>]) -> bool {
     let text = evidence.output.head.trim();
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     code == 1 && is_number && candidates.iter().all(|c| c.score < WEAK)
 }
 
-/// Failures of the code itself: what passed or was compiled before is finished work. An
-/// environment that fails stays one, whatever ran well before.
+/// Returns whether the code itself failed: then whatever passed or was compiled before is
+/// finished work. A problem of the environment remains one, whatever worked before.
 pub(crate) fn is_code(kind: FailureKind) -> bool {
     matches!(
         kind,
@@ -144,7 +144,7 @@ pub(crate) fn is_code(kind: FailureKind) -> bool {
     )
 }
 
-/// The unit that failed was begun too.
+/// The unit that failed is counted among those that began.
 const FAILED_UNIT: u64 = 1;
 
 pub(crate) fn with_finished_work(mut diagnosis: Diagnosis, signs: &Signs) -> Diagnosis {

@@ -1,4 +1,4 @@
-//! A time limit ended it: ours, or that of a runner which says so.
+//! Diagnoses time limits: ours, or one that a runner reports.
 
 use regreen_model::{Evidence, FailureCategory, FailureKind, Source};
 
@@ -6,9 +6,9 @@ use super::diagnosis::Diagnosis;
 use super::signs::Signs;
 use crate::cause_origin::TIME_LIMIT;
 
-/// What `timeout(1)` exits with.
+/// The exit code of `timeout(1)`.
 const TIMEOUT_EXIT: i32 = 124;
-/// What shells print of a child that TERM ended.
+/// What shells print about a child that TERM ended.
 const TERMINATED: &str = "Terminated";
 const PHRASE: &str = "Time limit insufficient";
 
@@ -33,7 +33,7 @@ pub(crate) fn by_limit(evidence: &Evidence) -> Option<Diagnosis> {
     })
 }
 
-/// KILL after a TERM that was not obeyed is how a runner enforces its limit.
+/// A runner enforces its limit with KILL if TERM is ignored.
 fn is_escalation(evidence: &Evidence) -> bool {
     let last = last_line(evidence);
     evidence.source == Source::Command
@@ -50,7 +50,7 @@ fn last_line(evidence: &Evidence) -> Option<&str> {
         .rfind(|line| !line.is_empty())
 }
 
-/// A cause that is a time limit by the tool's own words still needs to know of progress.
+/// Decides by progress which kind of timeout a tool's report of a time limit is.
 pub(crate) fn by_words(diagnosis: Diagnosis, evidence: &Evidence, signs: &Signs) -> Diagnosis {
     if diagnosis.kind.category() != FailureCategory::Timeout {
         return diagnosis;
@@ -76,7 +76,7 @@ pub(crate) fn kind(progress: bool) -> FailureKind {
     }
 }
 
-/// Any sign of progress is progress; none needs all of them absent.
+/// Returns whether there is any sign of progress.
 fn has_progress(evidence: &Evidence) -> bool {
     let has_output = |text: &str| !matches!(text.trim(), "" | TERMINATED);
     has_output(&evidence.output.head)
@@ -110,7 +110,7 @@ pub(crate) fn suggestions(evidence: &Evidence, kind: FailureKind) -> Vec<String>
     }
 }
 
-/// Whole seconds where they are whole.
+/// Formats seconds, without a fraction if they are whole.
 fn seconds(ms: u64) -> String {
     match (ms / 1000, ms % 1000) {
         (whole, 0) => whole.to_string(),

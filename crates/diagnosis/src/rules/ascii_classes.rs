@@ -1,5 +1,5 @@
-/// What tools print about is ASCII: classes for all of Unicode would only make patterns slow
-/// to compile.
+/// Restricts character classes to ASCII, which is enough for output of tools: Unicode classes
+/// would make patterns slow to compile.
 pub(crate) fn ascii_classes(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() * 2);
     let mut chars = pattern.chars();

@@ -1,4 +1,4 @@
-//! Values that follow from what a rule took out of a line.
+//! Values derived from the captures of a rule.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use regreen_model::RepairAction;
 
 type Derive = fn(&str) -> Option<String>;
 
-/// The captures, and with them `package` and `check` for an import, `folder` for a path.
+/// Adds `package` and `check` for an import, and `folder` for a path.
 pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let derivations: [(&str, &str, Derive); 4] = [
         ("module", "package", python_package),
@@ -22,8 +22,8 @@ pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<S
     captures
 }
 
-/// What to install for an import, unless it is the project's own module: those are not
-/// packages, and a package of the same name is somebody else's.
+/// Returns the package for an import, unless it is the project's own module: that is not a
+/// package, and a package of the same name is an unrelated one.
 fn python_package(module: &str) -> Option<String> {
     let mut prefix = module;
     loop {
@@ -39,13 +39,13 @@ fn python_package(module: &str) -> Option<String> {
     (!is_own).then(|| module.to_owned())
 }
 
-/// Modules that are programs of the same name, too.
+/// Modules that are also programs of the same name.
 const PYTHON_PROGRAMS: [&str; 12] = [
     "black", "coverage", "flake8", "isort", "mypy", "pip", "poetry", "pylint", "pytest", "ruff",
     "tox", "uvicorn",
 ];
 
-/// What shows that it is there now.
+/// Returns the command that shows that the module is installed.
 fn python_check(module: &str) -> Option<String> {
     Some(match PYTHON_PROGRAMS.contains(&module) {
         true => format!("{module} --version"),
@@ -53,7 +53,7 @@ fn python_check(module: &str) -> Option<String> {
     })
 }
 
-/// `lodash/fp` is in `lodash`, `@a/b/c` in `@a/b`; paths and aliases are in none.
+/// `lodash/fp` is in `lodash`, `@a/b/c` in `@a/b`; paths and aliases have no package.
 fn node_package(specifier: &str) -> Option<String> {
     let is_own = specifier.starts_with(['.', '/', '~', '#'])
         || specifier.starts_with("@/")
@@ -71,8 +71,8 @@ fn parent_folder(path: &str) -> Option<String> {
     (!folder.is_empty()).then(|| folder.to_owned())
 }
 
-/// The installation that brings what the captures name; `None` for names nobody is known to
-/// provide, such as misspelt ones.
+/// Returns the installation that provides what the captures name; `None` for names without a known
+/// package, such as misspelt ones.
 pub(crate) fn installation(captures: &BTreeMap<String, String>) -> Option<RepairAction> {
     let command = captures.get("command").and_then(|name| of_command(name));
     command.or_else(|| {
@@ -97,7 +97,7 @@ fn of_command(name: &str) -> Option<RepairAction> {
     })
 }
 
-/// `openssl/ssl.h` and `openssl` are both of OpenSSL.
+/// Returns the library of a header or name: `openssl/ssl.h` and `openssl` both belong to OpenSSL.
 fn library(name: &str) -> Option<String> {
     let first = name.split('/').next().unwrap_or(name);
     let stem = first.strip_suffix(".h").unwrap_or(first);
@@ -107,7 +107,7 @@ fn library(name: &str) -> Option<String> {
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
-/// The package of a name in one of these tables.
+/// Looks up the package of a name in one of the tables.
 pub(crate) fn look_up(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     let found = table.binary_search_by(|(known, _)| (*known).cmp(name));
     found.ok().map(|at| table[at].1)
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_import_names_the_package_that_has_it() {
+    fn an_import_gets_the_package_that_provides_it() {
         assert_eq!(python_package("yaml").as_deref(), Some("PyYAML"));
         assert_eq!(python_package("yaml.nodes").as_deref(), Some("PyYAML"));
         assert_eq!(
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_projects_own_module_is_no_package() {
+    fn a_projects_own_module_is_not_a_package() {
         for own in ["utils", "utils.helpers", "app.db", "_native", "settings"] {
             assert_eq!(python_package(own), None, "{own}");
         }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_guessed_for_a_misspelt_name() {
+    fn no_package_is_guessed_for_a_misspelt_name() {
         assert_eq!(of("command", "pyhton"), None);
         assert_eq!(of("header", "mine/own.h"), None);
     }

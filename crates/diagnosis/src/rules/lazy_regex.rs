@@ -5,18 +5,18 @@ use regex::Regex;
 
 use crate::rules::ascii_classes::ascii_classes;
 
-/// So often a pattern is tried by the engine that is ready at once.
+/// How often a pattern is tried with the small engine, which compiles fast.
 const FEW: u32 = 96;
 
-/// A pattern that is compiled when it is first needed: there are hundreds, and one log
-/// needs some dozens, most of them a few times only. A small engine is ready in no time and
-/// slow; the other one costs more than reading a short log with it would save. So a pattern
-/// gets the fast engine when it was tried often. One that does not compile matches nothing;
-/// a test compiles them all.
+/// A pattern that is compiled when it is first needed: there are hundreds, and one log needs some
+/// dozens, most of them only a few times. The small engine compiles fast and matches slowly; the
+/// large one costs more to compile than it saves on a short log. So a pattern gets the large
+/// engine once it was tried often. A pattern that does not compile matches nothing; a test
+/// compiles them all.
 #[derive(Debug)]
 pub(crate) struct LazyRegex {
     pattern: &'static str,
-    /// Words of people need all of Unicode, which only the large engine knows.
+    /// Prose needs all of Unicode, which only the large engine supports.
     is_prose: bool,
     tries: AtomicU32,
     small: OnceLock<Option<regex_lite::Regex>>,
@@ -24,12 +24,12 @@ pub(crate) struct LazyRegex {
 }
 
 impl LazyRegex {
-    /// For what tools print: classes and letters of either case are ASCII.
+    /// Creates a pattern for output of tools: classes and case folding are ASCII.
     pub(crate) const fn new(pattern: &'static str) -> Self {
         Self::with(pattern, false)
     }
 
-    /// For what people and agents say.
+    /// Creates a pattern for text of people and agents.
     pub(crate) const fn of_prose(pattern: &'static str) -> Self {
         Self::with(pattern, true)
     }
@@ -52,7 +52,7 @@ impl LazyRegex {
         }
     }
 
-    /// Where the first match ends.
+    /// Returns where the first match ends.
     pub(crate) fn end_of_match(&self, text: &str) -> Option<usize> {
         if self.is_small_enough_for(text) {
             Some(self.small()?.find(text)?.end())
@@ -61,7 +61,7 @@ impl LazyRegex {
         }
     }
 
-    /// The whole match, then the captures that have a name.
+    /// Returns the whole match and the named captures.
     pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<(&'t str, Vec<(&str, &'t str)>)> {
         if self.is_small_enough_for(text) {
             let regex = self.small()?;
@@ -103,15 +103,15 @@ impl LazyRegex {
     }
 }
 
-/// The only letters beyond ASCII that are, to the large engine, an ASCII letter in the other
-/// case.
+/// Returns whether the text has one of the only non-ASCII letters that the large engine folds to
+/// ASCII letters.
 fn has_odd_letters(text: &str) -> bool {
     text.contains(['\u{17f}', '\u{212a}'])
 }
 
 #[cfg(test)]
 impl LazyRegex {
-    /// As the large engine reads it.
+    /// Returns the pattern as the large engine reads it.
     pub(crate) fn as_syntax(&self) -> String {
         if self.is_prose {
             self.pattern.to_owned()
@@ -120,12 +120,12 @@ impl LazyRegex {
         }
     }
 
-    /// Whether every engine that may be used understands the pattern.
+    /// Returns whether the pattern compiles in every engine that may be used.
     pub(crate) fn compiles(&self) -> bool {
         self.large().is_some() && (self.is_prose || self.small().is_some())
     }
 
-    /// Whether both engines find the same in a text.
+    /// Returns whether both engines find the same in a text.
     pub(crate) fn agrees_on(&self, text: &str) -> bool {
         let small = self.small().and_then(|regex| regex.find(text));
         let large = self.large().and_then(|regex| regex.find(text));
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_engines_say_the_same() {
+    fn both_engines_agree() {
         let texts = [
             "Key: 'a b'",
             "kEY: 'x'\t",

@@ -29,8 +29,8 @@ include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 pub(crate) struct RuleBook {
     pub(crate) rules: &'static [Rule],
     by_name: BTreeMap<&'static str, &'static Rule>,
-    /// For texts of agents and of commands: prose is full of words that would slow down the
-    /// search in logs.
+    /// Separate for agents and commands: prose is full of words that would slow down the search in
+    /// logs.
     agent: OnceLock<Prefilter>,
     command: OnceLock<Prefilter>,
 }
@@ -43,7 +43,7 @@ static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook {
 });
 
 impl RuleBook {
-    /// The rules that come with the program.
+    /// Returns the rules that come with the program.
     pub(crate) fn ours() -> &'static Self {
         &BOOK
     }
@@ -52,7 +52,7 @@ impl RuleBook {
         self.by_name.get(name).copied()
     }
 
-    /// What finds lines that rules for this source can match.
+    /// Returns the prefilter that finds lines that rules for this source can match.
     pub(crate) fn prefilter(&self, source: Source) -> &Prefilter {
         let cell = match source {
             Source::Agent => &self.agent,

@@ -1,5 +1,5 @@
-// What a pattern can match, as short as possible. Included by the build script, which makes
-// sure that a rule is tried on every line it can match, and by the test of that.
+// The shortest texts that a pattern matches. Included by the build script, which makes sure that
+// a rule is tried on every line it can match, and by the test of that.
 
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 
@@ -10,7 +10,7 @@ enum Piece {
     Any(char),
 }
 
-/// Shortest texts that a pattern matches, so many that every branch is taken once.
+/// Returns the shortest texts that a pattern matches, such that every branch is taken once.
 fn shortest_texts(hir: &Hir) -> Vec<Vec<Piece>> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => vec![Vec::new()],
@@ -25,7 +25,7 @@ fn shortest_texts(hir: &Hir) -> Vec<Vec<Piece>> {
         HirKind::Repetition(repetition) => {
             let times = usize::try_from(repetition.min).unwrap_or(0);
             let texts = shortest_texts(&repetition.sub).into_iter();
-            // What may be missing is there in other lines.
+            // An optional part is present in other lines.
             let missing = (times == 0).then(Vec::new);
             let there = texts.map(|text| vec![text; times.max(1)].concat());
             missing.into_iter().chain(there).collect()
@@ -34,7 +34,7 @@ fn shortest_texts(hir: &Hir) -> Vec<Vec<Piece>> {
     }
 }
 
-/// Every branch of every part once, not all of them with all others.
+/// Takes every branch of every part once, instead of all combinations.
 fn one_after_another(parts: &[Hir]) -> Vec<Vec<Piece>> {
     let parts: Vec<Vec<Vec<Piece>>> = parts.iter().map(shortest_texts).collect();
     let most = parts.iter().map(Vec::len).max().unwrap_or(0);
@@ -42,8 +42,8 @@ fn one_after_another(parts: &[Hir]) -> Vec<Vec<Piece>> {
     (0..most).map(|n| nth(n).collect()).collect()
 }
 
-/// Texts of which every match has at least one; `None` if the pattern promises nothing that
-/// is worth searching for. `worth` is `None` for such texts, and lower for rarer ones.
+/// Returns texts such that every match contains at least one; `None` if the pattern guarantees no
+/// text worth searching for. `worth` returns `None` for worthless texts, and less for rarer ones.
 fn cover(hir: &Hir, worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => {
@@ -61,7 +61,8 @@ fn cover(hir: &Hir, worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> 
     }
 }
 
-/// What stands in a row is there all together, so the rarest of it will do.
+/// Returns the rarest cover among parts of a sequence: a match contains all of them, so one is
+/// enough.
 fn rarest_cover(parts: &[Hir], worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> {
     let mut covers = Vec::new();
     let mut run = String::new();
@@ -87,7 +88,7 @@ fn rarest_cover(parts: &[Hir], worth: &dyn Fn(&str) -> Option<u32>) -> Option<Ve
         .map(|(_, texts)| texts)
 }
 
-/// What a literal, or a letter in either case, always is.
+/// Returns the fixed text of a literal, or of a letter in either case.
 fn fixed_text(hir: &Hir) -> Option<String> {
     match hir.kind() {
         HirKind::Literal(literal) => {
@@ -101,7 +102,7 @@ fn fixed_text(hir: &Hir) -> Option<String> {
     }
 }
 
-/// A letter that no rule looks for, if the class has it; a letter in either case is fixed.
+/// Chooses a letter that no rule looks for, if the class has it; a letter in either case is fixed.
 fn member(class: &Class) -> Piece {
     let Class::Unicode(class) = class else {
         return Piece::Any('x');
@@ -125,7 +126,7 @@ fn as_text(pieces: &[Piece]) -> String {
     pieces.iter().map(text).collect()
 }
 
-/// The parts of a text that are in every line like it.
+/// Returns the fixed parts of a text.
 fn fixed_runs(pieces: &[Piece]) -> Vec<String> {
     let mut runs = vec![String::new()];
     for piece in pieces {
@@ -141,8 +142,7 @@ fn fixed_runs(pieces: &[Piece]) -> Vec<String> {
     runs
 }
 
-/// Words that logs are full of: a rule that has nothing else to go by says itself what it
-/// needs.
+/// Words that are common in logs: a rule without anything rarer must name the texts it needs.
 const EVERYWHERE: [&str; 14] = [
     "error", "errors", "failed", "fail", "fatal", "test", "tests", "passed", "warning", "info",
     "line", "note", "file", "from",
@@ -153,7 +153,7 @@ fn is_distinctive(run: &str, at_least: usize) -> bool {
     run.len() >= at_least && !word.is_empty() && !EVERYWHERE.contains(&word)
 }
 
-/// The runs that a line can be found by.
+/// Returns the fixed parts that are distinctive enough to search for.
 fn distinctive_runs(pieces: &[Piece], at_least: usize) -> Vec<String> {
     let runs = fixed_runs(pieces).into_iter();
     runs.filter(|run| is_distinctive(run, at_least)).collect()

@@ -4,30 +4,30 @@ use regreen_model::Source;
 
 use crate::rules::rule::Rule;
 
-/// A text is searched for by so many of its characters.
+/// How many characters of a text form its key.
 const KEY_LENGTH: usize = 4;
-/// The table has so many bits, as a power of two: 32 KB stay in the nearest cache.
+/// The size of the table in bits, as a power of two: 32 KB fit into the L1 cache.
 const TABLE_BITS: u32 = 18;
 const WORDS: usize = 1 << (TABLE_BITS - 6);
 /// Spreads keys over the table (Knuth's multiplicative hashing).
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// Finds the texts that rules need: most lines have none of them and are never looked at.
+/// Finds the texts that rules need: most lines contain none of them and need no further work.
 ///
 /// Thousands of texts are too many for a search with vector instructions, and the automaton
 /// for all of them does not fit into a cache. So each text is found by four characters that
-/// are rare in ordinary logs: one look into a small table per byte, and a comparison where
-/// it says so.
+/// are rare in ordinary logs: one lookup in a small table per byte, and a comparison only on a
+/// hit.
 #[derive(Debug)]
 pub(crate) struct Prefilter {
-    /// Each byte in lower case.
+    /// Maps each byte to lower case.
     lower: [u8; 256],
     /// One bit per hash of a key.
     table: Box<[u64; WORDS]>,
     /// Sorted.
     by_key: Vec<(u32, usize)>,
     texts: Vec<Text>,
-    /// Texts too short for a key; with any of them every line is a candidate.
+    /// Texts too short for a key; if there are any, every line is a candidate.
     short: Vec<Text>,
 }
 
@@ -42,7 +42,7 @@ struct Text {
 }
 
 impl Prefilter {
-    /// For the rules that read this source.
+    /// Creates the prefilter for the rules that read this source.
     pub(crate) fn new(rules: &'static [Rule], source: Source) -> Self {
         let mut texts: BTreeMap<&'static [u8], Text> = BTreeMap::new();
         for (n, rule) in rules
@@ -73,7 +73,7 @@ impl Prefilter {
                 .iter()
                 .take(KEY_LENGTH)
                 .fold(0, |key, byte| longer(key, *byte));
-            let (word, bit) = place(key);
+            let (word, bit) = slot(key);
             table[word] |= bit;
             by_key.push((key, n));
         }
@@ -89,7 +89,8 @@ impl Prefilter {
         }
     }
 
-    /// A place in the next line that has a text which a wanted rule needs, from `start` on.
+    /// Returns a position in the next line, from `start` on, that contains a text which a wanted rule
+    /// needs.
     pub(crate) fn next_hit(
         &self,
         bytes: &[u8],
@@ -113,7 +114,7 @@ impl Prefilter {
         }
     }
 
-    /// The rules that can match this line, in the book's order.
+    /// Returns the rules that can match this line, in the order of the rule book.
     pub(crate) fn candidates(&self, line: &[u8]) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         let mut from = 0;
@@ -134,14 +135,14 @@ impl Prefilter {
         found
     }
 
-    /// The end of the next characters that may be a key, if it is behind `from`.
+    /// Returns the end of the next possible key, if it is after `from`.
     fn next_key(&self, bytes: &[u8], from: usize) -> Option<(usize, u32)> {
         let before = from.saturating_sub(KEY_LENGTH - 1);
         let start = bytes[before..from].iter();
         let mut key = start.fold(0, |key, byte| longer(key, self.lower[usize::from(*byte)]));
         for (n, byte) in bytes[from..].iter().enumerate() {
             key = longer(key, self.lower[usize::from(*byte)]);
-            let (word, bit) = place(key);
+            let (word, bit) = slot(key);
             if self.table[word] & bit != 0 {
                 return Some((from + n + 1, key));
             }
@@ -149,7 +150,7 @@ impl Prefilter {
         None
     }
 
-    /// The texts whose key ends at `end`, if they are really there.
+    /// Returns the texts whose key ends at `end`, after comparing them in full.
     fn texts_at<'a>(
         &'a self,
         bytes: &'a [u8],
@@ -172,8 +173,8 @@ fn longer(key: u32, byte: u8) -> u32 {
     (key << 8) | u32::from(byte)
 }
 
-/// Where in the table a key is: the word, and the bit in it.
-fn place(key: u32) -> (usize, u64) {
+/// Returns the slot of a key in the table: the word, and the bit in it.
+fn slot(key: u32) -> (usize, u64) {
     let hash = key.wrapping_mul(SPREAD) >> (32 - TABLE_BITS);
     ((hash >> 6) as usize & (WORDS - 1), 1 << (hash & 63))
 }
@@ -210,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_what_a_plain_search_finds(
+        fn the_prefilter_agrees_with_a_plain_search(
             parts in proptest::collection::vec("(?:error|No module|npm ERR!|429|[a-z :\\n✓]{1,6}|\\PC{1,4})", 0..8),
         ) {
             let text = parts.concat();
@@ -220,7 +221,7 @@ mod tests {
             }
             let hit = prefilter.next_hit(text.as_bytes(), 0, |_| true);
             let has_any = text.lines().any(|line| !naive(line, Source::Command).is_empty());
-            // A needed text may span two lines; then a hit is found and no rule.
+            // A needed text may span two lines; then there is a hit but no rule.
             prop_assert!(hit.is_some() || !has_any);
         }
     }

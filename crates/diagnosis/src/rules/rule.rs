@@ -6,7 +6,7 @@ use crate::cause_origin::CauseOrigin;
 use crate::rules::lazy_regex::LazyRegex;
 use crate::rules::template::RepairTemplate;
 
-/// The capture that holds all that the pattern matched.
+/// The capture that holds the whole match.
 pub(crate) const MATCHED: &str = "matched";
 
 /// What a line of output means. Rules are written in `rules/*.toml`.
@@ -14,29 +14,29 @@ pub(crate) const MATCHED: &str = "matched";
 pub(crate) struct Rule {
     /// `family/name`.
     pub(crate) name: &'static str,
-    /// Whose texts it reads; both if `None`.
+    /// The source whose text it reads; both if `None`.
     pub(crate) source: Option<Source>,
     pub(crate) role: Role,
-    /// Whose words its file is about.
+    /// The origin of the lines that its file is about.
     pub(crate) origin: CauseOrigin,
     pub(crate) kind: Option<FailureKind>,
-    /// Texts, in lower case, of which at least one is in every line the pattern can match;
-    /// each with the place of the four characters in it by which it is searched for.
+    /// Texts, in lower case, of which every line that the pattern can match contains at least one;
+    /// each with the position of its key, the four characters by which it is searched for.
     pub(crate) needs: &'static [(&'static str, usize)],
-    /// Whether the pattern is tried on the line as it is, instead of the message in it
-    /// without decoration (time stamps, log prefixes, indentation).
+    /// Whether the pattern is tried on the line as it is, instead of on its message without
+    /// prefixes (time stamps, log levels, indentation).
     pub(crate) raw: bool,
     pub(crate) pattern: LazyRegex,
-    /// Lines the rule does not speak about although the pattern matches.
+    /// Lines that the rule ignores although the pattern matches.
     pub(crate) unless: Option<LazyRegex>,
     /// Must match somewhere in the lines before, or after.
     pub(crate) before: Option<LazyRegex>,
     pub(crate) after: Option<LazyRegex>,
     /// Must not match in the lines around.
     pub(crate) not_near: Option<LazyRegex>,
-    /// How sure the line is to be the cause, up to 100.
+    /// How certain it is that the line is the cause, up to 100.
     pub(crate) weight: u8,
-    /// Of several lines the last one counts, not the first.
+    /// If several lines match, the last one counts, not the first.
     pub(crate) last: bool,
     /// Counts fully also in a warning, a log line or a retry message.
     pub(crate) steady: bool,
@@ -45,18 +45,18 @@ pub(crate) struct Rule {
     /// What to quote: text with `{capture}`, `{line}`, `{next}`.
     pub(crate) blocker: Option<&'static str>,
     pub(crate) repair: Option<RepairTemplate>,
-    /// Whether who provides the captured `command`, `library` or `header` can be looked up.
+    /// Whether the package of the captured `command`, `library` or `header` can be looked up.
     pub(crate) provider: bool,
     pub(crate) suggest: &'static [&'static str],
     /// For a frame: the kinds of causes that it gives its own kind to.
     pub(crate) absorbs: &'static [FailureKind],
-    /// Where the rule knows better than its kind.
+    /// Set if the rule knows better than its kind.
     pub(crate) retry: Option<RetryMode>,
     #[cfg(test)]
     pub(crate) examples: Examples,
 }
 
-/// Texts that a rule must match, and such that it must not.
+/// Texts that a rule must match, and texts that it must ignore.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct Examples {
@@ -64,7 +64,7 @@ pub(crate) struct Examples {
     pub(crate) ignore: &'static [&'static str],
 }
 
-/// The lines around one, nearest last before and nearest first after.
+/// The lines around one, in the order of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SurroundingLines {
     pub(crate) before: Vec<String>,
@@ -72,18 +72,18 @@ pub(crate) struct SurroundingLines {
 }
 
 impl Rule {
-    /// Whether the rule reads texts from this source.
+    /// Returns whether the rule reads text from this source.
     pub(crate) fn reads(&self, source: Source) -> bool {
         self.source.is_none_or(|own| own == source)
     }
 
-    /// Whether the rule has something to say about a line, as far as the line alone tells.
+    /// Returns whether the rule matches a line, without regard to the lines around it.
     pub(crate) fn matches(&self, text: &str) -> bool {
         let is_excluded = || self.unless.as_ref().is_some_and(|no| no.is_match(text));
         self.pattern.is_match(text) && !is_excluded()
     }
 
-    /// Whether the lines around have a say.
+    /// Returns whether the lines around matter.
     pub(crate) fn looks_around(&self) -> bool {
         self.before.is_some() || self.after.is_some() || self.not_near.is_some()
     }
@@ -98,13 +98,13 @@ impl Rule {
         says(&self.before, &around.before) && says(&self.after, &around.after) && !is_near
     }
 
-    /// What the rule takes out of a line that it matches.
+    /// Returns the captures of a line that the rule matches.
     pub(crate) fn captures(&self, text: &str) -> BTreeMap<String, String> {
         let Some((whole, named)) = self.pattern.captures(text) else {
             return BTreeMap::new();
         };
         let taken = named.into_iter().map(|(name, value)| {
-            // A name can be given once only; `path2` is another place for a `path`.
+            // A pattern can use a name only once; `path2` is another capture for `path`.
             let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
             (name.to_owned(), value.trim().to_owned())
         });
@@ -116,7 +116,7 @@ impl Rule {
 
 #[cfg(test)]
 impl Rule {
-    /// The patterns of this rule that do not compile.
+    /// Returns the patterns of this rule that do not compile.
     pub(crate) fn broken_patterns(&self) -> Vec<String> {
         let optional = [&self.unless, &self.before, &self.after, &self.not_near];
         let all = optional.into_iter().flatten().chain([&self.pattern]);
@@ -141,30 +141,30 @@ pub(crate) enum Role {
     Step,
     /// A unit that was compiled or is about to be.
     Unit,
-    /// That it went well in the end.
+    /// That it succeeded in the end.
     Success,
     /// That nothing at all was done.
     Nothing,
-    /// What follows is what a tested program printed, not what the test runner says.
+    /// Begins the output of a tested program inside a test report.
     Aside,
-    /// The runner speaks again.
+    /// Ends the output of a tested program.
     Resume,
-    /// Looks like an error and is none: no other rule may speak about this line.
+    /// Looks like an error but is harmless: no other rule may match this line.
     Harmless,
 }
 
 impl Role {
-    /// Whether lines of this role are only counted.
+    /// Returns whether lines of this role are only counted.
     pub(crate) fn is_counted(self) -> bool {
         matches!(self, Self::Passed | Self::Step | Self::Unit)
     }
 
-    /// Whether lines of this role tell how it went and are never blamed.
+    /// Returns whether lines of this role show how it went and are never the cause.
     pub(crate) fn is_sign(self) -> bool {
         self.is_counted() || matches!(self, Self::Success | Self::Nothing)
     }
 
-    /// Whether a line of this role can be what a failure is blamed on.
+    /// Returns whether a line of this role can be the cause of a failure.
     pub(crate) fn is_blame(self) -> bool {
         match self {
             Self::Cause | Self::Symptom => true,

@@ -1,10 +1,10 @@
-//! Texts with `{name}` in them.
+//! Texts with `{name}` placeholders.
 
 use std::collections::BTreeMap;
 
 use regreen_model::RepairAction;
 
-/// The text with its names replaced; `None` if there is no value for one of them.
+/// Replaces the placeholders; `None` if one of them has no value.
 pub(crate) fn fill(template: &str, values: &BTreeMap<String, String>) -> Option<String> {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
@@ -27,7 +27,7 @@ pub(crate) struct RepairTemplate {
     args: &'static [&'static str],
 }
 
-/// Longer arguments are no names and no paths.
+/// Longer arguments are neither names nor paths.
 const MAX_ARGUMENT: usize = 200;
 
 impl RepairTemplate {
@@ -35,15 +35,15 @@ impl RepairTemplate {
         Self { action, args }
     }
 
-    /// The action for one case; `None` if a value from the text is missing or could be
-    /// taken for anything but a name or a path.
+    /// Creates the action for one case; `None` if a value from the text is missing or could be
+    /// anything but a name or a path.
     pub(crate) fn fill(self, captures: &BTreeMap<String, String>) -> Option<RepairAction> {
         let args = self.args.iter().map(|text| argument(text, captures));
         RepairAction::from_parts(self.action, args.collect::<Option<Vec<_>>>()?)
     }
 }
 
-/// Our own words may be options (`--write`); what comes from the text may not.
+/// Fills one argument. Our own text may be an option (`--write`); values from the output may not.
 fn argument(template: &str, captures: &BTreeMap<String, String>) -> Option<String> {
     if !template.contains('{') {
         return Some(template.to_owned());
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_replaced_and_unknown_ones_make_it_useless() {
+    fn placeholders_are_replaced_and_unknown_ones_refused() {
         let values = BTreeMap::from([("a".to_owned(), "{b}".to_owned())]);
         assert_eq!(fill("x {a} y", &values).as_deref(), Some("x {b} y"));
         assert_eq!(fill("no names }{", &values).as_deref(), Some("no names }{"));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_not_in_the_text_makes_no_repair() {
+    fn a_missing_value_gives_no_repair() {
         let template = RepairTemplate::new("mkdir", &["{folder}"]);
         assert_eq!(template.fill(&BTreeMap::new()), None);
     }

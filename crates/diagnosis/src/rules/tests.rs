@@ -1,4 +1,4 @@
-//! Every rule is tried on the texts it is written with.
+//! Tests every rule with its own examples.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ fn book() -> &'static RuleBook {
     RuleBook::ours()
 }
 
-/// Whether the rule has something to say about the text, whatever other rules say.
-fn speaks(rule: &Rule, text: &str) -> bool {
+/// Returns whether the rule matches the text, regardless of other rules.
+fn matches_alone(rule: &Rule, text: &str) -> bool {
     let source = rule.source.unwrap_or(Source::Command);
     crate::scan::matches_of(rule, text, source) > 0
 }
@@ -39,7 +39,7 @@ fn every_rule_matches_what_it_says_it_matches() {
             .examples
             .matching
             .iter()
-            .filter(|text| !speaks(rule, text));
+            .filter(|text| !matches_alone(rule, text));
         wrong.extend(missed.map(|text| format!("{} misses: {text}", rule.name)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -53,14 +53,14 @@ fn no_rule_matches_what_it_says_it_ignores() {
             .examples
             .ignore
             .iter()
-            .filter(|text| speaks(rule, text));
+            .filter(|text| matches_alone(rule, text));
         wrong.extend(found.map(|text| format!("{} matches: {text}", rule.name)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn it_does_not_matter_which_engine_reads_an_example() {
+fn both_engines_agree_on_every_example() {
     for rule in book().rules {
         let texts = rule.examples.matching.iter().chain(rule.examples.ignore);
         for line in texts.flat_map(|text| text.lines()) {
@@ -70,7 +70,7 @@ fn it_does_not_matter_which_engine_reads_an_example() {
 }
 
 #[test]
-fn names_are_unique_and_what_is_blamed_has_a_kind() {
+fn names_are_unique_and_causes_have_a_kind() {
     let mut names = BTreeSet::new();
     for rule in book().rules {
         assert!(names.insert(rule.name), "{} twice", rule.name);
@@ -96,10 +96,10 @@ fn the_finding_of_a_rule_names_the_rule() {
     );
 }
 
-// A rule is tried only on lines that hold one of its texts. If its pattern can match a line
-// without any of them, it is blind there without any sign of it.
+// A rule is tried only on lines that contain one of its texts. If its pattern can match a line
+// without any of them, the rule silently misses it.
 
-/// What the pattern matches and the search for its texts passes over.
+/// Returns texts that the pattern matches but the prefilter misses.
 fn unseen(rule: &Rule) -> Vec<String> {
     let Ok(hir) = regex_syntax::parse(&rule.pattern.as_syntax()) else {
         return Vec::new();
@@ -115,7 +115,7 @@ fn unseen(rule: &Rule) -> Vec<String> {
 }
 
 #[test]
-fn no_rule_is_blind_to_what_its_pattern_matches() {
+fn no_rule_misses_a_line_that_its_pattern_matches() {
     let blind: Vec<String> = RuleBook::ours()
         .rules
         .iter()
@@ -145,7 +145,7 @@ fn every_branch_gives_a_text() {
 }
 
 #[test]
-fn every_match_has_one_of_the_texts_that_cover_a_pattern() {
+fn every_match_contains_a_covering_text() {
     let covered = |pattern: &str| {
         let worth = |text: &str| (text.len() >= 3).then_some(0);
         cover(&regex_syntax::parse(pattern).unwrap(), &worth)
@@ -161,7 +161,7 @@ fn every_match_has_one_of_the_texts_that_cover_a_pattern() {
 }
 
 #[test]
-fn lines_are_found_by_what_is_fixed_in_them_and_rare() {
+fn lines_are_found_by_rare_fixed_texts() {
     let runs = |pattern: &str| {
         let texts = shortest_texts(&regex_syntax::parse(pattern).unwrap());
         distinctive_runs(&texts[0], 4)

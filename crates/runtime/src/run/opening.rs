@@ -154,9 +154,8 @@ mod tests {
         let opened = reopen_or_begin(open_store(&paths.root).unwrap(), &paths).unwrap();
         let unreported = opened.unreported.unwrap();
         assert!(
-            unreported.ends_with(
-                "before it could say so: ERROR: Max retries reached for task 1.1 after 5 attempts"
-            ),
+            unreported
+                .ends_with("had ended: ERROR: Max retries reached for task 1.1 after 5 attempts"),
             "{unreported}"
         );
         assert!(opened.state.run.is_empty(), "another run begins");

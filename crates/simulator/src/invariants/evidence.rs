@@ -11,17 +11,17 @@ use crate::world::name_of;
 /// Why a box may be ticked, by the names of tasks.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// A person says so, or it was so from the beginning.
+    /// A person ticked it, or it was ticked from the beginning.
     word: BTreeSet<String>,
-    /// It passed, was claimed rightly, or was superseded.
+    /// It passed, its claim was verified, or it was superseded.
     proved: BTreeSet<String>,
-    /// An agent says so, and nobody has looked yet.
+    /// An agent claims it, and the claim is not verified yet.
     claimed: BTreeSet<String>,
-    /// What the last attempt said of its work.
+    /// What the last attempt reported about its work.
     signalled: BTreeMap<String, bool>,
-    /// What the last check said: whether it was not red.
+    /// Whether the last check did not fail.
     passed: BTreeMap<String, bool>,
-    /// Those that were groups when they were checked: nobody works on a group.
+    /// Rows that were groups when they were checked: groups have no attempts.
     groups: BTreeSet<String>,
 }
 
@@ -46,7 +46,7 @@ impl Evidence {
         self.signalled.insert(name.to_owned(), is_well);
     }
 
-    /// What regreen did itself needs no signal, and the task that it is for is the judge of it.
+    /// An automatic fix needs no signal, and the task that it fixes decides whether it worked.
     pub(super) fn saw_repair(&mut self, name: &str) {
         self.signalled.insert(name.to_owned(), true);
         self.passed.insert(name.to_owned(), true);
@@ -74,7 +74,7 @@ impl Evidence {
         }
     }
 
-    /// A box is about to be set.
+    /// Checks that a box may be set.
     pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
         let name = name_of(task);
         if !done {
@@ -86,26 +86,26 @@ impl Evidence {
         };
         let says = |map: &BTreeMap<String, bool>| map.get(&name).copied().unwrap_or(false);
         let is_group = self.groups.contains(&name);
-        // The task that a fix is for is the judge of it.
+        // The task that a fix is for decides whether it worked.
         let is_judged = says(&self.passed)
             || (task.title.starts_with("Fix:") && self.passed.contains_key(&name));
         if !is_judged || !(is_group || says(&self.signalled)) {
             return Err(format!("task {task} ({name}) is ticked without evidence"));
         }
         self.proved.insert(name);
-        // Of two rows with one id a person may have removed the one that was meant. An id is
-        // a name, so that the other one is taken for it, under a new title.
+        // Of two rows with the same id, a person may have removed the one that was meant. Then the
+        // other one takes its place, under a new title.
         self.proved.extend(file.key(row).map(|key| name_of(&key)));
         Ok(())
     }
 
-    /// A fix is about to be ticked because its root has passed.
+    /// Checks that a fix may be ticked because its root has passed.
     pub(super) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey, is_sure: bool) -> Held {
         let Some(row) = file.resolve(fix) else {
             return Ok(());
         };
         let root = file.key(file.root(row)).map(|root| name_of(&root));
-        // What was owed when it passed is done, also if a person has unticked it since.
+        // Pending edits are made even if a person has unticked the root since.
         let last_passed = |root: &str| self.passed.get(root) == Some(&true);
         let has_passed = root.is_some_and(|root| self.holds(&root) || last_passed(&root));
         if is_sure && !has_passed {
@@ -125,7 +125,7 @@ impl Evidence {
         }
     }
 
-    /// What people tick is ticked on their word, what they untick is open.
+    /// Accepts ticks of people, and reopens what they untick.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
         let (old, new): (BTreeSet<_>, BTreeSet<_>) =
             (ticked(before).collect(), ticked(after).collect());
@@ -136,8 +136,8 @@ impl Evidence {
         }
     }
 
-    /// Where rows have no ids, a row with another title is another task: its tick is by then
-    /// that of whoever wrote the title.
+    /// If rows have no ids, a row with another title is another task: its tick then belongs to the
+    /// person who wrote the title.
     pub(super) fn people_renamed(&mut self, before: &TaskFile, after: &TaskFile) {
         let done = after.rows().filter(|row| after.is_done(*row));
         let keys = done.filter_map(|row| after.key(row));

@@ -1,4 +1,4 @@
-//! No finished task runs again unless a person reopened it, and none that was skipped.
+//! No finished task runs again unless a person reopened it, and no skipped task runs.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::world::name_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    /// By name: what was done from the beginning, or in a run.
+    /// By name: tasks that were done from the beginning, or in a run.
     done: BTreeSet<String>,
     skipped: BTreeSet<TaskKey>,
 }
@@ -37,7 +37,7 @@ impl Finished {
         Ok(())
     }
 
-    /// What a person took out or opened meanwhile is not finished, whatever was done for it.
+    /// A task that a person removed or reopened meanwhile is not finished.
     fn finish(&mut self, task: &TaskKey, file: &TaskFile) {
         if file.resolve(task).is_some_and(|row| file.is_done(row)) {
             self.done.insert(name_of(task));
@@ -70,7 +70,7 @@ impl Finished {
         }
     }
 
-    /// What people untick is open again.
+    /// A row that people untick is open again.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
         for name in ticked(before).difference(&ticked(after)) {
             self.done.remove(name);

@@ -10,14 +10,14 @@ use crate::world::name_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Fixes {
-    /// Whose fix each is that ever was, by name.
+    /// The parent of every fix that ever existed, by name.
     parents: BTreeMap<String, String>,
     /// How often a task has failed, or had failed before.
     failures: BTreeMap<String, u32>,
-    /// How many fixes of a task a person does not count any more.
+    /// How many fixes of a task no longer count, because a person cleared its budget.
     forgiven: BTreeMap<String, u32>,
     removed: BTreeSet<String>,
-    /// The names that tasks go by have moved from one to another.
+    /// Whether names have moved from one task to another.
     shifted: bool,
 }
 
@@ -28,7 +28,7 @@ impl Fixes {
         fixes
     }
 
-    /// The state file is gone: the rows alone count.
+    /// Forgets what the state file knew: only the rows count.
     pub(super) fn forget(&mut self, file: &TaskFile) {
         self.parents = parents(file).collect();
         self.forgiven.clear();
@@ -47,8 +47,8 @@ impl Fixes {
         self.forgiven.insert(name.to_owned(), made);
     }
 
-    /// Rows are gone; whether that may make others of what is left: a fix that has none
-    /// itself leaves nothing behind.
+    /// Removes rows. Returns whether that may change the identity of others: a fix without fixes of
+    /// its own leaves nothing behind.
     pub(super) fn removed(&mut self, names: &[String]) -> bool {
         self.removed.extend(names.iter().cloned());
         let is_last = |name: &String| {
@@ -65,7 +65,7 @@ impl Fixes {
         !self.shifted
     }
 
-    /// A fix that was not there before stands in the file.
+    /// Records a new fix in the file.
     pub(super) fn inserted(
         &mut self,
         file: &TaskFile,
@@ -120,13 +120,13 @@ impl Fixes {
         }
     }
 
-    /// A fix, its parent, and so on to the original.
+    /// Returns a fix, its parent, and so on up to the original.
     fn chain<'s>(&'s self, fix: &'s str) -> impl Iterator<Item = &'s str> {
         let above = |name: &&'s str| self.parents.get(*name).map(String::as_str);
         std::iter::successors(Some(fix), above)
     }
 
-    pub(super) fn no_fix_stands_there_twice(&self, file: &TaskFile) -> Held {
+    pub(super) fn no_fix_exists_twice(&self, file: &TaskFile) -> Held {
         let mut seen = BTreeSet::new();
         match parents(file).find(|(fix, _)| !seen.insert(fix.clone())) {
             None => Ok(()),
@@ -155,7 +155,7 @@ fn made(parents: &BTreeMap<String, String>, of: &str) -> u32 {
     u32::try_from(own.count()).unwrap_or(u32::MAX)
 }
 
-/// Each fix of a file with the task that it repairs.
+/// Returns each fix of a file with the task that it fixes.
 fn parents(file: &TaskFile) -> impl Iterator<Item = (String, String)> {
     file.rows().filter_map(|row| {
         let parent = file.key(file.fixed_by(row)?)?;

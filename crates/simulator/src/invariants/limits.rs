@@ -21,16 +21,16 @@ pub(super) struct Counters {
     /// Attempts that count against the run.
     attempts: u32,
     tasks: BTreeMap<TaskKey, Spent>,
-    /// The last attempt of each task, and what it was told, while it is being made.
+    /// The last attempt of each task, with its prompt, while it is running.
     numbers: BTreeMap<TaskKey, u32>,
     at_work: BTreeMap<TaskKey, PromptKind>,
-    /// Tasks that start afresh when they are picked again.
+    /// Tasks that start over when they are picked again.
     closed: BTreeSet<TaskKey>,
-    /// A person has said what becomes of it.
+    /// A person has decided about the task.
     decided: BTreeSet<TaskKey>,
     waiting: BTreeMap<TaskKey, (Timestamp, Timestamp)>,
     waited_ms: u64,
-    /// The tokens that each session has used up, as it said last.
+    /// The tokens that each session last reported.
     used: BTreeMap<String, u64>,
 }
 
@@ -41,7 +41,7 @@ struct Spent {
     sessions: u32,
     repeats: u32,
     enriched: u32,
-    /// Only Verify was red when it failed last.
+    /// Only Verify failed in the last attempt.
     only_red: bool,
 }
 
@@ -171,7 +171,7 @@ impl Counters {
         if let (Some(session), Some(usage)) = (&report.session, &report.usage) {
             self.used.insert(session.clone(), usage.input_tokens);
         }
-        // Whoever says what becomes of a task has it start afresh.
+        // A person's decision about a task lets it start over.
         if self.decided.remove(task) {
             self.tasks.remove(task);
             return Ok(());
@@ -205,7 +205,7 @@ impl Counters {
         Ok(())
     }
 
-    /// What is repeated is charged to the repeats.
+    /// Checks that a repeat is charged as a repeat.
     fn repeats(&mut self, task: &TaskKey) -> Held {
         let spent = self.tasks.entry(task.clone()).or_default();
         spent.repeats += 1;
@@ -218,7 +218,7 @@ impl Counters {
         }
     }
 
-    /// A wait that a crash cut in two is one wait.
+    /// Checks that a wait interrupted by a crash counts as one wait.
     fn waits(
         &mut self,
         now: Timestamp,

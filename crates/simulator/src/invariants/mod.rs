@@ -1,5 +1,5 @@
-//! What must hold after every step, whatever happens. Nobody here asks the engine: what is
-//! known comes from what was seen in the world and from the events.
+//! Invariants that must hold after every step. They don't ask the engine: they rely only on what
+//! is observed in the world and on the events.
 
 mod evidence;
 mod finished;
@@ -66,10 +66,10 @@ impl Watch {
         Ok(())
     }
 
-    /// What can be seen in the file alone.
+    /// Checks what the file alone shows.
     pub(crate) fn check_file(&mut self, file: &TaskFile) -> Held {
         self.evidence.every_tick_has_its_evidence(file)?;
-        self.fixes.no_fix_stands_there_twice(file)?;
+        self.fixes.no_fix_exists_twice(file)?;
         self.fixes.every_fix_has_its_parent(file)
     }
 
@@ -89,7 +89,7 @@ impl Watch {
         self.evidence.saw_verdict(name, verdict, is_group);
     }
 
-    /// An agent's changes to the plan were reviewed.
+    /// Checks the review of an agent's changes to the plan.
     pub(crate) fn settled(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
         self.evidence.claimed(changes);
         self.rows.added(after);
@@ -111,7 +111,7 @@ impl Watch {
 
     pub(crate) fn judged_claim(&mut self, name: &str, holds: bool) {
         self.evidence.judged_claim(name, holds);
-        // What a person ticked before a claim was judged is taken for the agent's tick.
+        // A person's tick before a claim was judged counts as the agent's tick.
         if !holds {
             self.finished.taken_back(name);
         }
@@ -128,7 +128,7 @@ impl Watch {
         self.rows.added(file);
     }
 
-    /// Between attempts the file is people's.
+    /// Accepts changes between attempts, which are people's.
     pub(crate) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile, moved: bool) {
         self.evidence.people_edited(before, after);
         if !self.has_ids {
@@ -144,8 +144,8 @@ impl Watch {
         self.rows.added(after);
     }
 
-    /// Where tasks are called after their place, or share an id, whose fix is whose changes
-    /// with the order of the rows.
+    /// If tasks are named by position, or share an id, the order of the rows decides which fix belongs
+    /// to which task.
     fn rearranged(&mut self, gone: &[String], is_reordered: bool) {
         if self.fixes.removed(gone) || is_reordered {
             self.fixes.shift();

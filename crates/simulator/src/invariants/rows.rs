@@ -1,4 +1,4 @@
-//! All is green only when every required original is ticked, also those that an agent took out.
+//! A run is complete only if every required original is ticked, even those that an agent removed.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::world::{name_of_task, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Every task that was there since the run began, and was not removed by people.
+    /// Every task since the run began that people did not remove.
     known: BTreeSet<String>,
 }
 
@@ -48,7 +48,7 @@ impl Rows {
     }
 }
 
-/// Each command changes what it is for, and nothing else.
+/// Checks that each command changes only what it is for.
 pub(crate) fn only_what_was_meant_changed(
     command: &Command,
     before: &TaskFile,
@@ -56,7 +56,7 @@ pub(crate) fn only_what_was_meant_changed(
 ) -> Held {
     let (old, new) = (before.text(), after.text());
     let is_well = match command {
-        // What an agent may do is another matter: see below. A person may do anything.
+        // See below for what an agent may do. A person may do anything.
         Command::Attempt(_) | Command::AskPerson(_) | Command::Repair(_) => true,
         Command::Tick {
             task,
@@ -114,11 +114,11 @@ fn only_lines_were_added(old: &str, new: &str) -> bool {
     const MARK: char = '\u{feff}';
     let mut lines = new.trim_start_matches(MARK).split_inclusive('\n');
     let mut old = old.trim_start_matches(MARK).split_inclusive('\n');
-    // The last line may have got an ending.
+    // The last line may have gained a line ending.
     old.all(|old| lines.any(|new| new == old || new.trim_end_matches(['\r', '\n']) == old))
 }
 
-/// Rows that are done or being worked on are as they were before an attempt.
+/// Checks that finished and running rows are as they were before an attempt.
 pub(crate) fn protected_rows_are_as_they_were(
     before: &TaskFile,
     after: &TaskFile,
@@ -127,7 +127,7 @@ pub(crate) fn protected_rows_are_as_they_were(
     for row in before.rows() {
         let Some(key) = before.key(row) else { continue };
         let is_protected = before.is_done(row) || running.contains(&key);
-        // The rows in a group are their own.
+        // The rows in a group are checked separately.
         if !is_protected || before.kind(row) == Some(TaskKind::Group) {
             continue;
         }
