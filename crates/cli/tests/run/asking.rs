@@ -58,7 +58,7 @@ Task 1.1 needs a decision: Look
   error     cat: here: No such file or directory
   kind      missing file
   may help  Check the path
-  may help  Create the file or the step that makes it
+  may help  Create the file, or run the step that generates it
   attempts  1 of 5 used up
   log       .regreen/runs/[RUN]/1.1/1.log
 
