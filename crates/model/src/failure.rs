@@ -9,7 +9,7 @@ use crate::{FailureKind, RepairAction, TaskId, named_enum};
 /// Why an attempt failed, and what could be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Its category, seen from whoever gave the task.
+    /// Its category, from the point of view of the requester.
     pub category: FailureCategory,
     /// Its root cause.
     pub kind: FailureKind,
@@ -229,7 +229,7 @@ impl<'de> Visitor<'de> for Fraction {
         Ok(Confidence::from(fraction))
     }
 
-    /// The only whole fractions are 0 and 1.
+    /// Returns the only whole fractions are 0 and 1.
     fn visit_u64<E: Error>(self, whole: u64) -> Result<Confidence, E> {
         Ok(Confidence::percent(if whole == 0 { 0 } else { 100 }))
     }

@@ -84,7 +84,7 @@ fn is_id(token: &str) -> bool {
     is_head(head, dotted) && parts.all(is_part)
 }
 
-/// The part before the first dot.
+/// Returns the part before the first dot.
 fn is_head(head: &str, dotted: bool) -> bool {
     if head.bytes().next().is_some_and(|b| b.is_ascii_digit()) {
         let (_, letters) = split_digits(head);

@@ -133,7 +133,7 @@ const BEFORE_SPAN: [&str; 7] = [
     "available in ",
 ];
 
-/// Nobody waits for a longer limit.
+/// A longer wait is not worth it.
 const MOST: f64 = 400.0 * 24.0 * 3600.0;
 
 /// Returns how long a text says to wait, in milliseconds: `try again in 1h 2m`, `Suggested retry
