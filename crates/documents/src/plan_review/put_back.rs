@@ -142,7 +142,8 @@ impl Positions<'_> {
             .filter_map(|next| self.matching.after(next))
             .next();
         let next = next.and_then(|next| self.current.rows.get(next));
-        let (PutBackPosition::Below(line), Some(next), Some(row)) = (place, next, self.before.rows.get(row))
+        let (PutBackPosition::Below(line), Some(next), Some(row)) =
+            (place, next, self.before.rows.get(row))
         else {
             return place;
         };
@@ -249,7 +250,9 @@ impl Writer<'_> {
         let lines = own_lines(self.before, row);
         let gap = |blank: usize| self.eol.repeat(blank.max(self.min_gap));
         let (above, below) = match place {
-            PutBackPosition::Below(_) => (gap(blank_above(self.before, lines.start)), String::new()),
+            PutBackPosition::Below(_) => {
+                (gap(blank_above(self.before, lines.start)), String::new())
+            }
             PutBackPosition::Above(_) => (String::new(), gap(blank_from(self.before, lines.end))),
         };
         let eol = self.eol;

@@ -84,7 +84,11 @@ impl TaskFile {
     /// not follow text directly), then one after it as well (text may not continue what it
     /// says), then copied fields on one line each; and if text further left stands before
     /// the place, the same as far left as the rows around it, the next one included.
-    fn insert_with_fallbacks(&self, task: &NewTask, place: InsertPosition) -> Result<Self, EditError> {
+    fn insert_with_fallbacks(
+        &self,
+        task: &NewTask,
+        place: InsertPosition,
+    ) -> Result<Self, EditError> {
         let own = Gap::of(self.gap(place));
         let on_one_line = on_one_line(task);
         let ways = [
