@@ -233,7 +233,7 @@ fn hostile_errors_change_nothing_but_the_words_of_the_fix() {
             error_type: error.to_owned(),
             extra_step: error.to_owned(),
         };
-        let after = with_fix(text, "1.2", origin);
+        let after = with_fix(text, "1.2", &origin);
         let file = TaskFile::read(after.as_str());
         assert_eq!(file.tasks().len(), 4, "{after}");
         let fix = file.tasks().into_iter().find(Task::is_fix).unwrap();
