@@ -42,8 +42,11 @@ pub fn task_failure(
 /// What is known of an attempt at a delegated prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DelegatedAttempt<'a> {
+    /// The report of the attempt.
     pub report: &'a AttemptReport,
+    /// What the agent printed.
     pub transcript: &'a Transcript,
+    /// The files that changed.
     pub files_changed: &'a [String],
     /// What was done to files, in words: `Created 2 files`.
     pub completed_steps: &'a [String],

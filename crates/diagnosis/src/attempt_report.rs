@@ -17,8 +17,11 @@ const NOT_A_GOOD_END: &str =
 /// What was seen of an attempt that is over.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedAttempt {
+    /// What the agent printed.
     pub transcript: Transcript,
+    /// How its process ended.
     pub ending: Ending,
+    /// How the attempt ended.
     pub end: AttemptEnd,
     /// The idle limit ended it, and not the limit for the whole attempt.
     pub was_idle: bool,
@@ -39,7 +42,10 @@ pub enum AttemptEnd {
     #[default]
     Exited,
     /// The agent was never started.
-    NotStarted { why: String },
+    NotStarted {
+        /// Why.
+        why: String,
+    },
     /// Someone asked to stop.
     Cancelled,
     /// No exit status was seen.

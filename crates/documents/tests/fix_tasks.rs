@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{Change, Place, TaskFile};
+use regreen_documents::{Change, InsertPosition, TaskFile};
 use regreen_model::{FixOrigin, Marker, NewTask, PlainLine, Task, TaskId};
 
 /// The file with a fix of the task `id` made for `origin`.
@@ -17,8 +17,8 @@ fn with_fix(text: &str, id: &str, origin: FixOrigin) -> String {
     let row = file.rows_with_id(&id).next().unwrap();
     let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
     let fix = NewTask::fix(fix_id, &id, &file.task(row).unwrap(), &origin);
-    match file.insert(&fix, Place::After(row)) {
-        Ok(Change::Made(edited)) => edited.text().to_owned(),
+    match file.insert(&fix, InsertPosition::After(row)) {
+        Ok(Change::Edited(edited)) => edited.text().to_owned(),
         other => panic!("{other:?}"),
     }
 }
@@ -95,8 +95,8 @@ fn a_given_task_is_inserted_between_its_neighbours() {
         commit: Some(line("fix(recovery): address missing file from task 1.3")),
     };
     let file = TaskFile::read(before);
-    let place = Place::After(file.rows().next().unwrap());
-    let Ok(Change::Made(edited)) = file.insert(&fix, place) else {
+    let place = InsertPosition::After(file.rows().next().unwrap());
+    let Ok(Change::Edited(edited)) = file.insert(&fix, place) else {
         panic!("not inserted");
     };
     assert_eq!(
@@ -121,8 +121,8 @@ fn a_given_task_is_inserted_between_its_neighbours() {
 - [ ] 1.4 Next task
 "
     );
-    let again = edited.insert(&fix, Place::After(edited.rows().next().unwrap()));
-    assert!(matches!(again, Ok(Change::AlreadySo)));
+    let again = edited.insert(&fix, InsertPosition::After(edited.rows().next().unwrap()));
+    assert!(matches!(again, Ok(Change::Unchanged)));
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn new_rows_can_go_before_a_task() {
             &FixOrigin::default(),
         )
     };
-    let Ok(Change::Made(edited)) = file.insert(&part, Place::Before(row)) else {
+    let Ok(Change::Edited(edited)) = file.insert(&part, InsertPosition::Before(row)) else {
         panic!("not inserted");
     };
     let (before, after) = edited.text().split_once("- [ ] 1.2.1").unwrap();

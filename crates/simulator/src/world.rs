@@ -38,7 +38,7 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) file: Rc<TaskFile>,
     /// What the state file remembers.
-    pub(crate) memory: documents::State,
+    pub(crate) memory: documents::StateDocument,
     pub(crate) state: State,
     pub(crate) queue: CommandQueue,
     pub(crate) journal: Vec<JournalLine>,
@@ -89,7 +89,7 @@ impl World {
             trouble,
             now: Timestamp::from_millis(1_000_000_000_000 + rng.below(1000)),
             rng,
-            memory: documents::State::from_tasks(&file),
+            memory: documents::StateDocument::from_tasks(&file),
             watch: Watch::new(plan.has_ids(), &file),
             file,
             state: State::default(),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regreen_model::{ChoiceKind, FixBudget, FixOrigin, NewTask, PersonChoice, TaskId, TaskKey};
 
 use super::edit::EditError;
-use super::insert::Place;
+use super::insert::InsertPosition;
 use super::row::RowId;
 use super::task_file::TaskFile;
 use crate::state::FixRecord;
@@ -28,7 +28,7 @@ impl TaskFile {
         // In a list without ids the task may have another number by now.
         let parent_id = self.id(row).unwrap_or(&task.id);
         let fix = NewTask::fix(fix, parent_id, &parent, origin);
-        Ok(self.insert(&fix, Place::After(row))?.made())
+        Ok(self.insert(&fix, InsertPosition::After(row))?.edited())
     }
 
     /// The file with the box of a task so; `None` if it is so already, or there is no such
@@ -45,7 +45,7 @@ impl TaskFile {
         } else {
             self.untick(row)
         };
-        Ok(change?.made())
+        Ok(change?.edited())
     }
 
     /// The row of a task that is there and not done.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use regreen_model::{NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind};
 
-use super::commit::commit_message;
+use super::fields::commit_message;
 use super::row::{Row, RowId};
 use super::task_file::TaskFile;
 use super::verify::verify_commands;
