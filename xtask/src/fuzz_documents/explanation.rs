@@ -58,7 +58,7 @@ impl Explanation {
             Self::UnclosedComment => "a comment that never closes is ignored",
             Self::OutdentedComment => "a comment in an item may be indented less than the item",
             Self::HtmlBlock => "HTML blocks other than comments do not hide rows",
-            Self::Table => "a table is text, and a row is not its head",
+            Self::Table => "a table is text, and a row is not its header",
             Self::UnderlinedRow => "a row is not a heading, whatever is below it",
             Self::LinkReference => "a link definition is text, and a box is not a link",
         }
