@@ -51,7 +51,7 @@ What may help:
 
 ```text
 - Check the path
-- Create the file, or the step that generates it
+- Create the file, or run the step that generates it
 ```
 
 First look at the current state of the files: some of the work may already be done. Find the cause, then try a different approach from the one that failed.
