@@ -57,7 +57,7 @@ Attempts  1, 0 of 100 counted
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  continue when it is fixed:  regreen run --agent 'command:no-such-agent --fast'
 --- standard error
-Fix the setup first: the agent's program no-such-agent cannot be started: No such file or directory (os error 2). Install it, or choose another with --agent
+Fix the setup first: cannot start the agent's program no-such-agent: No such file or directory (os error 2). Install it, or choose another agent with --agent
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md

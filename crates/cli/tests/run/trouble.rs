@@ -105,7 +105,7 @@ fn a_state_file_that_is_no_json_is_kept_and_made_anew() {
         .agent("*) exit 1 ;;");
     let told = workspace.run(&["--max-task-iterations=1"]);
     told.and_spec(&workspace).shows(str![[r#"
-  warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18: it is kept as specs/demo/.ralph-state.json.corrupt-2, and made anew from the tasks
+  warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18; it was moved to specs/demo/.ralph-state.json.corrupt-2 and rebuilt from the tasks
 1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
 ended: limit, 1 of 2 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
@@ -135,7 +135,7 @@ fn a_state_file_that_the_agent_breaks_is_made_anew() {
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
-  warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1: it is kept as specs/demo/.ralph-state.json.corrupt-1, and made anew from the tasks
+  warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1; it was moved to specs/demo/.ralph-state.json.corrupt-1 and rebuilt from the tasks
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.2 Is open
@@ -283,7 +283,8 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
     let help = told.stderr.clone();
     told.and_spec(&workspace).shows(str![[r#"
 --- standard error
-  × cannot open [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
+  × cannot open [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a
+  │ database
   help: set it aside and run this again: the task file and the state file are enough to go on
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
