@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, RowId, TaskFile};
-use regreen_engine::FixOrder;
-use regreen_model::{FixBudget, TaskKey};
+use regreen_engine::{FixOrder, Input};
+use regreen_model::{CommandSeq, FixBudget, TaskKey};
 use regreen_workspace::EditFileError;
 
 use super::modify::state;
@@ -29,20 +29,31 @@ fn fix_map(performer: &Performer) -> BTreeMap<String, FixRecord> {
     state(performer).fix_task_map()
 }
 
-/// The fix is to stand after its task and the task's other fixes. Whether there is such a task.
+/// Inserts a fix after its task and the task's other fixes, unless it stands there. Returns the
+/// answer to the command.
 pub(crate) fn insert_fix(
     performer: &mut Performer,
+    seq: CommandSeq,
     order: &FixOrder,
-) -> Result<bool, PerformError> {
+) -> Result<Input, PerformError> {
     let edited = performer
         .plan
         .edit(|file| file.insert_fix(&order.task, order.id.clone(), &order.origin));
     let edited = match edited {
-        Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(false),
+        Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(Input::Gone { seq }),
+        Err(EditFileError::Edit(EditError::IdTaken(_))) => {
+            let budget = read_budget(performer, &order.task)?;
+            return Ok(
+                budget.map_or(Input::Gone { seq }, |budget| Input::BudgetRead {
+                    seq,
+                    budget,
+                }),
+            );
+        }
         edited => edited?,
     };
     performer.notices.edited(&edited);
-    Ok(true)
+    Ok(Input::Inserted { seq })
 }
 
 /// Sets the box of a task. With `supersede`, ticks its open fixes as well, and returns them.
