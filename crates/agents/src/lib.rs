@@ -37,8 +37,7 @@ pub use missing::missing_names;
 pub use parts::parts;
 pub use prompt_echo::PromptEcho;
 pub use prompts::brief::{
-    Completed, DelegateBrief, PartBrief, PreviousAttempt, ProjectContext, PromptReason,
-    RootContext, TaskBrief,
+    DelegateBrief, PartBrief, ProjectContext, PromptReason, RootContext, TaskBrief,
 };
 pub use prompts::template::{PromptFile, Template, TemplateError};
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use regreen_model::{
-    AgentQuestion, AttemptClass, AttemptReport, Ending, PlanChanges, TaskId, Timestamp, Transcript,
-    TroubleClass,
+    AgentQuestion, AttemptClass, AttemptReport, Ending, FailureRecord, PlanChanges, TaskId,
+    Timestamp, Transcript, TroubleClass,
 };
 
 use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
@@ -17,8 +17,11 @@ const NOT_A_GOOD_END: &str =
 /// What was seen of an attempt that is over.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedAttempt {
+    /// What the agent printed.
     pub transcript: Transcript,
+    /// How its process ended.
     pub ending: Ending,
+    /// How the attempt ended.
     pub end: AttemptEnd,
     /// The idle limit ended it, and not the limit for the whole attempt.
     pub was_idle: bool,
@@ -39,7 +42,10 @@ pub enum AttemptEnd {
     #[default]
     Exited,
     /// The agent was never started.
-    NotStarted { why: String },
+    NotStarted {
+        /// Why.
+        why: String,
+    },
     /// Someone asked to stop.
     Cancelled,
     /// No exit status was seen.
@@ -69,19 +75,22 @@ impl ObservedAttempt {
         let unfinished = self.transcript.finished.is_none();
         let is_bad_end = self.reports_end && self.transcript.finished == Some(false);
         AttemptReport {
-            error: match (&class, self.limit_error()) {
-                (AttemptClass::Ordinary, Some(why)) => why,
-                (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
-                (AttemptClass::Interrupted, _) => self.interruption_error().to_owned(),
-                _ if signalled && is_bad_end => NOT_A_GOOD_END.to_owned(),
-                _ if signalled => String::new(),
-                _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
-                _ => block.error,
+            failure: FailureRecord {
+                error: match (&class, self.limit_error()) {
+                    (AttemptClass::Ordinary, Some(why)) => why,
+                    (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
+                    (AttemptClass::Interrupted, _) => self.interruption_error().to_owned(),
+                    _ if signalled && is_bad_end => NOT_A_GOOD_END.to_owned(),
+                    _ if signalled => String::new(),
+                    _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
+                    _ => block.error,
+                },
+                attempted_fix: block.attempted_fix,
+                diagnosis: None,
             },
             signalled: signalled && !unfinished && !is_bad_end,
             reports_failure,
             contradiction: contradiction(message).map(|found| found.phrase),
-            attempted_fix: block.attempted_fix,
             used_tools: self.used_tools,
             unfinished: unfinished || is_bad_end,
             modification: request.map(Box::new),
@@ -100,11 +109,11 @@ impl ObservedAttempt {
         let class = self.class();
         let unfinished = self.transcript.finished != Some(true);
         AttemptReport {
-            error: match (&class, self.limit_error()) {
+            failure: FailureRecord::new(match (&class, self.limit_error()) {
                 (_, Some(why)) => why,
                 (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
                 _ => String::new(),
-            },
+            }),
             unfinished,
             ..self.report_of(class)
         }
@@ -165,9 +174,10 @@ impl ObservedAttempt {
     fn limit_error(&self) -> Option<String> {
         let limit = Duration::from_millis(self.ending.limit_ms?);
         Some(if self.was_idle {
-            "The agent was ended: no output, no work and no file changed for as long as the idle limit allows".to_owned()
+            "The agent was idle: no output, no CPU use and no changed file within the idle limit"
+                .to_owned()
         } else {
-            format!("The agent was ended: it had not finished after {limit:?}")
+            format!("The agent did not finish within {limit:?}")
         })
     }
 
@@ -237,7 +247,7 @@ mod tests {
 
     #[test]
     fn only_a_failed_attempt_has_an_error() {
-        let error = |attempt| report(&attempt).error;
+        let error = |attempt| report(&attempt).failure.error;
         assert_eq!(error(exited(0, "TASK_COMPLETE", true)), "");
         assert_eq!(error(exited(0, "hm", true)), "Task did not complete: hm");
         let limited = |was_idle| ObservedAttempt {
@@ -249,10 +259,7 @@ mod tests {
             was_idle,
             ..exited(0, "TASK_COMPLETE", true)
         };
-        assert_eq!(
-            error(limited(false)),
-            "The agent was ended: it had not finished after 2s"
-        );
+        assert_eq!(error(limited(false)), "The agent did not finish within 2s");
         assert!(error(limited(true)).contains("idle limit"));
         // The user who asked to stop knows why it was interrupted.
         let cancelled = ObservedAttempt {
@@ -293,7 +300,7 @@ mod tests {
             events.into_iter().for_each(|event| attempt.transcript.record(event));
             let report = report(&attempt);
             prop_assert!(report.unfinished && !report.signalled);
-            prop_assert!(!report.error.is_empty());
+            prop_assert!(!report.failure.error.is_empty());
             prop_assert!(attempt.delegation_report().unfinished);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_documents::{FixRecord, Next, Pick, State, TaskFile};
+use regreen_documents::{FixRecord, Next, Pick, StateDocument, TaskFile};
 use regreen_model::TaskId;
 
 #[track_caller]
@@ -166,7 +166,7 @@ fn losing_the_state_refunds_nothing_either() {
     assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (0, 2, 3));
     let budget = file.fix_budget(rows[2], &map).unwrap();
     assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (2, 0, 3));
-    let rebuilt = State::from_tasks(&file).fix_task_map();
+    let rebuilt = StateDocument::from_tasks(&file).fix_task_map();
     assert_eq!(rebuilt["1.1"].fix_task_ids, ["1.1.1", "1.1.2"]);
     assert_eq!(rebuilt["1.1.1"].fix_task_ids, ["1.1.1.1"]);
 }
@@ -178,11 +178,11 @@ fn what_a_person_forgave_is_refunded_and_what_comes_after_counts() {
     let rows: Vec<_> = file.rows().collect();
     let id = |id: &str| TaskId::parse(id).unwrap();
     // Whether the state knew of the fixes or only the rows do.
-    for mut state in [State::default(), State::from_tasks(&file)] {
+    for mut state in [StateDocument::default(), StateDocument::from_tasks(&file)] {
         state.set_modifications(&id("1.1"), 3);
         state.forgive(&id("1.1"), 2);
         state.forgive(&id("1.1.1"), 1);
-        let (state, warnings) = State::read(&state.to_text()).unwrap();
+        let (state, warnings) = StateDocument::read(&state.to_text()).unwrap();
         assert_eq!(warnings, []);
         assert_eq!(state.modifications(&id("1.1")), 0);
         let map = state.fix_task_map();

@@ -1,9 +1,9 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId, TaskKey,
-    Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Mark, PersonAnswer,
+    PersonChoice, PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId,
+    TaskKey, Verdict,
 };
 
 use crate::recovery::MAX_TIME_FACTOR;
@@ -564,9 +564,9 @@ impl TaskState {
         self.settle();
         if let RepairResult::Failed { why } = result {
             self.prompt = PromptKind::Retry;
-            self.failure = Some(FailureNote {
+            self.failure = Some(FailureRecord {
                 error: why.clone(),
-                ..FailureNote::default()
+                ..FailureRecord::default()
             });
         }
     }
@@ -622,12 +622,12 @@ impl TaskState {
         let rows: Vec<String> = added.iter().map(ToString::to_string).collect();
         let rows = rows.join(", ");
         self.prompt = PromptKind::Retry;
-        self.failure = Some(FailureNote {
+        self.failure = Some(FailureRecord {
             error: format!(
                 "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now. Do what is left of this task"
             ),
             attempted_fix: String::new(),
-            ..FailureNote::default()
+            ..FailureRecord::default()
         });
     }
 
@@ -638,7 +638,7 @@ impl TaskState {
             && !report.signalled
             && !report.reports_failure
         {
-            report.error = format!("{}: {why}", report.error);
+            report.failure.error = format!("{}: {why}", report.failure.error);
         }
     }
 
@@ -660,7 +660,7 @@ impl TaskState {
             // The next attempt is told how it fails now, not how it failed before the fix.
             Verdict::Red { error } if after_fix => {
                 let failure = self.failure.take().unwrap_or_default();
-                self.failure = Some(FailureNote {
+                self.failure = Some(FailureRecord {
                     error: error.clone(),
                     diagnosis: None,
                     ..failure

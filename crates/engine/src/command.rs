@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, Claim, CommandSeq, Failure, FailureNote, FixOrigin, ModificationRequest,
+    AnswerKind, Claim, CommandSeq, Failure, FailureRecord, FixOrigin, ModificationRequest,
     PickedTask, PlanQuery, PlannedRepair, PromptKind, StateFile, TaskId, TaskKey, Timestamp,
     VerifyCommand,
 };
@@ -93,7 +93,7 @@ pub struct AttemptOrder {
     pub iteration: u32,
     pub max_iterations: u32,
     pub prompt: PromptKind,
-    pub previous: Option<FailureNote>,
+    pub previous: Option<FailureRecord>,
     /// The diagnosis of the attempt before this one, if that was interrupted.
     #[serde(default, rename = "cut_off")]
     pub interrupted: Option<Box<Failure>>,
@@ -121,7 +121,7 @@ pub struct Question {
     /// Why regreen can't decide.
     pub why: String,
     /// How it failed, and in which attempt.
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     pub failed_attempt: Option<u32>,
     /// Attempts that were charged to it, and how many it may have.
     pub iterations: u32,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask,
+    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureRecord, Mark, PickedTask,
     PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId,
     TaskKey, Timestamp, UsageLedger,
 };
@@ -90,7 +90,7 @@ pub struct TaskState {
     /// What its sessions have used.
     #[serde(default)]
     pub sessions: UsageLedger,
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     /// The attempt that failed so.
     #[serde(default)]
     pub failed_attempt: Option<u32>,

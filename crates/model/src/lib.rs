@@ -1,5 +1,5 @@
-//! The words of regreen: plain data that every other crate speaks, with the rules that
-//! belong to a word itself (what an id looks like, what a fix task says).
+//! The data model of regreen: plain data that every other crate uses, with the rules that
+//! belong to a type itself (what an id looks like, what a fix task says).
 //!
 //! Nothing here reads a file, a clock or the environment.
 
@@ -29,7 +29,7 @@ pub use attempt::{
 };
 pub use event::{CommandSeq, Event};
 pub use evidence::{Ending, Evidence, Finding, Output, Source, ToolUse, VerifyResult};
-pub use failure::{Confidence, Failure, FailureCategory, FailureNote, RetryMode, TaskFailure};
+pub use failure::{Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure};
 pub use failure_kind::FailureKind;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
 pub use plan::{

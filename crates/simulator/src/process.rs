@@ -314,7 +314,7 @@ impl World {
 
     /// All was done, so the state file is removed; the next run makes it from the rows.
     fn forget(&mut self) {
-        self.memory = documents::State::from_tasks(&self.file);
+        self.memory = documents::StateDocument::from_tasks(&self.file);
         self.watch.forget_fixes(&self.file);
     }
 

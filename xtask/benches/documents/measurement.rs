@@ -5,7 +5,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
-use regreen_documents::{Place, RowId, TaskFile};
+use regreen_documents::{InsertPosition, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -80,7 +80,7 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 /// Sets the row's box the other way.
 fn toggle(file: &TaskFile, row: RowId) -> Option<TaskFile> {
     let change = file.set_box(row, !file.task(row)?.done);
-    change.ok()?.made()
+    change.ok()?.edited()
 }
 
 fn insert_fix(file: &TaskFile, row: RowId) -> Option<TaskFile> {
@@ -94,7 +94,7 @@ fn insert_fix(file: &TaskFile, row: RowId) -> Option<TaskFile> {
         ..FixOrigin::default()
     };
     let fix = NewTask::fix(id, task.id.as_ref()?, &task, &origin);
-    file.insert(&fix, Place::After(row)).ok()?.made()
+    file.insert(&fix, InsertPosition::After(row)).ok()?.edited()
 }
 
 impl fmt::Display for Measurement {

@@ -1,4 +1,4 @@
-use regreen_model::{PromptKind, Survey, TaskId};
+use regreen_model::{Failure, FailureRecord, PromptKind, Survey, TaskId};
 
 /// What a prompt says about the task itself.
 #[derive(Clone, Copy, Debug)]
@@ -46,22 +46,27 @@ pub enum PromptReason<'a> {
     /// The first attempt.
     First,
     /// The previous attempt failed.
-    Retry(PreviousAttempt<'a>),
+    Retry {
+        /// How it failed.
+        failure: &'a FailureRecord,
+        /// What was done about it since.
+        since: &'a str,
+    },
     /// The work may be done, but the agent gave no signal.
     Reminder,
     /// The previous attempt was interrupted.
     Interrupted {
         /// What is known of it.
         known: &'a str,
-        /// What it had completed.
-        completed: Completed<'a>,
+        /// What the diagnosis makes of it.
+        diagnosis: Option<&'a Failure>,
     },
     /// The previous attempt lacked something, which regreen looked up.
-    Enriched(PreviousAttempt<'a>, ProjectContext<'a>),
+    Enriched(&'a FailureRecord, ProjectContext<'a>),
     /// The previous attempt changed nothing.
     NoOp,
     /// The task makes no progress in its time and has to be split.
-    Split(PreviousAttempt<'a>),
+    Split(Option<&'a FailureRecord>),
 }
 
 impl PromptReason<'_> {
@@ -70,7 +75,7 @@ impl PromptReason<'_> {
     pub fn kind(&self) -> PromptKind {
         match self {
             Self::First => PromptKind::First,
-            Self::Retry(_) => PromptKind::Retry,
+            Self::Retry { .. } => PromptKind::Retry,
             Self::Reminder => PromptKind::Reminder,
             Self::Interrupted { .. } => PromptKind::Interrupted,
             Self::Enriched(..) => PromptKind::Enriched,
@@ -78,35 +83,6 @@ impl PromptReason<'_> {
             Self::Split(_) => PromptKind::Split,
         }
     }
-}
-
-/// A failed attempt. All of it is text from outside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PreviousAttempt<'a> {
-    /// Its number, from 1.
-    pub number: u32,
-    /// Why it failed.
-    pub error: &'a str,
-    /// What the agent tried.
-    pub attempted_fix: &'a str,
-    /// Whatever else is known: the report, the end of Verify's output.
-    pub details: &'a str,
-    /// What the diagnosis suggests.
-    pub suggestions: &'a [String],
-    /// What it had completed.
-    pub completed: Completed<'a>,
-}
-
-/// What an attempt had completed when it ended, as far as known. All of it is text from
-/// outside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Completed<'a> {
-    /// Steps that are done.
-    pub steps: &'a [String],
-    /// Files that it changed.
-    pub files: &'a [String],
-    /// What blocked it.
-    pub blocker: Option<&'a str>,
 }
 
 /// The project, as a survey of the workspace shows it.

@@ -19,25 +19,10 @@ fn what_is_skipped_is_left_out_until_that_is_taken_back() {
 
 "#]]);
     workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.2 Second: to be skipped, as a person said
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
-
-Originals:       2 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Skipped:         1.2
-Warnings:        1
-Next:            `regreen why 1.2` tells why it was skipped
---- standard error
-Not everything was run: 1 task is still open.
+1.2 chosen skip
+1.1 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: skipped, 2 of 3 done, 2 of 100 attempts
 --- exit code 1
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -55,18 +40,9 @@ Not everything was run: 1 task is still open.
 "#]]);
     let workspace = workspace.file("good", "");
     workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 5
-1.2: verifying: cat good
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.2 chosen retry
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -98,21 +74,10 @@ fn whoever_says_that_a_task_is_done_is_believed() {
 
 "#]]);
     workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.2 chosen done
+1.1 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -173,25 +138,12 @@ attempts 3 of 100, waited 0s of 6h 00m
 
 "#]]);
     workspace.run(&["--max-task-iterations=2"]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 2
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 1 of 2 failed after [TIME] (missing file): cat: good: No such file or directory
-1.2 Second: attempt 2 of 2
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 2 of 2 failed after [TIME] (missing file): cat: good: No such file or directory
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.2 chosen retry
+1.2 attempt 1 of 2; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+1.2 attempt 2 of 2; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+ended: limit, 1 of 3 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 2 attempts
 --- exit code 1
 
@@ -221,29 +173,15 @@ spec demo has stopped; `regreen run` goes on with it
 "#]]);
     // Attempts 3, 4 and 5, where only two had been left.
     workspace.run(&flags).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2 Second: to be tried again, as a person said
-1.2 Second: attempt 1 of 3
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 1 of 3 failed after [TIME] (missing file): cat: good: No such file or directory
-1.2 Second: attempt 2 of 3
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 2 of 3 failed after [TIME] (missing file): cat: good: No such file or directory
-1.2 Second: attempt 3 of 3
-1.2: verifying: cat good
-1.2 Second: done after [TIME]
-1.3 Third: attempt 1 of 3
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        7, of which 6 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.2 chosen retry
+1.2 attempt 1 of 3; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+1.2 attempt 2 of 3; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+1.2 attempt 3 of 3; verify green; done
+1.3 attempt 1 of 3; verify green; done
+ended: all_green, 3 of 3 done, 6 of 100 attempts
 --- exit code 0
 
 "#]]);

@@ -63,20 +63,10 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 "#]]);
     workspace.run(&[]).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5, the last one was cut off
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 
 "#]]);

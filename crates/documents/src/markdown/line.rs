@@ -1,4 +1,4 @@
-//! Lines of a text, and what each of them is.
+//! Lines of a text, what each of them is, and the marks that open and close fenced code.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(crate) struct Line {
     pub(crate) end: usize,
     /// Where the next line starts.
     pub(crate) next: usize,
-    /// Byte offset of the first character that is no space or tab; `end` if there is none.
+    /// Byte offset of the first character that is not a space or tab; `end` if there is none.
     pub(crate) first: usize,
     /// The column of `first`, with tab stops every four columns.
     pub(crate) indent: usize,
@@ -62,7 +62,7 @@ impl Line {
 pub(crate) fn split(text: &str) -> Vec<Line> {
     let bytes = text.as_bytes();
     let mut lines = Vec::with_capacity(text.len() / 40 + 1);
-    // A byte order mark is no content.
+    // A byte order mark is not content.
     let mut start = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
     while start < bytes.len() {
         let rest = bytes.get(start..).unwrap_or_default();
@@ -113,12 +113,47 @@ pub(crate) fn skip_blank(
     (at, column)
 }
 
-/// The line ending a text uses: that of its first line.
+/// Returns the line ending a text uses: that of its first line.
 pub(crate) fn eol_of(text: &str) -> &'static str {
     match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
         Some(at) if text[at..].starts_with("\r\n") => "\r\n",
         Some(at) if text[at..].starts_with('\r') => "\r",
         _ => "\n",
+    }
+}
+
+/// A run of backticks or tildes that opens or closes fenced code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FenceMark {
+    pub(crate) symbol: u8,
+    pub(crate) length: usize,
+}
+
+impl FenceMark {
+    /// Reads the mark that opens fenced code at the start of `content`, and what follows it.
+    pub(crate) fn opening(content: &str) -> Option<(Self, &str)> {
+        let (mark, rest) = Self::run(content)?;
+        // An info string with a backtick makes it an inline code span.
+        let is_span = mark.symbol == b'`' && rest.contains('`');
+        (!is_span).then(|| (mark, rest.trim()))
+    }
+
+    /// Returns whether `content` is a line that closes code opened by this mark.
+    pub(crate) fn is_closed_by(self, content: &str) -> bool {
+        Self::run(content).is_some_and(|(mark, rest)| {
+            mark.symbol == self.symbol
+                && mark.length >= self.length
+                && rest.trim_matches([' ', '\t']).is_empty()
+        })
+    }
+
+    fn run(content: &str) -> Option<(Self, &str)> {
+        let symbol = *content.as_bytes().first()?;
+        if !matches!(symbol, b'`' | b'~') {
+            return None;
+        }
+        let length = content.bytes().take_while(|b| *b == symbol).count();
+        (length >= 3).then(|| (Self { symbol, length }, &content[length..]))
     }
 }
 
@@ -165,5 +200,18 @@ mod tests {
         assert_eq!(eol_of("a\rb"), "\r");
         assert_eq!(eol_of("a\nb\r\n"), "\n");
         assert_eq!(eol_of("no ending"), "\n");
+    }
+
+    #[test]
+    fn fences_open_and_close_as_in_commonmark() {
+        let (mark, info) = FenceMark::opening("````sh title").unwrap();
+        assert_eq!(info, "sh title");
+        assert!(mark.is_closed_by("`````  "));
+        for open in ["```", "~~~~", "````sh", "`` ` ``"] {
+            assert!(!mark.is_closed_by(open), "{open}");
+        }
+        assert!(FenceMark::opening("``` a`b").is_none());
+        assert!(FenceMark::opening("~~~ a`b").is_some());
+        assert!(FenceMark::opening("``").is_none());
     }
 }

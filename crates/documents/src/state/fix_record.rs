@@ -1,23 +1,30 @@
-//! One entry of `fixTaskMap`.
+//! What the state file says about single tasks, and a state file made from the task file.
 
+use regreen_model::StateFile;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::known_key::{StateWarning, as_count, type_name};
+use super::json::{StateWarning, as_count, type_name};
+use super::state_file::StateDocument;
+use crate::tasks::{Next, Pick, TaskFile};
 
 const FORGIVEN: &str = "forgiven";
 
-/// The fixes a task has had, as the state file tells it.
+/// The fixes of a task, as the state file has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixRecord {
+    /// How many fixes the file counts.
     pub attempts: u32,
+    /// The ids of the fixes.
     pub fix_task_ids: Vec<String>,
+    /// The error that the last fix was made for.
     pub last_error: String,
-    /// So many of them do not count any more: a person had the task tried again.
+    /// How many of them no longer count, because a person asked to try the task again.
     pub forgiven: u32,
 }
 
 impl FixRecord {
-    /// How many fixes that is: an entry may have lost an id or a count.
+    /// Returns how many fixes that is: an entry may have lost an id or a count.
     #[must_use]
     pub fn count(&self) -> u32 {
         let ids = u32::try_from(self.fix_task_ids.len()).unwrap_or(u32::MAX);
@@ -53,8 +60,8 @@ impl FixRecord {
         }
     }
 
-    /// Adds a fix to an entry, whatever else stands in it. A fix already there is not
-    /// counted again.
+    /// Adds a fix to an entry and keeps everything else in it. A fix that is there already is
+    /// not counted again.
     pub(super) fn add(entry: &mut Value, fix: &str, error: &str) {
         let mut ignored = Vec::new();
         let known = Self::read("", entry, &mut ignored);
@@ -75,7 +82,7 @@ impl FixRecord {
 }
 
 impl FixRecord {
-    /// Says in an entry how many fixes do not count any more, whatever else stands in it.
+    /// Sets how many fixes of an entry no longer count, and keeps everything else in it.
     pub(super) fn forgive(entry: &mut Value, fixes: u32) {
         if !entry.is_object() {
             *entry = Value::Object(Map::new());
@@ -110,4 +117,113 @@ fn ids(entry: &Map<String, Value>, path: &str, warnings: &mut Vec<StateWarning>)
         }
     }
     ids
+}
+
+/// The result of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskResult {
+    /// Not done yet.
+    Pending,
+    /// Done.
+    Success,
+    /// Failed.
+    Failed,
+}
+
+impl TaskResult {
+    /// Returns the name as it is written in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Success => "success",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl StateDocument {
+    /// Updates the state with what a run says, and with the boxes of the tasks.
+    pub fn record_run(&mut self, run: &StateFile, tasks: &TaskFile) {
+        self.set_task_index(run.task_index);
+        self.set_total_tasks(run.total_tasks);
+        self.set_task_iteration(run.task_iteration);
+        self.set_max_task_iterations(run.max_task_iterations);
+        self.set_global_iteration(run.global_iteration);
+        self.set_max_global_iterations(run.max_global_iterations);
+        if run.recovery {
+            self.set_recovery_mode(true);
+            self.set_max_fix_tasks(run.max_fix_tasks);
+        }
+        for (task, fix, error) in &run.fixes {
+            self.record_fix(task, fix, error);
+        }
+        for row in tasks.rows() {
+            let Some(id) = tasks.id(row) else { continue };
+            let result = match (tasks.is_done(row), run.results.get(id)) {
+                (true, _) => TaskResult::Success,
+                (false, Some(false)) => TaskResult::Failed,
+                (false, _) => TaskResult::Pending,
+            };
+            self.set_task_result(id, result);
+        }
+    }
+
+    /// Makes a state from the rows: how many there are, which is next, which had fixes.
+    #[must_use]
+    pub fn from_tasks(tasks: &TaskFile) -> Self {
+        let mut state = Self::default();
+        state.set_phase("execution");
+        let pick = Pick::default();
+        let total = tasks.runnable(pick.include_optional);
+        let index = match tasks.next(&pick) {
+            Next::Run(row) | Next::CloseGroup(row) => tasks.index_of(row, pick.include_optional),
+            Next::Nothing => total,
+        };
+        state.set_task_index(u32::try_from(index).unwrap_or(u32::MAX));
+        state.set_total_tasks(u32::try_from(total).unwrap_or(u32::MAX));
+        state.set_task_iteration(1);
+        state.set_max_task_iterations(state.max_task_iterations());
+        state.set_global_iteration(1);
+        state.set_max_global_iterations(state.max_global_iterations());
+        state.set_recovery_mode(false);
+        state.set_max_fix_tasks(state.max_fix_tasks());
+        state.take_rows(tasks);
+        state
+    }
+
+    fn take_rows(&mut self, tasks: &TaskFile) {
+        self.value
+            .insert("fixTaskMap".to_owned(), serde_json::json!({}));
+        self.value
+            .insert("taskResults".to_owned(), serde_json::json!({}));
+        for row in tasks.rows() {
+            let Some(key) = tasks.key(row) else { continue };
+            let is_done = tasks.is_done(row);
+            let result = if is_done {
+                TaskResult::Success
+            } else {
+                TaskResult::Pending
+            };
+            self.set_task_result(&key.id, result);
+            if let Some(parent) = tasks.fixed_by(row).and_then(|parent| tasks.key(parent)) {
+                self.record_fix(&parent.id, &key.id, tasks.fixed_error(row));
+            }
+        }
+    }
+}
+
+impl TaskFile {
+    /// Returns whether a row's box is ticked.
+    #[must_use]
+    pub fn is_done(&self, row: crate::RowId) -> bool {
+        self.row(row).is_some_and(|row| row.done)
+    }
+
+    /// Returns the error that a fix was made for, as far as its title tells.
+    fn fixed_error(&self, fix: crate::RowId) -> &str {
+        let title = self.row(fix).map_or("", |row| row.title.as_str());
+        title.strip_prefix("Fix: ").unwrap_or(title)
+    }
 }

@@ -1,4 +1,4 @@
-//! Edits of a task file: each the smallest change that says what is meant.
+//! Edits of a task file: each is the smallest change that does what is meant.
 
 use std::ops::Range;
 
@@ -9,41 +9,45 @@ use super::edit_guard::{self, GuardError, Insertion};
 use super::row::RowId;
 use super::task_file::TaskFile;
 
-/// What an edit came to.
+/// The result of an edit.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// The file already says so.
-    AlreadySo,
-    /// The file with the edit made, read again.
-    Made(TaskFile),
+    /// The file is that way already.
+    Unchanged,
+    /// The edited file, read again.
+    Edited(TaskFile),
 }
 
 impl Change {
-    /// The edited file, or `file` where nothing had to change.
+    /// Returns the edited file, or `file` if nothing had to change.
     #[must_use]
     pub fn into_file(self, file: TaskFile) -> TaskFile {
         match self {
-            Self::AlreadySo => file,
-            Self::Made(edited) => edited,
+            Self::Unchanged => file,
+            Self::Edited(edited) => edited,
         }
     }
 
-    /// The edited file, if anything had to change.
+    /// Returns the edited file, if anything had to change.
     #[must_use]
-    pub fn made(self) -> Option<TaskFile> {
+    pub fn edited(self) -> Option<TaskFile> {
         match self {
-            Self::AlreadySo => None,
-            Self::Made(edited) => Some(edited),
+            Self::Unchanged => None,
+            Self::Edited(edited) => Some(edited),
         }
     }
 }
 
+/// Why a task file was not edited.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EditError {
+    /// The row is not in this text.
     #[error("the row is not in this text")]
     NoSuchRow,
+    /// The row is a checklist item.
     #[error("the row has no id, so it is a checklist item that regreen does not touch")]
     Checklist,
+    /// Another task has the id.
     #[error("the id {0} is used by another task already")]
     IdTaken(TaskId),
     /// The edit would have changed more than was meant. Nothing is written.
@@ -94,7 +98,7 @@ impl TaskFile {
         let mark = self.text().as_bytes().get(row.box_at + 1);
         let is_so = if done { row.done } else { mark == Some(&b' ') };
         if is_so {
-            return Ok(Change::AlreadySo);
+            return Ok(Change::Unchanged);
         }
         let splice = Splice {
             at: row.box_at + 1..row.box_at + 2,
@@ -107,10 +111,10 @@ impl TaskFile {
             edit_guard::check_reading(self, &TaskFile::read(edited.text()), &splice, id, done),
             Ok(())
         );
-        Ok(Change::Made(edited))
+        Ok(Change::Edited(edited))
     }
 
-    /// The file with a row inserted, if that does what is meant and nothing else.
+    /// Returns the file with a row inserted, if that does what is meant and nothing else.
     pub(crate) fn inserted(
         &self,
         splice: &Splice,

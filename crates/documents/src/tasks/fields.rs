@@ -15,7 +15,7 @@ pub(crate) enum FieldName {
 }
 
 impl FieldName {
-    /// Reads `**Verify**: value`, also with the colon inside or missing; gives the rest.
+    /// Parses `**Verify**: value`, with the colon inside or missing as well; returns the rest.
     pub(crate) fn parse(content: &str) -> Option<(Self, &str)> {
         let (name, rest) = content.strip_prefix("**")?.split_once("**")?;
         let field = match name
@@ -35,7 +35,7 @@ impl FieldName {
     }
 }
 
-/// Reads the fields of a row's block. Where one stands twice, the first counts.
+/// Reads the fields of a row's block. If one occurs twice, the first counts.
 pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     let mut fields = Fields::default();
     let mut at = row.line + 1;
@@ -63,7 +63,7 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     fields
 }
 
-/// Where the lines below an item end: at the next one that is not indented further.
+/// Returns where the lines below an item end: at the next one that is not indented further.
 fn item_end(lines: &[Line], at: usize, block_end: usize, indent: usize) -> usize {
     use crate::markdown::LineKind::{Blank, FenceBody, FenceClose};
     let belongs =
@@ -93,7 +93,7 @@ fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fi
     }
 }
 
-/// The inline text and the lines below it without their common indent.
+/// Returns the inline text and the lines below it without their common indent.
 fn value(text: &str, inline: &str, below: &[Line]) -> String {
     let common = below
         .iter()
@@ -120,4 +120,68 @@ fn dedented<'t>(text: &'t str, line: &Line, columns: usize) -> &'t str {
         at += 1;
     }
     &text[at..line.end]
+}
+
+/// Returns the message of a task's commit; `None` where it wants no commit of its own.
+#[must_use]
+pub fn commit_message(field: &str) -> Option<String> {
+    let line = field.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let message = without_condition(line).trim_matches('`').trim();
+    (!says_none(message)).then(|| message.to_owned())
+}
+
+/// `None`, `None (nothing to commit)`, `N/A`, or nothing at all.
+fn says_none(message: &str) -> bool {
+    let first_word = message.split_whitespace().next().unwrap_or_default();
+    let first_word = first_word.trim_end_matches(['.', ',', ':', ';']);
+    first_word.is_empty() || ["none", "n/a"].contains(&first_word.to_ascii_lowercase().as_str())
+}
+
+/// `` `fix: x` (if there are changes) `` is the message `` `fix: x` ``.
+fn without_condition(line: &str) -> &str {
+    let Some((message, condition)) = line.rsplit_once('(') else {
+        return line;
+    };
+    let condition = condition.trim_start().to_ascii_lowercase();
+    let is_last = condition.trim_end_matches('.').ends_with(')');
+    if is_last && (condition.starts_with("if ") || condition.starts_with("only if ")) {
+        message.trim_end()
+    } else {
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backticks_and_conditions_are_not_part_of_the_message() {
+        for (field, message) in [
+            ("feat(x): add y", Some("feat(x): add y")),
+            ("feat: add y.", Some("feat: add y.")),
+            ("`feat: add y`", Some("feat: add y")),
+            ("`chore: lint` (if fixes were needed)", Some("chore: lint")),
+            ("chore: lint (only if fixes needed).", Some("chore: lint")),
+            ("fix: handle (a) and (b)", Some("fix: handle (a) and (b)")),
+            ("\n`fix: below`", Some("fix: below")),
+        ] {
+            assert_eq!(commit_message(field).as_deref(), message, "{field}");
+        }
+    }
+
+    #[test]
+    fn none_means_no_commit() {
+        for field in [
+            "None",
+            "none.",
+            "None (if nothing changed)",
+            "None - checks only",
+            "N/A",
+            "",
+            "``",
+        ] {
+            assert_eq!(commit_message(field), None, "{field}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! New rows: where they go, and how they are set apart.
+//! New rows: where they go, and how they are separated.
 
 use regreen_model::{Marker, NewTask};
 
@@ -14,13 +14,14 @@ const MAX_GAP: usize = 2;
 
 /// Where a new row goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum InsertPosition {
     /// After the row's block and the last of its fixes.
     After(RowId),
+    /// Directly before the row.
     Before(RowId),
 }
 
-impl Place {
+impl InsertPosition {
     fn row(self) -> RowId {
         match self {
             Self::After(row) | Self::Before(row) => row,
@@ -55,34 +56,39 @@ impl Gap {
 }
 
 impl TaskFile {
-    /// Inserts a task. A row of that id that fixes the same task is already it.
+    /// Inserts a task. If a row of that id already fixes the same task, nothing changes.
     ///
     /// # Errors
-    /// If the place is unknown, the id belongs to another task, or the edit would do
-    /// anything else than add one row there.
-    pub fn insert(&self, task: &NewTask, place: Place) -> Result<Change, EditError> {
+    /// If the position is unknown, the id belongs to another task, or the edit would do
+    /// anything but add one row there.
+    pub fn insert(&self, task: &NewTask, place: InsertPosition) -> Result<Change, EditError> {
         let row = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
         if !row.is_task() {
             return Err(EditError::Checklist);
         }
         if let Some(existing) = self.rows_with_id(&task.id).next() {
-            let meant = task.markers.iter().find_map(Marker::fixes);
-            let is_it = self
+            let fixed = task.markers.iter().find_map(Marker::fixes);
+            let is_same = self
                 .row(existing)
-                .is_some_and(|row| row.fix_target() == meant);
-            return match is_it {
-                true => Ok(Change::AlreadySo),
-                false => Err(EditError::IdTaken(task.id.clone())),
+                .is_some_and(|row| row.fix_target() == fixed);
+            return if is_same {
+                Ok(Change::Unchanged)
+            } else {
+                Err(EditError::IdTaken(task.id.clone()))
             };
         }
-        self.insert_somehow(task, place).map(Change::Made)
+        self.insert_with_fallbacks(task, place).map(Change::Edited)
     }
 
     /// Tries the file's own spacing, then a blank line before the task (a numbered row may
-    /// not follow text directly), then one behind it as well (text may not go on what it
+    /// not follow text directly), then one after it as well (text may not continue what it
     /// says), then copied fields on one line each; and if text further left stands before
     /// the place, the same as far left as the rows around it, the next one included.
-    fn insert_somehow(&self, task: &NewTask, place: Place) -> Result<Self, EditError> {
+    fn insert_with_fallbacks(
+        &self,
+        task: &NewTask,
+        place: InsertPosition,
+    ) -> Result<Self, EditError> {
         let own = Gap::of(self.gap(place));
         let on_one_line = on_one_line(task);
         let ways = [
@@ -108,14 +114,14 @@ impl TaskFile {
     fn insert_with(
         &self,
         task: &NewTask,
-        place: Place,
+        place: InsertPosition,
         (beside, style): (RowId, &RowStyle),
         gap: Gap,
     ) -> Result<Self, EditError> {
         let lines = render::task(task, style);
         let (splice, at) = match place {
-            Place::After(row) => self.after(self.last_of(row), &lines, gap, style.eol),
-            Place::Before(row) => self.before(row, &lines, gap, style.eol),
+            InsertPosition::After(row) => self.after(self.last_of(row), &lines, gap, style.eol),
+            InsertPosition::Before(row) => self.before(row, &lines, gap, style.eol),
         }
         .ok_or(EditError::NoSuchRow)?;
         let near = place.row();
@@ -128,19 +134,21 @@ impl TaskFile {
         self.inserted(&splice, insertion)
     }
 
-    /// The row whose indent and bullet a new row takes: that of the task itself, unless its
+    /// Returns the row whose indent and bullet a new row takes: that of the task itself, unless its
     /// last fix stands further left and would swallow it.
-    fn neighbour(&self, place: Place) -> RowId {
+    fn neighbour(&self, place: InsertPosition) -> RowId {
         let row = place.row();
         let indent = |row: RowId| self.row(row).map(|row| row.indent);
         match place {
-            Place::After(_) if indent(self.last_of(row)) < indent(row) => self.last_of(row),
+            InsertPosition::After(_) if indent(self.last_of(row)) < indent(row) => {
+                self.last_of(row)
+            }
             _ => row,
         }
     }
 
-    /// The last row that belongs to a task: itself or its last fix. Fixes that someone has moved
-    /// below another task don't count, nor do those below another row of the same id: a fix
+    /// Returns the last row that belongs to a task: itself or its last fix. Fixes that someone has
+    /// moved below another task don't count, nor do those below another row of the same id: a fix
     /// there would be read as one of that row.
     fn last_of(&self, row: RowId) -> RowId {
         let ends = |row: RowId| self.row(row).map_or(0, |row| row.block.end);
@@ -178,7 +186,7 @@ impl TaskFile {
         Some((splice_at(offset, with), row.0))
     }
 
-    /// The style of a row, of those it is nested in, of the row below, and at last that of
+    /// Returns the style of a row, of those it is nested in, of the row below, and at last that of
     /// the left margin.
     fn styles(&self, row: RowId) -> Vec<(RowId, RowStyle)> {
         let end = self.row(row).map_or(0, |row| row.block.end);
@@ -202,10 +210,10 @@ impl TaskFile {
         styles
     }
 
-    /// The styles of the rows that would stand before and behind a new one: text between
+    /// Returns the styles of the rows that would stand before and behind a new one: text between
     /// them may be understood as it is only if the new row is as far left.
-    fn styles_around(&self, place: Place) -> Vec<(RowId, RowStyle)> {
-        let Place::After(row) = place else {
+    fn styles_around(&self, place: InsertPosition) -> Vec<(RowId, RowStyle)> {
+        let InsertPosition::After(row) = place else {
             return Vec::new();
         };
         let last = self.last_of(row);
@@ -232,17 +240,17 @@ impl TaskFile {
         })
     }
 
-    /// How many blank lines the file puts between tasks, judged by the nearest ones.
-    fn gap(&self, place: Place) -> usize {
+    /// Returns how many blank lines the file puts between tasks, judged by the nearest ones.
+    fn gap(&self, place: InsertPosition) -> usize {
         let row = match place {
-            Place::After(row) => self.last_of(row),
-            Place::Before(row) => row,
+            InsertPosition::After(row) => self.last_of(row),
+            InsertPosition::Before(row) => row,
         };
         let below = || self.gap_below(row);
         let above = || self.gap_above(row);
         let gap = match place {
-            Place::After(_) => below().or_else(above),
-            Place::Before(_) => above().or_else(below),
+            InsertPosition::After(_) => below().or_else(above),
+            InsertPosition::Before(_) => above().or_else(below),
         };
         let has_many_lines = self.row(row).is_some_and(|row| row.block.len() > 1);
         gap.unwrap_or(usize::from(has_many_lines)).min(MAX_GAP)

@@ -6,10 +6,10 @@ use regreen_model::{
 };
 
 use super::edit::{Change, EditError};
-use super::insert::Place;
+use super::insert::InsertPosition;
 use super::row::RowId;
 use super::task_file::TaskFile;
-use crate::state::State;
+use crate::state::StateDocument;
 
 /// So many requests are honoured for an original, those of its parts and fixes included.
 const REQUESTS: u32 = 3;
@@ -21,7 +21,7 @@ const TITLE_CHARS: usize = 120;
 const SEPARATORS: [char; 5] = ['-', '–', '—', ':', ' '];
 
 impl TaskFile {
-    /// The rows that come of a request for a task. `name` tells it from others: what was
+    /// Returns the rows that come of a request for a task. `name` tells it from others: what was
     /// granted once is granted again, with the same rows.
     ///
     /// A fix asks on behalf of its original: what it needs first stands before that.
@@ -30,7 +30,7 @@ impl TaskFile {
     /// Why it is not honoured.
     pub fn grant(
         &self,
-        state: &State,
+        state: &StateDocument,
         task: &TaskKey,
         name: &str,
         request: &ModificationRequest,
@@ -55,16 +55,16 @@ impl TaskFile {
         }
     }
 
-    /// The original that a task is, or repairs.
+    /// Returns the original that a task is, or repairs.
     fn original_of(&self, task: &TaskKey) -> Option<(RowId, TaskKey)> {
         let root = self.root(self.resolve(task)?);
         Some((root, self.key(root)?))
     }
 
-    /// Why a request is not honoured.
+    /// Returns why a request is not honoured.
     fn judge(
         &self,
-        state: &State,
+        state: &StateDocument,
         (task, original): (&TaskKey, &TaskKey),
         request: &ModificationRequest,
         proposals: &[Proposal],
@@ -99,14 +99,14 @@ impl TaskFile {
         Ok(())
     }
 
-    /// Whether a task has its number from where it stands.
+    /// Returns whether a task has its number from where it stands.
     fn is_by_position(&self, task: &TaskKey) -> bool {
         let row = self.resolve(task).and_then(|row| self.row(row));
         row.is_some_and(|row| row.numbered)
     }
 
-    /// The first number that no row, no fix and no earlier request has used.
-    fn next_number(&self, state: &State, row: RowId, original: &TaskId) -> u32 {
+    /// Returns the first number that no row, no fix and no earlier request has used.
+    fn next_number(&self, state: &StateDocument, row: RowId, original: &TaskId) -> u32 {
         let free = self.next_fix_id(row, &state.fix_task_map());
         let free = free.and_then(|id| original.child_number(&id)).unwrap_or(1);
         let asked_for = state.rows_asked_for();
@@ -136,17 +136,19 @@ impl TaskFile {
             let now = edited.as_ref().unwrap_or(self);
             let row = now.resolve(&original).ok_or(EditError::NoSuchRow)?;
             let place = match modification {
-                Modification::AddFollowup => Place::After(row),
-                Modification::SplitTask | Modification::AddPrerequisite => Place::Before(row),
+                Modification::AddFollowup => InsertPosition::After(row),
+                Modification::SplitTask | Modification::AddPrerequisite => {
+                    InsertPosition::Before(row)
+                }
             };
-            if let Change::Made(made) = now.insert(new, place)? {
+            if let Change::Edited(made) = now.insert(new, place)? {
                 edited = Some(made);
             }
         }
         Ok(edited)
     }
 
-    /// The keys of granted tasks, as they stand in the file.
+    /// Returns the keys of granted tasks, as they stand in the file.
     #[must_use]
     pub fn granted_keys(&self, tasks: &[NewTask]) -> Vec<TaskKey> {
         let rows = tasks
@@ -250,8 +252,8 @@ impl Proposal {
         }
     }
 
-    /// The first row of the lines, as any row of a task file is read; lines without a row are
-    /// a title.
+    /// Returns the first row of the lines, as any row of a task file is read; lines without a
+    /// row are a title.
     fn of_lines(original: &TaskId, lines: &str) -> Self {
         let file = TaskFile::read(lines);
         let row = file.row(RowId(0)).zip(file.task(RowId(0)));
@@ -272,7 +274,7 @@ impl Proposal {
     }
 }
 
-/// The title without the number that its author expects: the next free one is what it gets.
+/// Returns the title without the number that its author expects: the next free one is what it gets.
 fn own_title(original: &TaskId, text: &str) -> PlainLine {
     let line = PlainLine::first_of(text, TITLE_CHARS);
     let words = line.as_str().trim_start_matches(SEPARATORS);
@@ -318,10 +320,10 @@ mod tests {
         }
     }
 
-    /// The file with the rows that `task` asks for.
+    /// Returns the file with the rows that `task` asks for.
     fn granted(
         file: &str,
-        state: &State,
+        state: &StateDocument,
         task: &str,
         request: &ModificationRequest,
     ) -> Result<String, String> {
@@ -338,14 +340,14 @@ mod tests {
     fn a_fix_asks_on_behalf_of_its_original() {
         for asked in ["1.2", "1.2.1"] {
             let request = request(Modification::AddPrerequisite, asked, &["Install"]);
-            let made = granted(FILE, &State::default(), "1.2.1", &request).unwrap();
+            let made = granted(FILE, &StateDocument::default(), "1.2.1", &request).unwrap();
             assert!(
                 made.starts_with("- [ ] 1.1 A\n- [ ] 1.2.2 Install\n- [ ] 1.2 B\n"),
                 "{made}"
             );
         }
         let request = request(Modification::AddFollowup, "1.2.1", &["Tidy"]);
-        let made = granted(FILE, &State::default(), "1.2.1", &request).unwrap();
+        let made = granted(FILE, &StateDocument::default(), "1.2.1", &request).unwrap();
         assert!(
             made.ends_with("- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ] 1.2.2 Tidy\n- [ ] 1.3 C\n"),
             "{made}"
@@ -360,7 +362,7 @@ mod tests {
         assert_eq!(
             granted(
                 "- [ ] 1.1 A\n- [ ] 1.2 B\n",
-                &State::default(),
+                &StateDocument::default(),
                 "1.1",
                 &request
             )
@@ -384,7 +386,7 @@ mod tests {
 
     #[test]
     fn numbers_that_were_used_are_not_used_again() {
-        let mut state = State::default();
+        let mut state = StateDocument::default();
         state.record_fix(&id("1.1"), &id("1.1.3"), "x");
         state.record_modification(&id("1.1"), "run/0", &[id("1.1.4"), id("1.1.5")]);
         let request = request(Modification::SplitTask, "1.1", &["Part"]);
@@ -395,7 +397,13 @@ mod tests {
     #[test]
     fn a_list_without_ids_stays_as_it_is() {
         let request = request(Modification::SplitTask, "2", &["One"]);
-        let refused = granted("- [ ] A\n- [ ] B\n", &State::default(), "2", &request).unwrap_err();
+        let refused = granted(
+            "- [ ] A\n- [ ] B\n",
+            &StateDocument::default(),
+            "2",
+            &request,
+        )
+        .unwrap_err();
         assert!(refused.starts_with("this list has no ids"), "{refused}");
     }
 
@@ -422,7 +430,7 @@ mod tests {
             "(x) [",
         ] {
             let request = request(Modification::SplitTask, "1.2", &[title]);
-            match granted(FILE, &State::default(), "1.2", &request) {
+            match granted(FILE, &StateDocument::default(), "1.2", &request) {
                 Ok(made) => {
                     let (before, after) = (TaskFile::read(FILE), TaskFile::read(made));
                     assert_eq!(after.rows().count(), before.rows().count() + 1, "{title}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureNote, Mark, PromptKind,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PromptKind,
     TaskKey, Timestamp,
 };
 
@@ -98,7 +98,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
 fn interrupted(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
     let was_interrupted = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
     let report = task.report.as_ref().filter(|_| was_interrupted);
-    report.and_then(|report| report.diagnosis.clone())
+    report.and_then(|report| report.failure.diagnosis.clone())
 }
 
 /// Records what the session of an attempt is called, while the attempt is being made.
@@ -246,9 +246,9 @@ fn judge(turn: &mut Turn<'_>) {
             healing::recover(turn);
         }
         Some(_) => {
-            let failure = FailureNote {
+            let failure = FailureRecord {
                 error: healing::agent_trouble(task).unwrap_or_default(),
-                ..failure_of(&report)
+                ..report.failure.clone()
             };
             healing::fail(turn, failure);
         }
@@ -290,30 +290,21 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
         || report.reports_failure
         || (is_final && !report.signalled);
     if has_failed {
-        return healing::fail(turn, failure_of(&report));
+        return healing::fail(turn, report.failure.clone());
     }
     // A reminder is for agents that lack nothing but the signal: one that admits failure failed.
     if let Some(words) = &report.contradiction {
         if !report.signalled {
-            return healing::fail(turn, failure_of(&report));
+            return healing::fail(turn, report.failure.clone());
         }
         turn.emit(Event::Warned {
             message: CONTRADICTION.to_owned(),
         });
-        let failure = FailureNote {
+        let failure = FailureRecord {
             error: format!("{CONTRADICTION}: {words}"),
-            ..failure_of(&report)
+            ..report.failure.clone()
         };
         return healing::fail(turn, failure);
     }
     verifying::start(turn, false);
-}
-
-/// The failure as the attempt itself tells it.
-fn failure_of(report: &AttemptReport) -> FailureNote {
-    FailureNote {
-        error: report.error.clone(),
-        attempted_fix: report.attempted_fix.clone(),
-        diagnosis: report.diagnosis.clone(),
-    }
 }

@@ -1,8 +1,8 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
 use regreen_model::{
-    AttemptClass, ERROR_CHARS as KEPT_CHARS, Event, FailureNote, FixBudget, FixOrigin, Inspection,
-    PlainLine, PlannedRepair, PromptKind, TaskFailure, TaskId,
+    AttemptClass, ERROR_CHARS as KEPT_CHARS, Event, FailureRecord, FixBudget, FixOrigin,
+    Inspection, PlainLine, PlannedRepair, PromptKind, TaskFailure, TaskId,
 };
 
 use super::turn::Turn;
@@ -18,12 +18,12 @@ const EARLIER_FIX: &str =
     "The same error came back after an earlier fix: find another way than that fix took";
 
 /// Records that the attempt failed, and recovers from it.
-pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureNote) {
+pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureRecord) {
     fail_as(turn, failure, false);
 }
 
 /// The agent has signalled completion, but Verify failed.
-pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureNote) {
+pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureRecord) {
     let has_signalled = turn
         .task()
         .and_then(|task| task.report.as_ref())
@@ -31,10 +31,10 @@ pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureNote) {
     fail_as(turn, failure, has_signalled);
 }
 
-fn fail_as(turn: &mut Turn<'_>, failure: FailureNote, only_red: bool) {
+fn fail_as(turn: &mut Turn<'_>, failure: FailureRecord, only_red: bool) {
     let is_decided = asking::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    let failure = FailureNote {
+    let failure = FailureRecord {
         error: or(&failure.error, TaskFailure::NO_ERROR),
         attempted_fix: or(&failure.attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
         ..failure
@@ -132,7 +132,7 @@ fn situation<'a>(
     inspection: Option<&'a Inspection>,
 ) -> Situation<'a> {
     let config = &turn.state.config;
-    let failure = task.failure.as_ref().and_then(FailureNote::told);
+    let failure = task.failure.as_ref().and_then(FailureRecord::told);
     Situation {
         class: FailureClass::of(task.report.as_deref(), failure),
         failure,

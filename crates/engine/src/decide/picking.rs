@@ -1,8 +1,8 @@
 //! The beginning of a run, its resumption, and the choice of the next task.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, NextStep, PersonChoice, PlanStatus, RepairResult,
-    RunConfig, RunOutcome, Timestamp,
+    AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PlanStatus,
+    RepairResult, RunConfig, RunOutcome, Timestamp,
 };
 
 use super::turn::Turn;
@@ -85,7 +85,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
 fn interrupted() -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Interrupted,
-        error: "regreen or the machine ended while the agent was at work".to_owned(),
+        failure: FailureRecord::new("regreen or the machine stopped during the attempt"),
         ..AttemptReport::default()
     }
 }

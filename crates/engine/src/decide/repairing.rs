@@ -1,6 +1,6 @@
 //! Repairs that regreen carries out itself.
 
-use regreen_model::{Event, FailureNote, RepairResult};
+use regreen_model::{Event, FailureRecord, RepairResult};
 
 use super::turn::Turn;
 use super::{asking, attempting, ending, healing, picking, saving};
@@ -20,7 +20,7 @@ pub(super) fn inspect(turn: &mut Turn<'_>) {
 }
 
 fn target(turn: &Turn<'_>, task: &TaskState) -> Option<RepairTarget> {
-    let failure = task.failure.as_ref().and_then(FailureNote::told)?;
+    let failure = task.failure.as_ref().and_then(FailureRecord::told)?;
     Some(RepairTarget {
         task: task.key().clone(),
         attempt: task.failed_attempt.unwrap_or(task.attempts),

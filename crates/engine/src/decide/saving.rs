@@ -1,6 +1,6 @@
 //! A task that has passed is ticked, committed and recorded.
 
-use regreen_model::{ChoiceKind, Event, FailureNote, TaskKey};
+use regreen_model::{ChoiceKind, Event, FailureRecord, TaskKey};
 
 use super::turn::Turn;
 use super::{ending, healing, picking};
@@ -108,9 +108,9 @@ fn refused(turn: &mut Turn<'_>, output: &str) {
 /// A commit hook that fails is a failed verification, with what the hook said.
 fn commit_refused(turn: &mut Turn<'_>) {
     let refusal = turn.task().and_then(|task| task.refusal.clone());
-    let failure = FailureNote {
+    let failure = FailureRecord {
         error: refusal.unwrap_or_default(),
-        ..FailureNote::default()
+        ..FailureRecord::default()
     };
     healing::fail(turn, failure);
 }

@@ -1,6 +1,6 @@
 //! Independent verification: the agent's word is never enough.
 
-use regreen_model::{Event, Failure, FailureNote, Mark, PromptKind, Verdict};
+use regreen_model::{Event, Failure, FailureRecord, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
 use super::{attempting, ending, healing, saving, spending};
@@ -65,7 +65,7 @@ pub(super) fn ended(
         Verdict::Red { .. } if !again => start(turn, true),
         Verdict::Red { error } => healing::fail_verify(
             turn,
-            FailureNote {
+            FailureRecord {
                 error: error.clone(),
                 attempted_fix: attempted_fix(turn),
                 diagnosis: diagnosis.cloned().map(Box::new),
@@ -78,7 +78,7 @@ pub(super) fn ended(
 fn attempted_fix(turn: &Turn<'_>) -> String {
     let report = turn.task().and_then(|task| task.report.as_ref());
     report
-        .map(|report| report.attempted_fix.clone())
+        .map(|report| report.failure.attempted_fix.clone())
         .unwrap_or_default()
 }
 

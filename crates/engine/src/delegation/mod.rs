@@ -9,8 +9,8 @@ mod tests;
 use std::time::Duration;
 
 use regreen_model::{
-    AttemptReport, FailureNote, Inspection, PlannedRepair, PromptKind, RepairAction, RepairPolicy,
-    RepairResult, Timestamp,
+    AttemptReport, FailureRecord, Inspection, PlannedRepair, PromptKind, RepairAction,
+    RepairPolicy, RepairResult, Timestamp,
 };
 
 use crate::recovery::FailureClass;
@@ -141,7 +141,7 @@ pub struct Attempted {
     pub order: Order,
     pub report: AttemptReport,
     /// Why it failed; `None` if it did not.
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     /// The parts it names, if it was asked to divide the work.
     pub parts: Vec<String>,
 }

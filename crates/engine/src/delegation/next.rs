@@ -1,7 +1,7 @@
 //! Decides what follows from what happened, by the table of recovery.
 
 use regreen_model::{
-    AttemptClass, FailureNote, Inspection, Limits, PlainLine, PromptKind, RepairAction,
+    AttemptClass, FailureRecord, Inspection, Limits, PlainLine, PromptKind, RepairAction,
     RepairResult, Timestamp,
 };
 
@@ -67,7 +67,7 @@ fn recover(
     terms: &Terms,
     past: Past<'_>,
     last: &Attempted,
-    failure: &FailureNote,
+    failure: &FailureRecord,
     inspection: Option<&Inspection>,
     now: Timestamp,
 ) -> Step {
@@ -106,7 +106,7 @@ fn action(
     terms: &Terms,
     past: Past<'_>,
     last: &Attempted,
-    failure: &FailureNote,
+    failure: &FailureRecord,
     inspection: Option<&Inspection>,
 ) -> RecoveryAction {
     let told = failure.told();
@@ -130,7 +130,7 @@ fn action(
     })
 }
 
-fn lacks_context(failure: &FailureNote) -> bool {
+fn lacks_context(failure: &FailureRecord) -> bool {
     let told = failure.told();
     told.is_some_and(|found| FailureClass::of_failure(found) == FailureClass::MissingContext)
 }
@@ -191,7 +191,7 @@ fn wait(terms: &Terms, past: Past<'_>, last: &Attempted, now: Timestamp) -> Step
     }
 }
 
-fn why(last: &Attempted, failure: &FailureNote) -> String {
+fn why(last: &Attempted, failure: &FailureRecord) -> String {
     match &last.report.class {
         AttemptClass::Fatal { why } => one_line(why),
         _ => one_line(failure.cause()),

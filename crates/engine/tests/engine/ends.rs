@@ -1,7 +1,7 @@
 //! What a run comes to, and what is counted against it.
 
 use regreen_model::{
-    AttemptReport, FailureNote, Limits, Mark, PickedTask, PlanChanges, PlanStatus, PromptKind,
+    AttemptReport, FailureRecord, Limits, Mark, PickedTask, PlanChanges, PlanStatus, PromptKind,
     RunConfig, RunOutcome, Verdict,
 };
 
@@ -143,7 +143,7 @@ fn the_last_attempt_of_a_run_may_still_be_reminded() {
 
 #[test]
 fn a_task_that_an_earlier_run_gave_up_begins_with_how_it_failed() {
-    let before = FailureNote {
+    let before = FailureRecord {
         error: "it broke".to_owned(),
         attempted_fix: "hope".to_owned(),
         diagnosis: None,

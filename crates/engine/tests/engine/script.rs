@@ -4,8 +4,8 @@ use regreen_engine::{
     AttemptOrder, Command, CommitResult, Decision, Input, Resumption, State, decide,
 };
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, FixBudget, NextStep, PersonChoice, PickedTask, PlanStatus,
-    RunConfig, StateFile, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptReport, ChoiceKind, Event, FailureRecord, FixBudget, NextStep, PersonChoice, PickedTask,
+    PlanStatus, RunConfig, StateFile, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 pub(crate) fn task(id: &str) -> TaskKey {
@@ -54,7 +54,7 @@ pub(crate) fn signalled() -> AttemptReport {
 pub(crate) fn failed() -> AttemptReport {
     AttemptReport {
         reports_failure: true,
-        error: "it broke".to_owned(),
+        failure: FailureRecord::new("it broke"),
         ..signalled()
     }
 }

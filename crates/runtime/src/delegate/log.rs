@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use regreen_engine::delegation::{Order, Step};
-use regreen_model::{FailureNote, Timestamp};
+use regreen_model::{FailureRecord, Timestamp};
 use regreen_redaction::Masks;
 use regreen_store::{Delegation, Store, StoreError};
 
 use crate::clock;
-use crate::places::own_folder;
+use crate::spec_paths::own_folder;
 
 /// Locked while the delegation is running.
 const LOCK_FILE: &str = "at-work";
@@ -116,7 +116,7 @@ impl DelegationLog {
         &mut self,
         attempt: LoggedAttempt,
         duration_ms: u64,
-        failure: Option<&FailureNote>,
+        failure: Option<&FailureRecord>,
     ) -> Result<(), StoreError> {
         let diagnosis = failure.and_then(|failure| failure.diagnosis.as_deref());
         let masks = self.masks.clone();

@@ -3,11 +3,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Failure, FailureNote, Inspection, PersonAnswer,
+    AttemptClass, AttemptReport, Event, Failure, FailureRecord, Inspection, PersonAnswer,
     PlanChanges, PromptKind, RepairResult, RunOutcome, Span, TaskFailure, TaskKey, Timestamp,
     Verdict,
 };
-use regreen_runtime::Places;
+use regreen_runtime::SpecPaths;
 use regreen_store::{AttemptKey, Run};
 
 use super::changes::Changes;
@@ -22,7 +22,7 @@ const END_OF_LOG: u64 = 8 * 1024;
 
 /// What happened to one task in one run.
 pub(super) struct RunStory<'a> {
-    places: &'a Places,
+    places: &'a SpecPaths,
     plan: &'a Plan,
     selected: &'a SelectedTask,
     run: &'a Run,
@@ -311,7 +311,7 @@ impl<'a> RunStory<'a> {
         }
     }
 
-    fn tell_failure(&self, failure: &FailureNote, page: &mut Page) {
+    fn tell_failure(&self, failure: &FailureRecord, page: &mut Page) {
         if self.red.as_ref() != Some(&failure.error) {
             let (what, more) = failure
                 .error
