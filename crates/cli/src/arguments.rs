@@ -148,6 +148,9 @@ pub struct Explain {
     /// Whose words they are
     #[arg(long, value_enum, default_value = "command")]
     pub source: ExplainSource,
+    /// As a report that ends in `<task_metadata>`, like that of `delegate`
+    #[arg(long, conflicts_with_all = ["json", "report"])]
+    pub report_text: bool,
     /// The input is a failure report: print it as JSON
     #[arg(long, conflicts_with = "plan")]
     pub report: bool,
