@@ -125,8 +125,10 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
     let repair = failure.repair.as_ref().map(ToString::to_string);
     lines.extend(repair.map(|repair| StatusLine::labelled("Repair", shown(&repair))));
     for rule in plan.unwrap_or_default() {
-        let text = shown(rule.text().trim_end());
-        lines.push(StatusLine::labelled("Plan", text).wrapped());
+        let text = rule.text();
+        let mut rows = text.lines().map(|row| shown(row.trim()));
+        let line = StatusLine::labelled("Plan", rows.next().unwrap_or_default());
+        lines.push(rows.fold(line, StatusLine::wrapped_detail));
     }
     lines.extend(explanation.quoted().map(context));
     let evidence = format!("{} · rule {}", failure.kind, failure.rule);

@@ -63,18 +63,9 @@ impl<'p> DemoText<'p> {
     /// The third act, and where to look further.
     pub fn short_after(&self, now: &str, palette: Palette) -> String {
         let diff = plan_diff(TASKS, now);
-        let rows = diff
-            .lines()
-            .filter(|line| is_row(line.get(2..).unwrap_or_default()));
+        let rows = diff.lines().filter(|line| line.starts_with("+ - ["));
         let rows: String = rows
-            .map(|row| {
-                let tone = if row.starts_with('+') {
-                    Tone::Good
-                } else {
-                    Tone::Bad
-                };
-                format!("  {}\n", palette.paint(tone, &printable(row)))
-            })
+            .map(|row| format!("  {}\n", palette.paint(Tone::Added, &printable(row))))
             .collect();
         let act = "3. What regreen changed in the plan";
         let text = SHORT_AFTER

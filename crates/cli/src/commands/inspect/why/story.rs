@@ -89,8 +89,10 @@ impl<'a> RunStory<'a> {
             Event::AttemptStarted {
                 attempt, prompt, ..
             } => {
-                let (why, at) = (prompt_reason(*prompt), moment(at));
-                page.entry(Status::Run, &format!("attempt {attempt}{why} · {at}"));
+                page.entry(Status::Run, &format!("attempt {attempt} · {}", moment(at)));
+                if let Some(reason) = prompt_reason(*prompt) {
+                    page.detail(reason);
+                }
             }
             Event::AttemptEnded {
                 task,
@@ -429,17 +431,18 @@ fn ending(report: &AttemptReport) -> String {
     format!("{how}, {said}")
 }
 
-fn prompt_reason(prompt: PromptKind) -> &'static str {
-    match prompt {
-        PromptKind::First => "",
-        PromptKind::Retry => " with the last failure",
-        PromptKind::Reminder => ", a reminder of the completion signal",
-        PromptKind::NoOp => " after one that changed nothing",
-        PromptKind::Interrupted => " after an interruption",
-        PromptKind::NewSession => " in a new session",
-        PromptKind::Enriched => " with missing context",
-        PromptKind::Split => ", asked to split the task",
-    }
+/// Returns what the prompt of an attempt adds to that of a first one.
+fn prompt_reason(prompt: PromptKind) -> Option<&'static str> {
+    Some(match prompt {
+        PromptKind::First => return None,
+        PromptKind::Retry => "prompted with the last failure",
+        PromptKind::Reminder => "reminded of the completion signal",
+        PromptKind::NoOp => "prompted that the last attempt changed nothing",
+        PromptKind::Interrupted => "prompted that the last attempt was interrupted",
+        PromptKind::NewSession => "in a new session",
+        PromptKind::Enriched => "prompted with missing context",
+        PromptKind::Split => "asked to split the task",
+    })
 }
 
 fn end_reason(outcome: &RunOutcome) -> String {
