@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FailureCategory, RetryMode, named_enum};
 
-/// What is known of a kind before any case of it.
+/// What is known of a kind in general.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Profile {
     category: FailureCategory,
