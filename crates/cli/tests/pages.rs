@@ -69,7 +69,7 @@ fn plain(text: &str) -> String {
         (r"(?m)(\bcommit |^)[0-9a-f]{7}\b", "$1[HASH]"),
         (r"(?m)^(- \[x\] .*) - [0-9a-f]{7}$", "$1 - [HASH]"),
         (r"\[ *\d[\d.]*m?s\]", "[TIME]"),
-        (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
+        (r"(?m)^( +PASS .*)(  | · )[0-9a-f]{7}$", "$1$2[HASH]"),
         (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
         (

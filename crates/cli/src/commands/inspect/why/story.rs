@@ -128,7 +128,7 @@ impl<'a> RunStory<'a> {
                 attempt, repair, ..
             } => {
                 page.entry(Status::Fix, &repair.does);
-                page.detail(&self.way("log", *attempt));
+                page.detail(&format!("log: {}", self.way("log", *attempt)));
             }
             Event::RepairEnded { result, .. } => match result {
                 RepairResult::Done { did, .. } => page.detail(did),
@@ -218,7 +218,7 @@ impl<'a> RunStory<'a> {
         let way = self.way("diff", number);
         self.changes
             .tell(page, &attempt, report.files_changed, &way);
-        page.detail(&self.way("log", number));
+        page.detail(&format!("log: {}", self.way("log", number)));
     }
 
     /// What it said last.
