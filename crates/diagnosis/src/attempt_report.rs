@@ -174,9 +174,10 @@ impl ObservedAttempt {
     fn limit_error(&self) -> Option<String> {
         let limit = Duration::from_millis(self.ending.limit_ms?);
         Some(if self.was_idle {
-            "The agent was ended: no output, no work and no file changed for as long as the idle limit allows".to_owned()
+            "The agent was idle: no output, no CPU use and no changed file within the idle limit"
+                .to_owned()
         } else {
-            format!("The agent was ended: it had not finished after {limit:?}")
+            format!("The agent did not finish within {limit:?}")
         })
     }
 
@@ -258,10 +259,7 @@ mod tests {
             was_idle,
             ..exited(0, "TASK_COMPLETE", true)
         };
-        assert_eq!(
-            error(limited(false)),
-            "The agent was ended: it had not finished after 2s"
-        );
+        assert_eq!(error(limited(false)), "The agent did not finish within 2s");
         assert!(error(limited(true)).contains("idle limit"));
         // The user who asked to stop knows why it was interrupted.
         let cancelled = ObservedAttempt {

@@ -113,7 +113,7 @@ fn what_is_not_there_is_told_with_what_is() {
           Verify failed again
           missing file
           may help: Check the path
-          may help: Create the file or the step that makes it
+          may help: Create the file, or run the step that generates it
     FAIL  [TIME] attempt 2 · [MOMENT]
           prompted with the last failure
           exit code 1, no completion signal
@@ -125,7 +125,7 @@ fn what_is_not_there_is_told_with_what_is() {
           Verify failed again
           missing file
           may help: Check the path
-          may help: Create the file or the step that makes it
+          may help: Create the file, or run the step that generates it
      END  ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 0
 

@@ -45,7 +45,7 @@ fn the_story_of_a_task_is_told_in_order() {
           Verify failed again
           missing file
           may help: Check the path
-          may help: Create the file or the step that makes it
+          may help: Create the file, or run the step that generates it
     FAIL  [TIME] attempt 2 · [MOMENT]
           prompted with the last failure
           exit code 0, signalled completion
@@ -193,7 +193,7 @@ fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
           Verify failed again
           missing file
           may help: Check the path
-          may help: Create the file or the step that makes it
+          may help: Create the file, or run the step that generates it
      END  ERROR: Max retries reached for task 1.1 after 1 attempt
 
      RUN  [RUN] · command:sh [AGENT]/agent.sh
@@ -266,7 +266,7 @@ fn fixes_are_told_with_the_task_that_they_repair() {
           Verify failed again
           missing file
           may help: Check the path
-          may help: Create the file or the step that makes it
+          may help: Create the file, or run the step that generates it
      FIX  1.1.1 added: `regreen why 1.1.1`
     PASS  Verify before the next attempt
           Verify passed

@@ -58,7 +58,7 @@ fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
           missing file
           cat: here: No such file or directory
           may help: Check the path
-          may help: Create the file or the step that makes it
+          may help: Create the file, or run the step that generates it
           log: .regreen/runs/[RUN]/1.1/1.log
 
        e  edit specs/demo/tasks.md and retry: the task starts over, with all its attempts
@@ -70,7 +70,7 @@ What now? [e/f/s/q] q
     STOP  1.1 not decided yet
      END  [TIME] needs your decision · exit code 3              [RUN]
 
-A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+A person must decide: task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
    Tasks  0 of 2 done in [TIME]
 Attempts  1 of 100
      ASK  1.1
@@ -119,11 +119,11 @@ fn what_a_person_adds_is_told_to_the_agent() {
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Find it
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent did not finish within 3s
    RETRY  1.1 no progress before the time limit; asking the agent to split it
     FAIL  [TIME] 1.1 Find it
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent did not finish within 3s
 
      ASK  1.1 Find it
           it gets nowhere in its time, and was not split
@@ -429,7 +429,7 @@ Attempts  1 of 100
           leave 1.1 out:                          regreen skip 1.1 --spec demo
           then continue (on a terminal it asks):  regreen run demo --agent shell --recovery-mode
 --- standard error
-A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+A person must decide: task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
 --- exit code 3
 
 "#]]);
