@@ -22,7 +22,7 @@ Nothing to complain about.
     test.regreen(&["init", "greeting"])
         .exits(2)
         .complains(str![[r#"
-  × specs/greeting/tasks.md exists already
+  × specs/greeting/tasks.md already exists
   help: choose another name, or edit specs/greeting/tasks.md
 
 "#]]);
@@ -35,7 +35,7 @@ fn names_that_are_no_folder_are_refused() {
         .regreen(&["init", "../evil"])
         .exits(2)
         .complains(str![[r#"
-  × ../evil cannot be the name of a spec
+  × invalid spec name `../evil`
   help: use letters, digits, dots, dashes and underscores: my-feature
 
 "#]]);

@@ -14,30 +14,15 @@ fn workspace() -> Workspace {
 fn what_is_skipped_is_left_out_until_that_is_taken_back() {
     let workspace = workspace();
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 will be skipped; `regreen retry 1.2` takes that back
+skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
     workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.2 Second: to be skipped, as a person said
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: open tasks were left out (exit code 1)
-
-Originals:       2 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Skipped:         1.2
-Warnings:        1
-Next:            `regreen why 1.2` tells why it was skipped
---- standard error
-Not everything was run: 1 task is still open.
+1.2 chosen skip
+1.1 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: skipped, 2 of 3 done, 2 of 100 attempts
 --- exit code 1
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -49,24 +34,15 @@ Not everything was run: 1 task is still open.
 
 "#]]);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
     let workspace = workspace.file("good", "");
     workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 5
-1.2: verifying: cat good
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.2 chosen retry
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 1 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -155,7 +131,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 
 "#]]);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -173,25 +149,12 @@ attempts 3 of 100, waited 0s of 6h 00m
 
 "#]]);
     workspace.run(&["--max-task-iterations=2"]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Second: attempt 1 of 2
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 1 of 2 failed after [TIME] (missing file): cat: good: No such file or directory
-1.2 Second: attempt 2 of 2
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 2 of 2 failed after [TIME] (missing file): cat: good: No such file or directory
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
-
-Originals:       1 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
---- standard error
+1.2 chosen retry
+1.2 attempt 1 of 2; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+1.2 attempt 2 of 2; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+ended: limit, 1 of 3 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 2 attempts
 --- exit code 1
 
@@ -209,41 +172,27 @@ fn a_run_that_goes_on_counts_from_the_start_after_a_retry() {
     let flags = ["--max-task-iterations=3"];
     let run = workspace.start(&flags, "working");
     workspace.regreen(&["stop"]).shows(str![[r#"
-spec demo has stopped; `regreen run` goes on with it
+stopped spec demo; run `regreen run` to resume
 --- exit code 0
 
 "#]]);
     run.wait();
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
     // Attempts 3, 4 and 5, where only two had been left.
     workspace.run(&flags).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2 Second: to be tried again, as a person said
-1.2 Second: attempt 1 of 3
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 1 of 3 failed after [TIME] (missing file): cat: good: No such file or directory
-1.2 Second: attempt 2 of 3
-1.2: verifying: cat good
-1.2: Verify is red, it runs once more: cat: good: No such file or directory
-1.2 Second: attempt 2 of 3 failed after [TIME] (missing file): cat: good: No such file or directory
-1.2 Second: attempt 3 of 3
-1.2: verifying: cat good
-1.2 Second: done after [TIME]
-1.3 Third: attempt 1 of 3
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        7, of which 6 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.2 chosen retry
+1.2 attempt 1 of 3; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+1.2 attempt 2 of 3; verify red; verify red; failed (missing_file): Verify failed: `cat good` ended with exit code 1
+    cat: good: No such file or directory
+1.2 attempt 3 of 3; verify green; done
+1.3 attempt 1 of 3; verify green; done
+ended: all_green, 3 of 3 done, 6 of 100 attempts
 --- exit code 0
 
 "#]]);
@@ -256,7 +205,7 @@ fn a_group_stands_for_the_tasks_in_it() {
     )
     .agent("*) date +%N >out; echo TASK_COMPLETE ;;");
     workspace.regreen(&["skip", "1"]).shows(str![[r#"
-1 with 1.1 will be skipped; `regreen retry 1` takes that back
+skipping 1 (with 1.1) from now on; run `regreen retry 1` to reopen
 --- exit code 0
 
 "#]]);
@@ -356,7 +305,7 @@ fn whoever_mistypes_an_id_changes_nothing() {
         assert_eq!(told.code, Some(2));
         assert_eq!(
             told.stderr,
-            "  × specs/demo/tasks.md has no task 1.4\n  help: its tasks: 1.1, 1.2, 1.3\n"
+            "  × task 1.4 not found in specs/demo/tasks.md\n  help: known tasks: 1.1, 1.2, 1.3\n"
         );
     }
     assert!(!workspace.has(".regreen"));

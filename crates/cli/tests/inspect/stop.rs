@@ -26,7 +26,7 @@ fn a_run_stops_with_all_its_children_and_can_go_on() {
     let run = workspace.start(&[], "working");
     let began = Instant::now();
     workspace.regreen(&["stop"]).shows(str![[r#"
-spec demo has stopped; `regreen run` goes on with it
+stopped spec demo; run `regreen run` to resume
 --- exit code 0
 
 "#]]);
@@ -55,7 +55,7 @@ attempts 0 of 100, waited 0s of 6h 00m
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    ended by signal 9 after [TIME], cut off
+    ended by signal 9 after 1s, cut off
     printed nothing
     changed 1 file
   the run ended: somebody stopped it
@@ -63,20 +63,10 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 "#]]);
     workspace.run(&[]).shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5, the last one was cut off
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+resumed
+1.1 attempt 1 of 5 (interrupted); verify green; done
+1.2 attempt 1 of 5; verify green; done
+ended: all_green, 2 of 2 done, 2 of 100 attempts
 --- exit code 0
 
 "#]]);
@@ -119,7 +109,7 @@ fn a_process_that_has_not_the_tree_is_left_alone() {
     let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
     fs::write(workspace.path(".regreen/lock"), lock).unwrap();
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);

@@ -127,7 +127,7 @@ fn a_repository_does_not_say_what_is_repaired() {
    ╭─[regreen.toml:1:1]
  1 │ repairs = 'safe'
    · ───┬───
-   ·    ╰── it says what is repaired on your machine
+   ·    ╰── it controls what regreen repairs on your machine
    ╰────
   help: if you want it, put it into ~/.config/regreen/config.toml
 --- exit code 2

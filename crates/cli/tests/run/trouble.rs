@@ -69,7 +69,7 @@ fn no_spec_at_all() {
     workspace.run(&[]).shows(str![[r#"
 --- standard error
   × there is no spec in [FOLDER]
-  help: make one with: regreen init NAME
+  help: run `regreen init NAME` to create one
 --- exit code 2
 
 "#]]);
@@ -444,7 +444,7 @@ fn a_refused_run_leaves_no_trace() {
         .and(&workspace, &[TASKS, PROGRESS])
         .shows(str![[r#"
 --- standard error
-  × a repository may not choose the program that is run as the agent
+  × a repository may not choose the program to run as the agent
    ╭─[regreen.toml:1:9]
  1 │ agent = "command:evil"
    ·         ───────┬──────
