@@ -279,7 +279,7 @@ impl Ordinary {
             }
             // What logs are full of would stop the search all the time; messages are short.
             let is_rare = at_least < SHORTEST || self.rarity(text) == 0;
-            (is_rare && is_telling(text, at_least)).then(|| self.rarity(text))
+            (is_rare && is_distinctive(text, at_least)).then(|| self.rarity(text))
         };
         if let Some(mut texts) = cover(branch, &worth) {
             texts.retain(|text| !is_named(text));
@@ -288,7 +288,7 @@ impl Ordinary {
         let texts = shortest_texts(branch).into_iter();
         let unnamed = texts.filter(|text| !is_named(&as_text(text)));
         let rarest = unnamed.filter_map(|text| {
-            let runs = telling_runs(&text, at_least).into_iter();
+            let runs = distinctive_runs(&text, at_least).into_iter();
             runs.min_by_key(|run| (self.rarity(run), Reverse(run.len())))
         });
         rarest.collect()

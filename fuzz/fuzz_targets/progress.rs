@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use regreen_documents::{FixHistory, Outcome, Progress};
+use regreen_documents::{FixHistory, HealingOutcome, ProgressFile};
 use regreen_model::TaskId;
 
 fuzz_target!(|text: &str| {
@@ -10,14 +10,14 @@ fuzz_target!(|text: &str| {
     let history = FixHistory {
         task: task.clone(),
         fixes: vec![task.child(1), task.child(2)],
-        outcome: Outcome::Pass,
+        outcome: HealingOutcome::Pass,
     };
-    let say = |progress: &Progress| {
+    let say = |progress: &ProgressFile| {
         progress
             .completed(&task, text, Some("abc1234"))
             .fix_history(&history)
     };
-    let once = say(&Progress::read(text));
+    let once = say(&ProgressFile::read(text));
     assert_eq!(say(&once), once);
     let mut kept = lines(once.text());
     for line in lines(text).filter(|line| !line.trim_start().starts_with("- Task 1.3: ")) {

@@ -2,15 +2,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use regreen_documents::{State, TaskResult};
+use regreen_documents::{StateDocument, TaskResult};
 use regreen_model::TaskId;
 
 fuzz_target!(|text: &str| {
-    let Ok((mut state, _)) = State::read(text) else {
+    let Ok((mut state, _)) = StateDocument::read(text) else {
         return;
     };
     let untouched = state.to_text();
-    let (again, _) = State::read(&untouched).expect("what was written can be read");
+    let (again, _) = StateDocument::read(&untouched).expect("what was written can be read");
     assert_eq!(again.to_text(), untouched, "writing again changes nothing");
 
     let task = TaskId::parse("1.3").expect("an id");
@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
     state.record_fix(&task, &task.child(1), text);
     state.set_modifications(&task, 2);
     let written = state.to_text();
-    let (mut read, _) = State::read(&written).expect("what was written can be read");
+    let (mut read, _) = StateDocument::read(&written).expect("what was written can be read");
     assert_eq!((read.task_index(), read.total_tasks()), (7, 9));
     assert_eq!(read.task_result(&task), Some(TaskResult::Success));
     assert_eq!(read.modifications(&task), 2);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use regreen_documents::{Change, EditError, Place, RowId, TaskFile};
+use regreen_documents::{Change, EditError, InsertPosition, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask, Task};
 
 /// Each row costs several readings of the whole text.
@@ -36,7 +36,7 @@ fn check_box(file: &TaskFile, row: RowId, task: &Task) {
             file.untick(row)
         }
     };
-    let Ok(Change::Made(changed)) = set(file, !task.done) else {
+    let Ok(Change::Edited(changed)) = set(file, !task.done) else {
         panic!("line {} is not changed", task.line);
     };
     let (before, after) = (file.text().as_bytes(), changed.text().as_bytes());
@@ -45,7 +45,7 @@ fn check_box(file: &TaskFile, row: RowId, task: &Task) {
         .filter(|at| before[*at] != after[*at])
         .collect();
     assert_eq!(differing.len(), 1);
-    let Ok(Change::Made(restored)) = set(&changed, task.done) else {
+    let Ok(Change::Edited(restored)) = set(&changed, task.done) else {
         panic!("line {} is not changed back", task.line);
     };
     // `[X]`, `[-]` and `[~]` come back as `[x]` and `[ ]`.
@@ -61,14 +61,14 @@ fn check_fix(file: &TaskFile, row: RowId, task: &Task) {
         return;
     };
     let origin = FixOrigin {
-        error: file.text(),
-        attempted_fix: &task.title,
+        error: file.text().to_owned(),
+        attempted_fix: task.title.clone(),
         ..FixOrigin::default()
     };
-    let fix = NewTask::fix(fix_id.clone(), id, task, origin);
-    match file.insert(&fix, Place::After(row)) {
-        Ok(Change::Made(edited)) => check_inserted(file, &edited, &fix),
-        Ok(Change::AlreadySo) => panic!("a free id is in use: {fix_id}"),
+    let fix = NewTask::fix(fix_id.clone(), id, task, &origin);
+    match file.insert(&fix, InsertPosition::After(row)) {
+        Ok(Change::Edited(edited)) => check_inserted(file, &edited, &fix),
+        Ok(Change::Unchanged) => panic!("a free id is in use: {fix_id}"),
         Err(EditError::Refused(_)) => {}
         Err(error) => panic!("{error}"),
     }

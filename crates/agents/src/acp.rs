@@ -9,18 +9,17 @@ use agent_client_protocol_schema::v1::{
     PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
     SelectedPermissionOutcome,
 };
-use regreen_model::{AgentEvent, Ending};
+use regreen_model::AgentEvent;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use self::updates::Updates;
 use crate::coding_agent::Abilities;
 use crate::json_lines::{object, status, text};
-use crate::message::bounded;
-use crate::trouble::{ApiError, trouble};
+use crate::trouble::ApiError;
 use crate::{
-    AgentOptions, Assignment, CommandLine, Decoder, Invocation, Permissions, PromptChannel, Reply,
-    StdinContent, Stream, gemini, opencode,
+    AgentOptions, Assignment, CommandLine, Decoder, Invocation, Permissions, Reply, StdinContent,
+    Stream, gemini, opencode,
 };
 
 pub(crate) const ABILITIES: Abilities = Abilities {
@@ -40,20 +39,8 @@ pub(crate) fn invocation(
     options: &AgentOptions,
     assignment: &Assignment<'_>,
 ) -> Invocation {
-    let mut environment = assignment.environment();
-    environment.extend(options.environment.iter().cloned());
-    Invocation {
-        argv: line
-            .argv()
-            .iter()
-            .chain(&options.arguments)
-            .cloned()
-            .collect(),
-        env_set: environment,
-        env_remove: Vec::new(),
-        stdin: StdinContent::Protocol,
-        prompt_on: PromptChannel::Stdin,
-    }
+    let argv = line.argv().iter().chain(&options.arguments).cloned();
+    Invocation::new(argv.collect(), StdinContent::Protocol, assignment).with_environment(options)
 }
 
 /// What was asked for last: its number is its place in the conversation.
@@ -99,7 +86,7 @@ impl Decoder for AcpDecoder {
 
     fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
         if stream == Stream::Err {
-            return Reply::of(retry(line).into_iter().collect());
+            return Reply::of(retry(line));
         }
         let Some(mut line) = object(line) else {
             return Reply::default();
@@ -129,10 +116,6 @@ impl Decoder for AcpDecoder {
         let line = json!({"jsonrpc": "2.0", "method": AGENT.session_cancel, "params": cancel});
         let is_at_work = self.stage == Stage::Prompt;
         is_at_work.then(|| line.to_string()).into_iter().collect()
-    }
-
-    fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
-        Vec::new()
     }
 }
 
@@ -192,20 +175,15 @@ impl AcpDecoder {
 
     fn finished(&mut self, line: &Value) -> Vec<AgentEvent> {
         self.stage = Stage::Over;
-        let (said, usage) = self.updates.finished(line);
+        let (message, usage) = self.updates.finished(line);
         let reason = text(line, "/result/stopReason");
-        let told = match reason {
-            "max_tokens" | "max_turn_requests" => trouble(&ApiError {
-                word: "max_turns",
-                message: reason,
-                ..ApiError::default()
-            }),
-            _ => None,
+        let end = match reason {
+            "max_tokens" | "max_turn_requests" => ApiError::named("max_turns", reason).into_event(),
+            _ => message,
         };
-        let told = told.map(AgentEvent::Trouble);
         vec![
             AgentEvent::Usage(usage),
-            told.unwrap_or(AgentEvent::FinalMessage { text: said }),
+            end,
             AgentEvent::Terminal {
                 ok: reason == "end_turn",
             },
@@ -222,23 +200,17 @@ impl AcpDecoder {
             details => details,
         };
         let message = format!("{} {details}", text(error, "/message"));
-        let told = trouble(&ApiError {
+        let error = ApiError {
             word: match (is_loading, code) {
                 (true, _) => "session not found",
                 (_, Some(LOGIN_NEEDED)) => "unauthenticated",
                 _ => text(error, "/data/errorKind"),
             },
-            message: &message,
             // Some agents answer with the status of their service.
             status: status(error, "/code").filter(|code| (400..600).contains(code)),
-            ..ApiError::default()
-        });
-        let told = told.map(AgentEvent::Trouble);
-        let said = bounded(&message);
-        vec![
-            told.unwrap_or(AgentEvent::FinalMessage { text: said }),
-            AgentEvent::Terminal { ok: false },
-        ]
+            ..ApiError::of(&message)
+        };
+        vec![error.into_event(), AgentEvent::Terminal { ok: false }]
     }
 
     fn permission(&mut self, id: &Value, params: Value) -> Reply {

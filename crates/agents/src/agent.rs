@@ -9,21 +9,21 @@ use crate::command::{CommandDecoder, CommandLine};
 use crate::shell::{self, Interpreter, ShellDecoder};
 use crate::{Abilities, AgentOptions, Assignment, CodingAgent, Decoder, Invocation, Permissions};
 
-/// Who works on the tasks.
+/// The agent that works on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// Runs the tasks' own commands.
     Shell(Interpreter),
     /// Any program that takes a prompt and prints an answer.
     Command(CommandLine),
-    /// A coding agent that is known by name.
+    /// A coding agent that regreen knows by name.
     CodingAgent(CodingAgent, AgentOptions),
     /// Any program that speaks the Agent Client Protocol.
     Acp(CommandLine, AgentOptions),
 }
 
 impl Agent {
-    /// As it is called on the command line.
+    /// Returns its name on the command line.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Agent {
         }
     }
 
-    /// The program that has to be there.
+    /// Returns the program that has to be installed.
     #[must_use]
     pub fn program(&self) -> &str {
         match self {
@@ -44,7 +44,7 @@ impl Agent {
         }
     }
 
-    /// What it may do without asking; `None` for one that knows no permissions.
+    /// Returns what it may do without asking; `None` for an agent without permissions.
     #[must_use]
     pub fn permissions(&self) -> Option<Permissions> {
         match self {
@@ -53,7 +53,7 @@ impl Agent {
         }
     }
 
-    /// Whether a conversation can be taken up again.
+    /// Returns whether its sessions can be resumed.
     #[must_use]
     pub fn has_sessions(&self) -> bool {
         match self {
@@ -62,14 +62,14 @@ impl Agent {
         }
     }
 
-    /// Whether it says in words of its protocol how its run ended. Of a command there is only
-    /// the exit code, which means nothing for the task.
+    /// Returns whether its protocol says how its run ended. A command has only an exit code,
+    /// which means nothing for the task.
     #[must_use]
-    pub fn tells_its_end(&self) -> bool {
+    pub fn reports_end(&self) -> bool {
         matches!(self, Self::CodingAgent(..) | Self::Acp(..))
     }
 
-    /// What its output consists of.
+    /// Returns what its output consists of.
     #[must_use]
     pub fn output_kind(&self) -> OutputKind {
         match self {
@@ -79,24 +79,25 @@ impl Agent {
         }
     }
 
-    /// The conversation to take up again, if it can be one of this agent.
+    /// Returns the session to resume, if the id can be one of this agent.
     #[must_use]
     pub fn session<'s>(&self, id: Option<&'s str>) -> Option<&'s str> {
         id.filter(|id| self.has_sessions() && is_session_id(id))
     }
 
-    /// Whether it tells which tools it uses, so that none seen means none used.
+    /// Returns whether it reports every tool it uses, so that no report means no use.
     #[must_use]
-    pub fn tells_tools(&self) -> bool {
+    pub fn reports_tools(&self) -> bool {
         match self {
             Self::Shell(_) | Self::CodingAgent(..) => true,
             Self::Command(_) | Self::Acp(..) => false,
         }
     }
 
-    /// Whether it says how many tokens it has used up; `None` if some do. Commands use none.
+    /// Returns whether it reports the tokens it used; `None` if that is not known. Commands use
+    /// none.
     #[must_use]
-    pub fn tells_tokens(&self) -> Option<bool> {
+    pub fn reports_tokens(&self) -> Option<bool> {
         match self {
             Self::Shell(_) | Self::CodingAgent(..) => Some(true),
             Self::Command(_) => Some(false),
@@ -104,23 +105,25 @@ impl Agent {
         }
     }
 
-    /// Whether it says what it has cost; `None` if some do. Commands cost nothing.
+    /// Returns whether it reports what it cost; `None` if that is not known. Commands cost
+    /// nothing.
     #[must_use]
-    pub fn tells_cost(&self) -> Option<bool> {
+    pub fn reports_cost(&self) -> Option<bool> {
         match self {
             Self::Shell(_) => Some(true),
             Self::Command(_) => Some(false),
-            Self::CodingAgent(known, _) => Some(known.tells_cost()),
+            Self::CodingAgent(known, _) => Some(known.reports_cost()),
             Self::Acp(..) => None,
         }
     }
 
-    /// What any agent of the protocol lets us see.
+    /// Returns what any agent of the protocol lets regreen see.
     #[must_use]
     pub fn acp_abilities() -> Abilities {
         acp::ABILITIES
     }
 
+    /// Returns how to start it.
     #[must_use]
     pub fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
         match self {
@@ -131,6 +134,7 @@ impl Agent {
         }
     }
 
+    /// Returns what reads its output.
     #[must_use]
     pub fn decoder(&self, assignment: &Assignment<'_>) -> Box<dyn Decoder> {
         match self {
@@ -145,17 +149,21 @@ impl Agent {
 /// What `--agent` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentChoice {
-    /// The first that is installed.
+    /// The first coding agent that is installed.
     Auto,
+    /// The shell agent.
     Shell,
+    /// A program that takes a prompt.
     Command(CommandLine),
+    /// A coding agent.
     CodingAgent(CodingAgent),
+    /// A program that speaks the Agent Client Protocol.
     Acp(CommandLine),
 }
 
 impl AgentChoice {
-    /// All that can be asked for, as it is written.
-    pub const KNOWN: [&str; 8] = [
+    /// The forms of the value.
+    pub const FORMS: [&str; 8] = [
         "auto",
         "claude",
         "codex",
@@ -167,12 +175,16 @@ impl AgentChoice {
     ];
 }
 
+/// Why a value of `--agent` is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AgentChoiceError {
-    #[error("unknown agent `{0}`: known are {known}", known = AgentChoice::KNOWN.join(", "))]
+    /// No agent has this name.
+    #[error("unknown agent `{0}`: known are {known}", known = AgentChoice::FORMS.join(", "))]
     Unknown(String),
+    /// The command line is empty.
     #[error("`{0}` names no program to run")]
     NoProgram(String),
+    /// The command line has an open quote.
     #[error("in `{0}` a quote is not closed")]
     OpenQuote(String),
 }
@@ -211,15 +223,15 @@ mod tests {
     }
 
     #[test]
-    fn who_tells_what_it_costs_is_documented_so() {
+    fn the_documentation_says_who_reports_cost() {
         for known in CodingAgent::ALL {
             let documented = known.abilities().cost == "yes";
-            assert_eq!(known.tells_cost(), documented, "{known:?}");
+            assert_eq!(known.reports_cost(), documented, "{known:?}");
         }
     }
 
     #[test]
-    fn agents_are_asked_for_by_name() {
+    fn agents_are_chosen_by_name() {
         assert_eq!("auto".parse(), Ok(AgentChoice::Auto));
         assert_eq!(" shell ".parse(), Ok(AgentChoice::Shell));
         let Ok(AgentChoice::Command(line)) = "command:./agent.sh --x 'a: b'".parse() else {
@@ -236,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_for_is_told_with_what_can() {
+    fn an_unknown_agent_is_refused_with_the_known_forms() {
         assert_eq!(
             error("clyde"),
             "unknown agent `clyde`: known are auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
@@ -251,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_name_becomes_part_of_a_command_line() {
+    fn only_a_session_id_becomes_part_of_a_command_line() {
         let claude = Agent::CodingAgent(CodingAgent::Claude, AgentOptions::default());
         let id = "ef094c3c-43bd-491d-a190-8d4f82efe0f3";
         assert_eq!(claude.session(Some(id)), Some(id));

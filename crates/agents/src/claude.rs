@@ -1,23 +1,30 @@
 //! Claude Code: `claude -p --output-format stream-json`.
 
-use regreen_model::{AgentEvent, Ending, ResetTime, Usage};
+use regreen_model::{AgentEvent, ResetTime, Usage};
 use serde_json::Value;
 
-use crate::coding_agent::Abilities;
-use crate::coding_agent::{Adapter, Credentials};
-use crate::json_lines::MessageUsage;
-use crate::json_lines::OpenTools;
-use crate::json_lines::{list, micro_usd, number, object, status, text};
+use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
+use crate::json_lines::{
+    JsonDecoder, JsonProtocol, MessageUsage, OpenTools, edited, list, micro_usd, number, question,
+    session, status, text, written,
+};
 use crate::message::bounded;
-use crate::trouble::{ApiError, passing, trouble};
-use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
+use crate::trouble::{ApiError, passing};
+
+const FIRST: &[&str] = &["-p", "--output-format", "stream-json", "--verbose"];
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "claude",
     title: "Claude Code",
-    argv,
-    decoder: |_| Box::new(ClaudeDecoder::default()),
-    skips_with: "--dangerously-skip-permissions",
+    flags: Flags {
+        first: FIRST,
+        first_of_resumed: FIRST,
+        skip: "--dangerously-skip-permissions",
+        model: "--model",
+        session: Some("--resume"),
+        last: &[],
+    },
+    decoder: JsonDecoder::<ClaudeProtocol>::boxed,
     credentials: Credentials {
         variables: &[
             "ANTHROPIC_API_KEY",
@@ -39,56 +46,27 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
-    let mut argv = vec!["-p", "--output-format", "stream-json", "--verbose"];
-    if options.permissions == Permissions::Skip {
-        argv.push(ADAPTER.skips_with);
-    }
-    if let Some(model) = &options.model {
-        argv.extend(["--model", model]);
-    }
-    if let Some(session) = assignment.session {
-        argv.extend(["--resume", session]);
-    }
-    argv.extend(options.arguments.iter().map(String::as_str));
-    argv.into_iter().map(str::to_owned).collect()
-}
-
 #[derive(Debug, Default)]
-struct ClaudeDecoder {
+struct ClaudeProtocol {
     tools: OpenTools,
-    spent: MessageUsage,
+    usage: MessageUsage,
     done: bool,
 }
 
-impl Decoder for ClaudeDecoder {
-    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
-        let line = object(line).filter(|_| stream == Stream::Out);
-        Reply::of(line.map(|line| self.events(&line)).unwrap_or_default())
-    }
+impl JsonProtocol for ClaudeProtocol {
+    const REPORTS_LOST_SESSION: bool = false;
 
-    fn is_done(&self) -> bool {
-        self.done
-    }
-
-    fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
-        Vec::new()
-    }
-}
-
-impl ClaudeDecoder {
-    fn events(&mut self, line: &Value) -> Vec<AgentEvent> {
+    fn on_object(&mut self, line: &Value) -> Vec<AgentEvent> {
         match (text(line, "/type"), text(line, "/subtype")) {
-            ("system", "init") => vec![AgentEvent::Session {
-                id: text(line, "/session_id").to_owned(),
-            }],
+            ("system", "init") => vec![session(text(line, "/session_id"))],
             ("system", "api_retry") => vec![AgentEvent::Trouble(passing(&retry(line)))],
             ("system", "permission_denied") => denied(line).into_iter().collect(),
-            ("rate_limit_event", _) => rejected(line),
+            ("rate_limit_event", _) => rejected(line).into_iter().collect(),
             ("assistant", _) if text(line, "/message/model") != "<synthetic>" => {
+                let usage = self.message_usage(line);
                 let parts = list(line, "/message/content").iter();
-                let said: Vec<AgentEvent> = parts.flat_map(|part| self.said(part)).collect();
-                self.spent(line).into_iter().chain(said).collect()
+                let parts = parts.filter_map(|part| self.part(part));
+                usage.into_iter().chain(parts).collect()
             }
             ("user", _) => {
                 let parts = list(line, "/message/content").iter();
@@ -96,31 +74,38 @@ impl ClaudeDecoder {
             }
             ("result", _) => {
                 self.done = true;
-                ended(line, self.spent.total())
+                ended(line, self.usage.total())
             }
             _ => Vec::new(),
         }
     }
 
-    fn said(&mut self, part: &Value) -> Vec<AgentEvent> {
+    fn on_log(_line: &[u8]) -> Option<AgentEvent> {
+        None
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+impl ClaudeProtocol {
+    fn part(&mut self, part: &Value) -> Option<AgentEvent> {
         match text(part, "/type") {
-            "text" => vec![AgentEvent::Text {
-                text: text(part, "/text").to_owned(),
-            }],
-            "tool_use" if text(part, "/name") == "AskUserQuestion" => vec![AgentEvent::Question {
-                text: text(part, "/input/questions/0/question").to_owned(),
-                permission: false,
-            }],
-            "tool_use" => vec![self.tools.started(text(part, "/id"), text(part, "/name"))],
-            _ => Vec::new(),
+            "text" => Some(written(text(part, "/text"))),
+            "tool_use" if text(part, "/name") == "AskUserQuestion" => {
+                Some(question(text(part, "/input/questions/0/question")))
+            }
+            "tool_use" => Some(self.tools.started(text(part, "/id"), text(part, "/name"))),
+            _ => None,
         }
     }
 
-    /// Told with each message: who does not come to its end has spent it all the same.
-    fn spent(&mut self, line: &Value) -> Option<AgentEvent> {
+    /// Reports usage with each message: an agent that is ended early has used it, too.
+    fn message_usage(&mut self, line: &Value) -> Option<AgentEvent> {
         let usage = tokens(line.pointer("/message/usage")?);
-        let is_news = self.spent.told(text(line, "/message/id"), usage);
-        is_news.then(|| AgentEvent::Usage(self.spent.total()))
+        let is_news = self.usage.report(text(line, "/message/id"), usage);
+        is_news.then(|| AgentEvent::Usage(self.usage.total()))
     }
 
     fn tool_ended(&mut self, line: &Value, part: &Value) -> Vec<AgentEvent> {
@@ -130,15 +115,13 @@ impl ClaudeDecoder {
         let failed = part.pointer("/is_error").and_then(Value::as_bool) == Some(true);
         let exit = failed.then(|| exit_code(text(part, "/content"))).flatten();
         let ended = self.tools.ended(text(part, "/tool_use_id"), !failed, exit);
-        let path = text(line, "/tool_use_result/filePath");
-        // What was only read has a file too, but none of these.
+        // The result of a tool that only reads has a file, too, but none of these.
         let is_edit = ["oldString", "structuredPatch", "originalFile"]
             .iter()
             .any(|key| line.pointer(&format!("/tool_use_result/{key}")).is_some());
-        let edited = (!failed && is_edit && !path.is_empty()).then(|| AgentEvent::FileEdited {
-            path: path.to_owned(),
-        });
-        edited.into_iter().chain([ended]).collect()
+        let file = edited(text(line, "/tool_use_result/filePath"));
+        let file = file.filter(|_| is_edit && !failed);
+        file.into_iter().chain([ended]).collect()
     }
 }
 
@@ -157,12 +140,12 @@ fn retry(line: &Value) -> ApiError<'_> {
     }
 }
 
-/// What a person would have to allow. What a rule or a hook of the user forbids is a tool that
-/// fails: the agent is told so and goes on.
+/// The question for a permission that only a person can give. What a rule or a hook of the user
+/// forbids is a failed tool, after which the agent continues.
 fn denied(line: &Value) -> Option<AgentEvent> {
     let (tool, why) = (text(line, "/tool_name"), text(line, "/message"));
     let is_forbidden = matches!(text(line, "/decision_reason_type"), "rule" | "hook");
-    // Rules may also say that a person is to be asked.
+    // Rules may also ask for a person.
     let asks = ["approval", "granted"]
         .iter()
         .any(|word| why.contains(word));
@@ -172,30 +155,23 @@ fn denied(line: &Value) -> Option<AgentEvent> {
     })
 }
 
-/// The limit of a subscription, with the time at which it is over.
-fn rejected(line: &Value) -> Vec<AgentEvent> {
-    let info = "/rate_limit_info";
-    if text(line, &format!("{info}/status")) != "rejected" {
-        return Vec::new();
-    }
-    let seconds = number(line, &format!("{info}/resetsAt"));
-    let millis = i64::try_from(seconds)
-        .ok()
-        .and_then(|at| at.checked_mul(1000));
+/// The limit of a subscription, with its reset time.
+fn rejected(line: &Value) -> Option<AgentEvent> {
+    let is_rejected = text(line, "/rate_limit_info/status") == "rejected";
+    let seconds = i64::try_from(number(line, "/rate_limit_info/resetsAt")).ok();
+    let millis = seconds.and_then(|at| at.checked_mul(1000));
     let error = ApiError {
-        word: "rate_limit",
-        message: "usage limit reached",
         resets: millis.filter(|at| *at > 0).map(ResetTime::At),
-        ..ApiError::default()
+        ..ApiError::named("rate_limit", "usage limit reached")
     };
-    vec![AgentEvent::Trouble(passing(&error))]
+    is_rejected.then(|| AgentEvent::Trouble(passing(&error)))
 }
 
 fn ended(line: &Value, so_far: Usage) -> Vec<AgentEvent> {
     let failed = line.pointer("/is_error").and_then(Value::as_bool) != Some(false);
-    let said = match text(line, "/result") {
+    let message = match text(line, "/result") {
         "" => text(line, "/errors/0"),
-        said => said,
+        message => message,
     };
     let error = ApiError {
         status: status(line, "/api_error_status"),
@@ -203,29 +179,29 @@ fn ended(line: &Value, so_far: Usage) -> Vec<AgentEvent> {
             reason @ ("prompt_too_long" | "max_turns") => reason,
             _ => text(line, "/api_error_type"),
         },
-        message: said,
-        resets: None,
+        ..ApiError::of(message)
     };
-    let told = match failed.then(|| trouble(&error)).flatten() {
-        Some(trouble) => AgentEvent::Trouble(trouble),
-        None => AgentEvent::FinalMessage {
-            text: bounded(said),
-        },
+    let end = if failed {
+        error.into_event()
+    } else {
+        AgentEvent::FinalMessage {
+            text: bounded(message),
+        }
     };
     vec![
         AgentEvent::Usage(usage(line, so_far)),
-        told,
+        end,
         AgentEvent::Terminal { ok: !failed },
     ]
 }
 
-/// All that it has used up; what its messages told, where its end does not say.
+/// Returns the usage of the whole run, or of its messages if the end does not report it.
 fn usage(line: &Value, so_far: Usage) -> Usage {
-    let told = line.pointer("/usage").map(tokens).unwrap_or_default();
-    let is_told = told.input_tokens > 0 || told.output_tokens > 0;
+    let reported = line.pointer("/usage").map(tokens).unwrap_or_default();
+    let is_reported = reported.input_tokens > 0 || reported.output_tokens > 0;
     Usage {
         cost_micro_usd: micro_usd(line, "/total_cost_usd"),
-        ..if is_told { told } else { so_far }
+        ..if is_reported { reported } else { so_far }
     }
 }
 

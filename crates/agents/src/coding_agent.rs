@@ -1,43 +1,85 @@
+use regreen_model::Permissions;
+
 use crate::{
-    AgentOptions, Assignment, Decoder, Invocation, PromptChannel, StdinContent, claude, codex,
-    gemini, opencode,
+    AgentOptions, Assignment, Decoder, Invocation, StdinContent, claude, codex, gemini, opencode,
 };
 
-/// A coding agent that is called by name.
+/// A coding agent that regreen knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodingAgent {
+    /// Claude Code.
     Claude,
+    /// Codex.
     Codex,
+    /// Gemini CLI.
     Gemini,
+    /// opencode.
     Opencode,
 }
 
-/// All that has to be known of such an agent: how it is called, and how it is read.
+/// All that regreen knows of a coding agent: how to call it and how to read it.
 #[derive(Debug)]
 pub(crate) struct Adapter {
-    /// As its program is called.
+    /// The name of its program.
     pub(crate) name: &'static str,
-    /// As people call it.
+    /// The name that people use.
     pub(crate) title: &'static str,
-    /// Its arguments. The prompt comes on its standard input.
-    pub(crate) argv: fn(&AgentOptions, &Assignment<'_>) -> Vec<String>,
+    pub(crate) flags: Flags,
     pub(crate) decoder: fn(&Assignment<'_>) -> Box<dyn Decoder>,
-    /// The flag that lets it do everything without asking.
-    pub(crate) skips_with: &'static str,
     pub(crate) credentials: Credentials,
     pub(crate) abilities: Abilities,
 }
 
-/// Where it can be seen, without asking anybody, that somebody has logged in.
+/// The arguments of a coding agent. It reads the prompt from its standard input.
+#[derive(Debug)]
+pub(crate) struct Flags {
+    pub(crate) first: &'static [&'static str],
+    /// Replaces `first` where a session is resumed.
+    pub(crate) first_of_resumed: &'static [&'static str],
+    /// Lets it do everything without asking.
+    pub(crate) skip: &'static str,
+    pub(crate) model: &'static str,
+    /// `None` if the session is named behind all options.
+    pub(crate) session: Option<&'static str>,
+    pub(crate) last: &'static [&'static str],
+}
+
+impl Flags {
+    fn arguments(&self, options: &AgentOptions, session: Option<&str>) -> Vec<String> {
+        let is_resumed = session.is_some();
+        let first = if is_resumed {
+            self.first_of_resumed
+        } else {
+            self.first
+        };
+        let mut arguments = first.to_vec();
+        if options.permissions == Permissions::Skip {
+            arguments.push(self.skip);
+        }
+        if let Some(model) = &options.model {
+            arguments.extend([self.model, model]);
+        }
+        if let (Some(flag), Some(session)) = (self.session, session) {
+            arguments.extend([flag, session]);
+        }
+        arguments.extend(options.arguments.iter().map(String::as_str));
+        arguments.extend(session.filter(|_| self.session.is_none()));
+        arguments.extend(self.last);
+        arguments.into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// Where a login can be seen without asking the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
+    /// Environment variables that hold a key or a token.
     pub variables: &'static [&'static str],
-    /// In the home folder.
+    /// Files in the home folder.
     pub files: &'static [&'static str],
 }
 
 impl CodingAgent {
-    /// In the order in which `auto` looks for them.
+    /// All of them, in the order in which `auto` looks for them.
     pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
 
     fn adapter(self) -> &'static Adapter {
@@ -49,41 +91,46 @@ impl CodingAgent {
         }
     }
 
+    /// Returns the agent of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+        Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// Its name, which is also its program.
+    /// Returns its name, which is also the name of its program.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.adapter().name
     }
 
+    /// Returns the name that people use.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.adapter().title
     }
 
+    /// Returns the flag that lets it do everything without asking.
     #[must_use]
-    pub fn skips_with(self) -> &'static str {
-        self.adapter().skips_with
+    pub fn skip_flag(self) -> &'static str {
+        self.adapter().flags.skip
     }
 
-    /// Whether it says what it has cost.
+    /// Returns whether it reports what it has cost.
     #[must_use]
-    pub fn tells_cost(self) -> bool {
+    pub fn reports_cost(self) -> bool {
         match self {
             Self::Claude | Self::Opencode => true,
             Self::Codex | Self::Gemini => false,
         }
     }
 
+    /// Returns where its login can be seen.
     #[must_use]
     pub fn credentials(self) -> Credentials {
         self.adapter().credentials
     }
 
+    /// Returns what it lets regreen see.
     #[must_use]
     pub fn abilities(self) -> Abilities {
         self.adapter().abilities
@@ -95,18 +142,10 @@ impl CodingAgent {
         assignment: &Assignment<'_>,
     ) -> Invocation {
         let adapter = self.adapter();
-        let own = (adapter.argv)(options, assignment);
-        let mut environment = assignment.environment();
-        environment.extend(options.environment.iter().cloned());
-        Invocation {
-            argv: std::iter::once(adapter.name.to_owned())
-                .chain(own)
-                .collect(),
-            env_set: environment,
-            env_remove: Vec::new(),
-            stdin: StdinContent::Text(assignment.prompt.to_owned()),
-            prompt_on: PromptChannel::Stdin,
-        }
+        let arguments = adapter.flags.arguments(options, assignment.session);
+        let argv = [adapter.name.to_owned()].into_iter().chain(arguments);
+        let stdin = StdinContent::Text(assignment.prompt.to_owned());
+        Invocation::new(argv.collect(), stdin, assignment).with_environment(options)
     }
 
     pub(crate) fn decoder(self, assignment: &Assignment<'_>) -> Box<dyn Decoder> {
@@ -114,34 +153,38 @@ impl CodingAgent {
     }
 }
 
-/// The name of a session goes into a command line: only what looks like one is a name.
+/// Returns whether a session id can become part of a command line.
 pub(crate) fn is_session_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     let has_size = (1..=200).contains(&id.len());
     has_size && !id.starts_with('-') && id.chars().all(is_plain)
 }
 
-/// What an agent lets us see, in the words of the documentation.
+/// What an agent lets regreen see, in the words of the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// When the name of its session is known.
+    /// When the id of its session is known.
     pub session: &'static str,
-    /// Whether a session can be gone on with.
+    /// Whether a session can be resumed.
     pub resume: &'static str,
+    /// What it reports of its tools.
     pub tools: &'static str,
-    /// Whether a command that failed is told as one.
+    /// Whether it reports a failed command as failed.
     pub failed_commands: &'static str,
+    /// What it reports of files.
     pub files: &'static str,
+    /// Whether it reports the tokens it used.
     pub tokens: &'static str,
+    /// Whether it reports what it cost.
     pub cost: &'static str,
-    /// How it tells that its service refuses it.
+    /// How it reports that its service refuses it.
     pub errors: &'static str,
     /// What shows that it has finished.
     pub end: &'static str,
 }
 
 impl Abilities {
-    /// What is told of each agent, in order.
+    /// The titles of the cells of [`Self::row`].
     pub const TITLES: [&str; 9] = [
         "session id",
         "resume",
@@ -154,6 +197,7 @@ impl Abilities {
         "end",
     ];
 
+    /// Returns all of them, in the order of [`Self::TITLES`].
     #[must_use]
     pub fn row(&self) -> [&'static str; 9] {
         [

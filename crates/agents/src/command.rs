@@ -2,25 +2,25 @@
 
 use regreen_model::{AgentEvent, Ending};
 
-use crate::decoder::terminal_of;
+use crate::decoder::end_of_program;
 use crate::message::Answer;
 use crate::quoting::excerpt;
-use crate::{Assignment, Decoder, Invocation, PromptChannel, Reply, StdinContent, Stream};
+use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
-/// Where the prompt stands in an argument.
+/// The place of the prompt in an argument.
 const PLACEHOLDER: &str = "{prompt}";
 
 /// Linux takes no argument longer than 128 KiB; a prompt that long loses its middle.
 const MAX_ARGUMENT: usize = 120 * 1024;
 
-/// A program and its arguments, taken apart as a shell would, but run by none.
+/// A program and its arguments, split as a shell would split them, but not run by a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     argv: Vec<String>,
 }
 
 impl CommandLine {
-    /// Takes a line apart; `None` if a quote is not closed or no program is named.
+    /// Splits a line; `None` if a quote is not closed or no program is named.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let argv = shell_words::split(line).ok()?;
         let names_program = argv
@@ -29,6 +29,7 @@ impl CommandLine {
         (names_program && !line.contains('\0')).then_some(Self { argv })
     }
 
+    /// Returns the program.
     #[must_use]
     pub fn program(&self) -> &str {
         self.argv.first().map_or("", String::as_str)
@@ -40,21 +41,12 @@ impl CommandLine {
 
     pub(crate) fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
         let takes_argument = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
-        let (stdin, prompt_on) = if takes_argument {
-            (StdinContent::Empty, PromptChannel::Argument)
+        let stdin = if takes_argument {
+            StdinContent::Empty
         } else {
-            (
-                StdinContent::Text(assignment.prompt.to_owned()),
-                PromptChannel::Stdin,
-            )
+            StdinContent::Text(assignment.prompt.to_owned())
         };
-        Invocation {
-            argv: self.argv_with(assignment.prompt),
-            env_set: assignment.environment(),
-            env_remove: Vec::new(),
-            stdin,
-            prompt_on,
-        }
+        Invocation::new(self.argv_with(assignment.prompt), stdin, assignment)
     }
 
     fn argv_with(&self, prompt: &str) -> Vec<String> {
@@ -65,15 +57,16 @@ impl CommandLine {
     }
 }
 
-/// A repository may have prompts of its own: none of them becomes an option of the agent.
+/// A repository may have its own prompts; none of them may become an option of the agent.
 fn no_option(word: &str, filled: String) -> String {
-    match word.starts_with(PLACEHOLDER) && filled.starts_with('-') {
-        true => format!("\n{filled}"),
-        false => filled,
+    if word.starts_with(PLACEHOLDER) && filled.starts_with('-') {
+        format!("\n{filled}")
+    } else {
+        filled
     }
 }
 
-/// Its whole output is its final message, and its exit is its end.
+/// Takes the whole output as the final message, and the exit as the end.
 #[derive(Debug, Default)]
 pub(crate) struct CommandDecoder {
     output: Answer,
@@ -88,9 +81,7 @@ impl Decoder for CommandDecoder {
     }
 
     fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
-        let text = self.output.text();
-        let message = (!text.trim().is_empty()).then_some(AgentEvent::FinalMessage { text });
-        message.into_iter().chain(terminal_of(ending)).collect()
+        end_of_program(self.output.text(), ending)
     }
 }
 
@@ -126,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_is_taken_apart_like_a_shell_does_and_run_by_none() {
+    fn the_line_is_split_like_a_shell_does_but_not_run_by_a_shell() {
         let found = invocation(
             r#"my-agent --flag "two words" 'a;b' \$HOME $(id) | cat"#,
             "p",
@@ -145,21 +136,19 @@ mod tests {
             ]
         );
         assert_eq!(found.stdin, StdinContent::Text("p".into()));
-        assert_eq!(found.prompt_on, PromptChannel::Stdin);
     }
 
     #[test]
-    fn the_prompt_goes_where_its_place_is() {
+    fn the_prompt_replaces_its_placeholder() {
         let prompt = "say \"{prompt}\" $(id)\n- x";
         let found = invocation("agent -p {prompt} --also={prompt}", prompt);
         assert_eq!(found.argv[2], prompt);
         assert_eq!(found.argv[3], format!("--also={prompt}"));
         assert_eq!(found.stdin, StdinContent::Empty);
-        assert_eq!(found.prompt_on, PromptChannel::Argument);
     }
 
     #[test]
-    fn a_prompt_is_no_option() {
+    fn a_prompt_does_not_become_an_option() {
         let prompt = "--skip-permissions";
         let found = invocation("agent {prompt} -p {prompt}! --ask={prompt} -x", prompt);
         assert_eq!(
@@ -184,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_what_it_works_on() {
+    fn the_environment_names_the_task() {
         assert_eq!(
             invocation("agent", "p").env_set,
             [
@@ -198,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_name_no_program_are_refused() {
+    fn lines_without_a_program_are_refused() {
         for line in ["", "  ", "'open", "''", "{prompt} x", "a\0b"] {
             assert_eq!(CommandLine::parse(line), None, "{line:?}");
         }
     }
 
     #[test]
-    fn what_it_prints_is_its_message_and_its_exit_its_end() {
+    fn its_output_is_the_message_and_its_exit_the_end() {
         for (code, ok) in [(0, true), (3, false)] {
             let mut decoder = CommandDecoder::default();
             assert_eq!(decoder.on_line(Stream::Out, b"All done."), Reply::default());
@@ -227,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_ended_has_not_finished() {
+    fn a_program_that_was_ended_has_not_finished() {
         for ending in [
             ended(None, Some(9), false),
             ended(Some(0), None, true),

@@ -5,72 +5,82 @@ use regreen_model::{AgentEvent, Ending};
 /// Which of its two outputs a program wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
+    /// Standard output.
     Out,
+    /// Standard error.
     Err,
 }
 
-/// What a line came to: what happened, and what is to be said to the program.
+/// What follows from a line: what happened, and what to answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Reply {
+    /// What happened.
     pub events: Vec<AgentEvent>,
-    /// Lines for its standard input, without their endings.
+    /// Lines for the program's standard input, without their line ends.
     pub write: Vec<String>,
 }
 
 impl Reply {
-    pub(crate) fn of(events: Vec<AgentEvent>) -> Self {
-        let write = Vec::new();
-        Self { events, write }
+    pub(crate) fn of(events: impl IntoIterator<Item = AgentEvent>) -> Self {
+        Self {
+            events: events.into_iter().collect(),
+            write: Vec::new(),
+        }
     }
 }
 
-/// Reads what an agent prints, and answers where it has to be answered.
+/// Reads what an agent prints, and answers where its protocol wants an answer.
 pub trait Decoder: Debug + Send {
-    /// What is to be said before the program says anything.
+    /// Returns what to write before the program prints anything.
     fn on_start(&mut self) -> Reply {
         Reply::default()
     }
 
-    /// One line, without its ending. A longer line than the caller likes to hold may come
-    /// in pieces; what a decoder cannot read it passes over.
+    /// Reads one line, without its line end. A very long line may come in pieces. Decoders skip
+    /// lines that they cannot read.
     fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply;
 
-    /// Whether it has said all that it is going to say. Who does not exit then is ended after
-    /// a while, and counts as one that did.
+    /// Returns whether the agent has printed all that it will print. One that does not exit
+    /// then is ended after a while, and counts as one that did.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// What is to be said before the program is ended from outside.
+    /// Returns what to write before the program is ended from outside.
     fn on_cancel(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The program has ended, and all of its output was seen.
-    fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent>;
+    /// Returns what follows from the end of the program, after all of its output.
+    fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
+        Vec::new()
+    }
 }
 
-/// Whether a program without a protocol has come to its end by itself: then its end is the
-/// terminal event.
-pub(crate) fn terminal_of(ending: &Ending) -> Option<AgentEvent> {
+/// The final events of a program without a protocol: its message, and its exit as the terminal
+/// event if it ended by itself.
+pub(crate) fn end_of_program(message: String, ending: &Ending) -> Vec<AgentEvent> {
     let code = ending
         .exit_code
-        .filter(|_| !ending.timed_out && ending.signal.is_none())?;
-    Some(AgentEvent::Terminal { ok: code == 0 })
+        .filter(|_| !ending.timed_out && ending.signal.is_none());
+    let has_message = !message.trim().is_empty();
+    let message = has_message.then_some(AgentEvent::FinalMessage { text: message });
+    let terminal = code.map(|code| AgentEvent::Terminal { ok: code == 0 });
+    message.into_iter().chain(terminal).collect()
 }
 
-/// Cuts a stream into lines, however it arrives. A line longer than anybody reads comes in
-/// pieces.
+/// Splits a stream into lines, in whatever chunks it arrives. Very long lines come in pieces.
 #[derive(Debug, Default)]
 pub struct Lines {
     held: Vec<u8>,
 }
 
-/// As long as a line may get before it is cut. The pieces are the same however it arrives.
+/// The longest piece of a line. The pieces do not depend on the chunks.
 const MAX_LINE: usize = 1024 * 1024;
 
 impl Lines {
+    /// Calls `line` with each line that `bytes` completes.
     pub fn feed(&mut self, bytes: &[u8], mut line: impl FnMut(&[u8])) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -91,7 +101,7 @@ impl Lines {
         }
     }
 
-    /// The last line may have no ending.
+    /// Calls `line` with the last line if it has no line end.
     pub fn finish(&mut self, mut line: impl FnMut(&[u8])) {
         if !self.held.is_empty() {
             pieces(without_return(&self.held), &mut line);
@@ -101,11 +111,10 @@ impl Lines {
 }
 
 fn pieces(text: &[u8], line: &mut impl FnMut(&[u8])) {
-    // An empty line is a line, too.
-    match text.len() <= MAX_LINE {
-        true => line(text),
-        false => text.chunks(MAX_LINE).for_each(line),
+    if text.is_empty() {
+        line(text);
     }
+    text.chunks(MAX_LINE).for_each(line);
 }
 
 fn without_return(line: &[u8]) -> &[u8] {

@@ -1,23 +1,23 @@
 use regreen_model::{AgentEvent, ApiTrouble, FailureKind, ResetTime, TroubleClass};
 
-/// So often in a row an agent may try to reach its service before we wait in its place:
-/// our waits are stored, shown and can be cut short.
+/// So often in a row an agent may retry its service before regreen waits instead: its waits are
+/// stored and shown, and the user can end them.
 const RETRIES: u32 = 3;
-/// A limit that lasts longer is waited for without the agent.
+/// regreen waits out a longer limit without the agent.
 const SHORT_WAIT_MS: u64 = 60_000;
 
-/// For how long there is a point in listening to an agent.
+/// Decides when to end an agent early, because its service will not serve it.
 #[derive(Clone, Debug, Default)]
 pub struct EarlyStop {
     retries: u32,
 }
 
 impl EarlyStop {
-    /// Whether nothing better can come after this.
-    pub fn ends_with(&mut self, event: &AgentEvent) -> bool {
+    /// Takes the next event; returns whether to end the agent now.
+    pub fn should_stop(&mut self, event: &AgentEvent) -> bool {
         match event {
             AgentEvent::Trouble(trouble) => self.is_hopeless(trouble),
-            // Nobody is there to answer.
+            // No one is there to answer.
             AgentEvent::Question { .. } => true,
             AgentEvent::Text { .. }
             | AgentEvent::ToolStarted { .. }
@@ -38,7 +38,7 @@ impl EarlyStop {
         let is_long = match &trouble.resets {
             Some(ResetTime::After(millis)) => *millis > SHORT_WAIT_MS,
             Some(ResetTime::At(_) | ResetTime::Clock(_)) => true,
-            // A limit whose end nobody tells may last for hours, in which nothing is said.
+            // A limit without a known end may last for hours of silence.
             None => trouble.kind == FailureKind::RateLimited,
         };
         trouble.class != TroubleClass::Transient || is_long || self.retries >= RETRIES
@@ -64,8 +64,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_get_better_is_ended_at_its_first_sign() {
-        let ends = |event| EarlyStop::default().ends_with(&event);
+    fn trouble_that_will_not_pass_ends_the_agent_at_once() {
+        let ends = |event| EarlyStop::default().should_stop(&event);
         assert!(ends(trouble(TroubleClass::Fatal, None)));
         assert!(ends(trouble(TroubleClass::Session, None)));
         assert!(ends(AgentEvent::Question {
@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_only_retries_is_ended_and_one_that_works_in_between_is_not() {
+    fn an_agent_that_only_retries_is_ended_but_not_one_that_works_in_between() {
         let passing = trouble(TroubleClass::Transient, None);
-        let mut patience = EarlyStop::default();
-        assert!(!patience.ends_with(&passing));
-        assert!(!patience.ends_with(&passing));
-        assert!(!patience.ends_with(&AgentEvent::Text { text: "on".into() }));
-        assert!(!patience.ends_with(&passing));
-        assert!(!patience.ends_with(&passing));
-        assert!(patience.ends_with(&passing));
+        let mut stop = EarlyStop::default();
+        assert!(!stop.should_stop(&passing));
+        assert!(!stop.should_stop(&passing));
+        assert!(!stop.should_stop(&AgentEvent::Text { text: "on".into() }));
+        assert!(!stop.should_stop(&passing));
+        assert!(!stop.should_stop(&passing));
+        assert!(stop.should_stop(&passing));
     }
 }

@@ -2,28 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use regreen_model::{AgentEvent, Ending, Usage};
+use regreen_model::{AgentEvent, Usage};
 use serde_json::Value;
 
-use crate::coding_agent::Abilities;
-use crate::coding_agent::{Adapter, Credentials};
-use crate::json_lines::OpenTools;
-use crate::json_lines::{number, object, text};
-use crate::message::{MessageBuffer, bounded};
-use crate::trouble::{ApiError, lost_session, passing, trouble};
-use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
+use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
+use crate::json_lines::{
+    JsonDecoder, JsonProtocol, OpenTools, edited, number, question, session, text, written,
+};
+use crate::message::MessageBuffer;
+use crate::trouble::{ApiError, passing};
+
+const FIRST: &[&str] = &["--output-format", "stream-json", "--skip-trust"];
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "gemini",
     title: "Gemini CLI",
-    argv,
-    decoder: |assignment| {
-        Box::new(GeminiDecoder {
-            resumed: assignment.session.is_some(),
-            ..GeminiDecoder::default()
-        })
+    flags: Flags {
+        first: FIRST,
+        first_of_resumed: FIRST,
+        skip: "--yolo",
+        model: "-m",
+        session: Some("--resume"),
+        last: &[],
     },
-    skips_with: "--yolo",
+    decoder: JsonDecoder::<GeminiProtocol>::boxed,
     credentials: Credentials {
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         files: &[".gemini/oauth_creds.json"],
@@ -41,64 +43,25 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
-    let mut argv = vec!["--output-format", "stream-json", "--skip-trust"];
-    if options.permissions == Permissions::Skip {
-        argv.push(ADAPTER.skips_with);
-    }
-    if let Some(model) = &options.model {
-        argv.extend(["-m", model]);
-    }
-    if let Some(session) = assignment.session {
-        argv.extend(["--resume", session]);
-    }
-    argv.extend(options.arguments.iter().map(String::as_str));
-    argv.into_iter().map(str::to_owned).collect()
-}
-
 #[derive(Debug, Default)]
-struct GeminiDecoder {
-    resumed: bool,
+struct GeminiProtocol {
     tools: OpenTools,
-    /// The files of calls that will have edited them when they have ended.
+    /// The files that open calls are about to edit, by call.
     files: BTreeMap<String, String>,
-    said: MessageBuffer,
+    message: MessageBuffer,
     done: bool,
 }
 
-impl Decoder for GeminiDecoder {
-    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
-        if stream == Stream::Err {
-            let lost = self.resumed.then(|| lost_session(line)).flatten();
-            return Reply::of(lost.or_else(|| retry(line)).into_iter().collect());
-        }
-        let line = object(line);
-        Reply::of(line.map(|line| self.events(&line)).unwrap_or_default())
-    }
-
-    fn is_done(&self) -> bool {
-        self.done
-    }
-
-    fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
-        Vec::new()
-    }
-}
-
-impl GeminiDecoder {
-    fn events(&mut self, line: &Value) -> Vec<AgentEvent> {
+impl JsonProtocol for GeminiProtocol {
+    fn on_object(&mut self, line: &Value) -> Vec<AgentEvent> {
         match text(line, "/type") {
-            "init" => vec![AgentEvent::Session {
-                id: text(line, "/session_id").to_owned(),
-            }],
+            "init" => vec![session(text(line, "/session_id"))],
             "message" if text(line, "/role") == "assistant" => {
                 let piece = text(line, "/content");
-                self.said.add(piece);
-                vec![AgentEvent::Text {
-                    text: piece.to_owned(),
-                }]
+                self.message.add(piece);
+                vec![written(piece)]
             }
-            "tool_use" => self.started(line),
+            "tool_use" => vec![self.started(line)],
             "tool_result" => self.ended(line),
             "result" => {
                 self.done = true;
@@ -108,45 +71,45 @@ impl GeminiDecoder {
         }
     }
 
-    fn started(&mut self, line: &Value) -> Vec<AgentEvent> {
+    fn on_log(line: &[u8]) -> Option<AgentEvent> {
+        retry(line)
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+impl GeminiProtocol {
+    fn started(&mut self, line: &Value) -> AgentEvent {
         let (call, name) = (text(line, "/tool_id"), text(line, "/tool_name"));
-        // What it says after this is another message.
-        self.said.begin("");
+        // Text after a tool call is another message.
+        self.message.begin("");
         if name == "ask_user" {
-            let text = text(line, "/parameters/questions/0/question").to_owned();
-            let permission = false;
-            return vec![AgentEvent::Question { text, permission }];
+            return question(text(line, "/parameters/questions/0/question"));
         }
         if ["write_file", "replace", "edit"].contains(&name) {
             let path = text(line, "/parameters/file_path").to_owned();
             self.files.insert(call.to_owned(), path);
         }
-        vec![self.tools.started(call, name)]
+        self.tools.started(call, name)
     }
 
     fn ended(&mut self, line: &Value) -> Vec<AgentEvent> {
         let call = text(line, "/tool_id");
         let ok = text(line, "/status") == "success";
-        let file = self
-            .files
-            .remove(call)
-            .filter(|path| ok && !path.is_empty());
-        let edited = file.map(|path| AgentEvent::FileEdited { path });
+        let file = self.files.remove(call).filter(|_| ok);
+        let file = file.and_then(|path| edited(&path));
         let ended = self.tools.ended(call, ok, None);
-        edited.into_iter().chain([ended]).collect()
+        file.into_iter().chain([ended]).collect()
     }
 
     fn result(&mut self, line: &Value) -> Vec<AgentEvent> {
         let ok = text(line, "/status") == "success";
-        let error = text(line, "/error/message");
-        let told = match (ok, trouble(&api_error(error))) {
-            (false, Some(trouble)) => AgentEvent::Trouble(trouble),
-            (false, None) => AgentEvent::FinalMessage {
-                text: bounded(error),
-            },
-            (true, _) => AgentEvent::FinalMessage {
-                text: self.said.text(),
-            },
+        let end = if ok {
+            self.message.event()
+        } else {
+            ApiError::of(text(line, "/error/message")).into_event()
         };
         let usage = AgentEvent::Usage(Usage {
             input_tokens: number(line, "/stats/input_tokens"),
@@ -155,18 +118,11 @@ impl GeminiDecoder {
             cost_micro_usd: None,
             cumulative: false,
         });
-        vec![usage, told, AgentEvent::Terminal { ok }]
+        vec![usage, end, AgentEvent::Terminal { ok }]
     }
 }
 
-fn api_error(message: &str) -> ApiError<'_> {
-    ApiError {
-        message,
-        ..ApiError::default()
-    }
-}
-
-/// `Attempt 1 failed with status 429. Retrying with backoff...`: told nowhere else.
+/// `Attempt 1 failed with status 429. Retrying with backoff...`: only the log says so.
 pub(crate) fn retry(line: &[u8]) -> Option<AgentEvent> {
     let line = line.strip_prefix(b"Attempt ")?;
     let line = String::from_utf8_lossy(line.get(..line.len().min(1024))?);
@@ -174,5 +130,5 @@ pub(crate) fn retry(line: &[u8]) -> Option<AgentEvent> {
         .split_once(" failed ")
         .or_else(|| line.split_once(" failed: "))?;
     line.contains("Retrying")
-        .then(|| AgentEvent::Trouble(passing(&api_error(why))))
+        .then(|| AgentEvent::Trouble(passing(&ApiError::of(why))))
 }

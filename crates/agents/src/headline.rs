@@ -1,19 +1,19 @@
 use regreen_model::{ERROR_CHARS, PlainLine};
 
-/// No more of a line is looked at.
+/// Longer lines are cut.
 const MAX_LINE: usize = 4 * 1024;
 
-/// The line of a failing command's output that tells most about why it failed. What is known
-/// of errors in general is enough for one line; the diagnosis of a failure looks closer.
+/// The line of a failing command's output that says most about why it failed. General words for
+/// errors are enough for one line; the diagnosis of a failure has rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Headline {
-    /// The first line of each rank, the best rank first: the cause comes before what follows
-    /// from it.
+    /// The first line of each rank, the best rank first: the cause comes before its
+    /// consequences.
     first: [Option<PlainLine>; 3],
     last: PlainLine,
 }
 
-/// Words that name an error, from the surest to the vaguest.
+/// Words for errors, from the surest to the vaguest.
 const RANKS: [&[&str]; 3] = [
     &[
         "error:",
@@ -34,12 +34,12 @@ const RANKS: [&[&str]; 3] = [
     &["error", "fail", "denied", "refused", "missing", "invalid"],
 ];
 
-/// Lines that only pass on that something failed.
+/// Lines that only repeat that something failed.
 const SYMPTOMS: [&str; 4] = ["*** [", "could not compile", "elifecycle", "traceback ("];
 const HARMLESS: [&str; 4] = ["0 error", "no error", "0 failed", "error: 0"];
 
 impl Headline {
-    pub(crate) fn see(&mut self, line: &[u8]) {
+    pub(crate) fn add(&mut self, line: &[u8]) {
         let beginning = line.get(..line.len().min(MAX_LINE)).unwrap_or_default();
         let line = PlainLine::flatten(&String::from_utf8_lossy(beginning), ERROR_CHARS);
         if line.is_empty() {
@@ -51,7 +51,7 @@ impl Headline {
         self.last = line;
     }
 
-    /// Empty if nothing was printed.
+    /// Returns the headline; empty if nothing was printed.
     pub(crate) fn line(&self) -> PlainLine {
         let best = self.first.iter().flatten().next();
         best.unwrap_or(&self.last).clone()
@@ -73,15 +73,15 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, expected: &str) {
-        let mut telling = Headline::default();
+        let mut headline = Headline::default();
         for line in output.lines() {
-            telling.see(line.as_bytes());
+            headline.add(line.as_bytes());
         }
-        assert_eq!(telling.line().as_str(), expected);
+        assert_eq!(headline.line().as_str(), expected);
     }
 
     #[test]
-    fn the_cause_is_told_rather_than_what_follows_from_it() {
+    fn the_cause_is_preferred_to_its_consequences() {
         check(
             "cc -c a.c\na.c:3:5: error: unknown type name 'foo'\na.c:9:1: error: expected ';'\nmake: *** [Makefile:2: all] Error 1\n",
             "a.c:3:5: error: unknown type name 'foo'",
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_of_error_the_last_line_tells_most() {
+    fn without_a_word_for_an_error_the_last_line_is_the_headline() {
         check("one\ntwo\n  \n", "two");
         check("", "");
         check(

@@ -3,57 +3,73 @@ use regreen_model::{Permissions, PromptKind};
 /// One attempt, as an agent gets it.
 #[derive(Clone, Copy, Debug)]
 pub struct Assignment<'a> {
-    /// Of the task, or of what is delegated.
+    /// The id of the task or of the delegation.
     pub task_id: &'a str,
+    /// The title of the task.
     pub title: &'a str,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
+    /// The folder of the spec.
     pub spec_dir: &'a str,
     /// The workspace, where the agent is started.
     pub root: &'a str,
-    /// The session to go on with, for an agent that has sessions.
+    /// The session to resume, for an agent that has sessions.
     pub session: Option<&'a str>,
+    /// The text that the agent is given.
     pub prompt: &'a str,
+    /// Why there is a prompt.
     pub kind: PromptKind,
-    /// The task's own commands, for the agent that runs nothing else.
+    /// The task's own commands, for the shell agent.
     pub steps: &'a [String],
 }
 
-impl Assignment<'_> {
-    /// What every agent finds in its environment.
-    pub(crate) fn environment(&self) -> Vec<(String, String)> {
-        [
-            ("REGREEN_TASK_ID", self.task_id.to_string()),
-            ("REGREEN_SPEC_DIR", self.spec_dir.to_owned()),
-            ("REGREEN_ATTEMPT", self.attempt.to_string()),
-            ("REGREEN_PROMPT_KIND", self.kind.name().to_owned()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
-    }
-}
-
-/// What the user, and only the user, says about how an agent is called.
+/// Options that only the user may set for an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentOptions {
+    /// What the agent may do without asking.
     pub permissions: Permissions,
-    /// The model to work with; the agent's own choice if not said.
+    /// The model to work with; the agent's own choice if not set.
     pub model: Option<String>,
-    /// More arguments, after regreen's own.
+    /// Arguments after regreen's own.
     pub arguments: Vec<String>,
-    /// More environment.
+    /// Environment variables besides regreen's own.
     pub environment: Vec<(String, String)>,
 }
 
-/// How a program is called: everything a supervisor has to know to start it.
+/// How to start a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The program and its arguments; never a line for a shell to take apart.
+    /// The program and its arguments, which no shell takes apart.
     pub argv: Vec<String>,
+    /// Environment variables to set.
     pub env_set: Vec<(String, String)>,
-    pub env_remove: Vec<String>,
+    /// What the program reads.
     pub stdin: StdinContent,
-    pub prompt_on: PromptChannel,
+}
+
+impl Invocation {
+    /// Starts the program with the environment that every agent gets.
+    pub(crate) fn new(argv: Vec<String>, stdin: StdinContent, assignment: &Assignment<'_>) -> Self {
+        let environment = [
+            ("REGREEN_TASK_ID", assignment.task_id.to_owned()),
+            ("REGREEN_SPEC_DIR", assignment.spec_dir.to_owned()),
+            ("REGREEN_ATTEMPT", assignment.attempt.to_string()),
+            ("REGREEN_PROMPT_KIND", assignment.kind.name().to_owned()),
+        ];
+        Self {
+            argv,
+            env_set: environment
+                .map(|(name, value)| (name.to_owned(), value))
+                .into(),
+            stdin,
+        }
+    }
+
+    /// Adds the user's environment variables.
+    pub(crate) fn with_environment(mut self, options: &AgentOptions) -> Self {
+        self.env_set.extend(options.environment.iter().cloned());
+        self
+    }
 }
 
 /// What a program reads on its standard input.
@@ -65,13 +81,4 @@ pub enum StdinContent {
     Text(String),
     /// Whatever its decoder answers, for as long as it runs.
     Protocol,
-}
-
-/// Where the prompt is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptChannel {
-    Stdin,
-    Argument,
-    /// It takes no prompt.
-    Nowhere,
 }

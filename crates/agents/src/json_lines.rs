@@ -1,11 +1,78 @@
-//! Lines of JSON, of which nothing is taken for granted.
+//! Agents that print a JSON object a line, and the values in such lines.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
 
-use regreen_model::{AgentEvent, Usage};
+use regreen_model::{AgentEvent, Ending, Usage};
 use serde_json::Value;
 
-/// The object that a line is; `None` for everything else, which decoders pass over.
+use crate::trouble::lost_session;
+use crate::{Assignment, Decoder, Reply, Stream};
+
+/// What the lines of one agent mean.
+pub(crate) trait JsonProtocol: Debug + Default + Send + 'static {
+    /// Whether the agent reports a session that it cannot resume as text on standard error.
+    const REPORTS_LOST_SESSION: bool = true;
+
+    /// Reads an object of standard output.
+    fn on_object(&mut self, line: &Value) -> Vec<AgentEvent>;
+
+    /// Reads a line of standard error.
+    fn on_log(line: &[u8]) -> Option<AgentEvent>;
+
+    /// Returns whether the last event was the end of its work.
+    fn is_done(&self) -> bool;
+
+    /// Returns what follows from the end of the program.
+    fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
+        Vec::new()
+    }
+}
+
+/// Decodes the lines of an agent that prints JSON.
+#[derive(Debug)]
+pub(crate) struct JsonDecoder<P> {
+    protocol: P,
+    watches_for_lost_session: bool,
+}
+
+impl<P: JsonProtocol> JsonDecoder<P> {
+    pub(crate) fn boxed(assignment: &Assignment<'_>) -> Box<dyn Decoder> {
+        Self::reading(P::default(), assignment)
+    }
+
+    pub(crate) fn reading(protocol: P, assignment: &Assignment<'_>) -> Box<dyn Decoder> {
+        Box::new(Self {
+            protocol,
+            watches_for_lost_session: assignment.session.is_some() && P::REPORTS_LOST_SESSION,
+        })
+    }
+}
+
+impl<P: JsonProtocol> Decoder for JsonDecoder<P> {
+    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
+        match stream {
+            Stream::Out => {
+                let line = object(line);
+                Reply::of(line.iter().flat_map(|line| self.protocol.on_object(line)))
+            }
+            Stream::Err => {
+                let lost = self.watches_for_lost_session.then(|| lost_session(line));
+                Reply::of(lost.flatten().or_else(|| P::on_log(line)))
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.protocol.is_done()
+    }
+
+    fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
+        self.protocol.on_end(ending)
+    }
+}
+
+/// Returns the object that a line is; decoders skip everything else.
 pub(crate) fn object(line: &[u8]) -> Option<Value> {
     let line = line.trim_ascii();
     if !line.starts_with(b"{") {
@@ -14,7 +81,7 @@ pub(crate) fn object(line: &[u8]) -> Option<Value> {
     serde_json::from_slice(line).ok()
 }
 
-/// The text at a path such as `/part/state/status`; empty if there is none.
+/// Returns the text at a path such as `/part/state/status`; empty if there is none.
 pub(crate) fn text<'v>(value: &'v Value, path: &str) -> &'v str {
     value.pointer(path).and_then(Value::as_str).unwrap_or("")
 }
@@ -28,7 +95,7 @@ pub(crate) fn list<'v>(value: &'v Value, path: &str) -> &'v [Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// An exit code, or an HTTP status.
+/// Returns an exit code or an HTTP status.
 pub(crate) fn code(value: &Value, path: &str) -> Option<i32> {
     let code = value.pointer(path).and_then(Value::as_i64)?;
     i32::try_from(code).ok()
@@ -38,7 +105,7 @@ pub(crate) fn status(value: &Value, path: &str) -> Option<u16> {
     u16::try_from(code(value, path)?).ok()
 }
 
-/// Dollars, as millionths of one.
+/// Returns dollars as millionths of one.
 pub(crate) fn micro_usd(value: &Value, path: &str) -> Option<u64> {
     const MICRO: f64 = 1e6;
     let dollars = value.pointer(path).and_then(Value::as_f64)?;
@@ -51,10 +118,37 @@ pub(crate) fn micro_usd(value: &Value, path: &str) -> Option<u64> {
     Some(micro)
 }
 
-/// No agent has so many tools at work; calls whose ends were never told are forgotten.
+/// The event of a session that begins or is resumed.
+pub(crate) fn session(id: &str) -> AgentEvent {
+    AgentEvent::Session { id: id.to_owned() }
+}
+
+/// The event of text that the agent wrote.
+pub(crate) fn written(text: &str) -> AgentEvent {
+    AgentEvent::Text {
+        text: text.to_owned(),
+    }
+}
+
+/// The event of a question that needs an answer, not a permission.
+pub(crate) fn question(text: &str) -> AgentEvent {
+    AgentEvent::Question {
+        text: text.to_owned(),
+        permission: false,
+    }
+}
+
+/// The event of an edit, unless the agent did not name the file.
+pub(crate) fn edited(path: &str) -> Option<AgentEvent> {
+    (!path.is_empty()).then(|| AgentEvent::FileEdited {
+        path: path.to_owned(),
+    })
+}
+
+/// No agent runs so many tools at once; a call whose end was never reported is forgotten.
 const MOST: usize = 256;
 
-/// The tools that have been started and have not ended: ends often do not say of what.
+/// The tools that have started and not ended. The end of a call often does not name its tool.
 #[derive(Debug, Default)]
 pub(crate) struct OpenTools {
     names: BTreeMap<String, String>,
@@ -86,11 +180,11 @@ impl OpenTools {
     }
 }
 
-/// So many messages may be told at the same time, by helpers of an agent; older ones have ended.
+/// So many messages may be open at once, because agents have helpers; older ones have ended.
 const OPEN: usize = 64;
 
-/// What messages have used up, of an agent that tells a message more than once: its last word
-/// on each counts.
+/// The usage of messages that an agent may report more than once: the last report of each
+/// counts.
 #[derive(Debug, Default)]
 pub(crate) struct MessageUsage {
     open: VecDeque<(String, Usage)>,
@@ -98,8 +192,8 @@ pub(crate) struct MessageUsage {
 }
 
 impl MessageUsage {
-    /// Whether that changes the total.
-    pub(crate) fn told(&mut self, message: &str, usage: Usage) -> bool {
+    /// Takes a report; returns whether it changes the total.
+    pub(crate) fn report(&mut self, message: &str, usage: Usage) -> bool {
         let before = self.total();
         match self.open.iter_mut().find(|(id, _)| id == message) {
             Some((_, known)) => *known = usage,
@@ -131,19 +225,19 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_on_each_message_counts_however_many_there_are() {
+    fn the_last_report_of_each_message_counts_however_many_there_are() {
         let mut spent = MessageUsage::default();
-        assert!(spent.told("a", usage(7)));
-        assert!(!spent.told("a", usage(7)));
-        assert!(spent.told("b", usage(1)));
-        assert!(spent.told("a", usage(9)));
+        assert!(spent.report("a", usage(7)));
+        assert!(!spent.report("a", usage(7)));
+        assert!(spent.report("b", usage(1)));
+        assert!(spent.report("a", usage(9)));
         assert_eq!(spent.total().input_tokens, 10);
         for n in 0..1000 {
-            assert!(spent.told(&n.to_string(), usage(1)));
+            assert!(spent.report(&n.to_string(), usage(1)));
         }
         assert_eq!(spent.total().input_tokens, 1010);
         assert!(spent.open.len() <= OPEN);
-        spent.told("huge", usage(u64::MAX));
+        spent.report("huge", usage(u64::MAX));
         assert_eq!(spent.total().input_tokens, u64::MAX);
     }
 }

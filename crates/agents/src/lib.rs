@@ -32,13 +32,12 @@ pub use coding_agent::{Abilities, CodingAgent, Credentials};
 pub use command::CommandLine;
 pub use decoder::{Decoder, Lines, Reply, Stream};
 pub use early_stop::EarlyStop;
-pub use invocation::{AgentOptions, Assignment, Invocation, PromptChannel, StdinContent};
+pub use invocation::{AgentOptions, Assignment, Invocation, StdinContent};
 pub use missing::missing_names;
 pub use parts::parts;
 pub use prompt_echo::PromptEcho;
 pub use prompts::brief::{
-    Completed, DelegateBrief, PartBrief, PreviousAttempt, ProjectContext, PromptReason,
-    RootContext, TaskBrief,
+    DelegateBrief, PartBrief, ProjectContext, PromptReason, RootContext, TaskBrief,
 };
 pub use prompts::template::{PromptFile, Template, TemplateError};
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};

@@ -1,18 +1,20 @@
-//! What is kept of an agent's message, however long it is.
+//! The part that is kept of an agent's message of any length.
 
 use std::collections::VecDeque;
 
-/// More than this of one message is cut before it ends.
+use regreen_model::AgentEvent;
+
+/// A longer message is cut before it ends.
 const MAX_HELD: usize = 1024 * 1024;
 
-/// The message that an agent is at: the last one it says is its final one.
+/// The message that an agent is writing. Its last one is the final message.
 #[derive(Debug, Default)]
 pub(crate) struct MessageBuffer {
     text: String,
 }
 
 impl MessageBuffer {
-    /// A piece of the message.
+    /// Adds a piece of the message.
     pub(crate) fn add(&mut self, piece: &str) {
         self.text.push_str(piece);
         if self.text.len() > MAX_HELD {
@@ -20,18 +22,21 @@ impl MessageBuffer {
         }
     }
 
-    /// A new message, of which this is all or the beginning.
+    /// Begins a new message with this text.
     pub(crate) fn begin(&mut self, text: &str) {
         self.text.clear();
         self.add(text);
     }
 
-    pub(crate) fn text(&self) -> String {
-        bounded(&self.text)
+    /// Returns the message as the final one.
+    pub(crate) fn event(&self) -> AgentEvent {
+        AgentEvent::FinalMessage {
+            text: bounded(&self.text),
+        }
     }
 }
 
-/// A message of any length as what can be kept of it.
+/// Returns the part of a message that is kept.
 pub(crate) fn bounded(text: &str) -> String {
     let mut answer = Answer::default();
     for line in text.lines() {
@@ -40,24 +45,24 @@ pub(crate) fn bounded(text: &str) -> String {
     answer.text()
 }
 
-/// Of a longer answer the end is kept: what matters is said last.
+/// The end of a longer answer is kept, where the important part is.
 const MAX_ANSWER: usize = 64 * 1024;
-/// Of what stands before that end, the lines without which it would be misread.
+/// The lines before that end without which it would be misread.
 const MAX_KEPT: usize = 64 * 1024;
 /// A failure block is its head and the lines below it.
 const BLOCK_LINES: u32 = 8;
-/// Opens a block of code that no answer closes: what follows claims nothing.
+/// Opens a block of code that no answer closes, so that nothing after it is a claim.
 const DOUBT: &[u8] = b"~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ text that could not be kept";
 
-/// An answer of any length: its end, and from before it whatever tells how the end is to be
-/// read. A claim in a block of code stays in it, and a failure that was admitted stays
-/// admitted, however much was printed in between.
+/// An answer of any length: its end, and the lines before it that decide how to read the end. A
+/// claim in a block of code stays in it, and an admitted failure stays admitted, however much
+/// was printed in between.
 #[derive(Debug)]
 pub(crate) struct Answer {
     tail: Tail,
     kept: VecDeque<KeptLine>,
     kept_bytes: usize,
-    /// Something that should have been kept was not.
+    /// A line that should have been kept was dropped.
     in_doubt: bool,
     bytes: u64,
     lines_of_block: u32,
@@ -135,7 +140,7 @@ fn is_fence(line: &[u8]) -> bool {
     line.starts_with(b"```") || line.starts_with(b"~~~")
 }
 
-/// Whether the line may admit that something was not done.
+/// Returns whether the line may admit that something was not done.
 fn admits(line: &[u8]) -> bool {
     let line = line.to_ascii_lowercase();
     let says = |word: &[u8]| contains(&line, word);
@@ -152,7 +157,7 @@ fn contains(line: &[u8], word: &[u8]) -> bool {
 pub(crate) struct Tail {
     bytes: Vec<u8>,
     limit: usize,
-    /// What is kept starts in the middle of a line.
+    /// The kept text starts in the middle of a line.
     starts_inside: bool,
 }
 
@@ -170,7 +175,7 @@ impl Tail {
         self.bytes
             .extend_from_slice(line.get(from..).unwrap_or_default());
         self.bytes.push(b'\n');
-        // Cut seldom: each cut moves all that stays.
+        // Cut rarely, because each cut moves the rest.
         if self.bytes.len() > 2 * self.limit {
             self.cut();
         }
@@ -184,7 +189,7 @@ impl Tail {
         self.bytes.drain(..from);
     }
 
-    /// What is kept, from the beginning of a line where there is one.
+    /// Returns the kept text, from the beginning of a line if there is one.
     pub(crate) fn text(&mut self) -> String {
         self.cut();
         let first_end = self.bytes.iter().position(|byte| *byte == b'\n');
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_admitted_long_before_the_end_is_still_admitted() {
+    fn a_failure_admitted_long_before_the_end_is_still_admitted() {
         let text = long(
             &[
                 "Task 1.1: x FAILED",
@@ -247,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn where_too_much_would_have_to_be_kept_nothing_is_claimed() {
+    fn an_answer_with_too_much_to_keep_claims_nothing() {
         let fences = vec!["``` some code"; 10_000];
         let text = text(&[&fences[..], &["TASK_COMPLETE"]].concat());
         assert!(text.starts_with("~~~~"), "{}", &text[..20]);

@@ -1,58 +1,19 @@
-//! What a failure says is missing: the names that are worth looking up.
+//! The names of what a failure says is missing, to look them up.
 
-/// More names than that would be the whole text.
+/// More names would be the whole text.
 const MOST: usize = 8;
 const SHORTEST: usize = 3;
 const LONGEST: usize = 80;
-/// No more of a text is looked at.
+/// Longer texts are cut.
 const LOOKED_AT: usize = 8 * 1024;
 
-/// Words of which nobody learns anything.
-const COMMON: [&str; 40] = [
-    "the",
-    "this",
-    "that",
-    "these",
-    "those",
-    "and",
-    "for",
-    "with",
-    "from",
-    "not",
-    "has",
-    "was",
-    "are",
-    "is",
-    "in",
-    "to",
-    "of",
-    "file",
-    "files",
-    "folder",
-    "directory",
-    "module",
-    "function",
-    "class",
-    "error",
-    "prompt",
-    "task",
-    "mentioned",
-    "cannot",
-    "find",
-    "found",
-    "which",
-    "what",
-    "where",
-    "need",
-    "there",
-    "none",
-    "any",
-    "our",
-    "your",
-];
+/// Words that are never names, separated by blanks.
+const COMMON: &str = "the this that these those and for with from not has was are is in to of file files \
+    folder directory module function class error prompt task mentioned cannot find found \
+    which what where need there none any our your";
 
-/// The names in a text: what it quotes first, then what looks like a path or an identifier.
-/// Of a quoted phrase its words.
+/// Returns the names in a text: the words that it quotes, then what looks like a path or an
+/// identifier.
 #[must_use]
 pub fn missing_names(text: &str) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
@@ -67,7 +28,7 @@ pub fn missing_names(text: &str) -> Vec<String> {
     names
 }
 
-/// What stands between a pair of quotes on one line.
+/// Returns the texts between pairs of quotes on one line.
 fn quoted(text: &str) -> Vec<&str> {
     const PAIRS: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('`', '`'), ('“', '”'), ('‘', '’')];
     let mut found = Vec::new();
@@ -86,18 +47,22 @@ fn quoted(text: &str) -> Vec<&str> {
     found
 }
 
-/// The words of a text that may be names of something.
+/// Returns the words of a text that may be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '+');
     let words = text.split(move |c| !is_part(c));
     words
         .map(|word| word.trim_matches(['.', '-', '/', '+']))
         .filter(|word| (SHORTEST..=LONGEST).contains(&word.len()))
-        .filter(|word| !COMMON.contains(&word.to_lowercase().as_str()))
+        .filter(|word| {
+            !COMMON
+                .split(' ')
+                .any(|common| common == word.to_lowercase())
+        })
         .filter(|word| word.contains(char::is_alphabetic))
 }
 
-/// A path, or an identifier: no word of a sentence looks like that.
+/// Returns whether a word looks like a path or an identifier, as no word of a sentence does.
 fn is_name(word: &str) -> bool {
     let inside = &word[word.ceil_char_boundary(1)..];
     let is_camel = inside.contains(char::is_uppercase) && inside.contains(char::is_lowercase);
@@ -116,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_and_what_looks_like_a_name_is_looked_up() {
+    fn quoted_words_and_words_that_look_like_names_are_found() {
         check("Cannot find 'the auth file' mentioned in prompt", &["auth"]);
         check(
             "I could not find `src/auth.py`; is it in config.yml or AppSettings?",

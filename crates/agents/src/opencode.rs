@@ -3,25 +3,37 @@
 use regreen_model::{AgentEvent, Ending, ResetTime, TroubleClass, Usage};
 use serde_json::Value;
 
-use crate::coding_agent::Abilities;
-use crate::coding_agent::{Adapter, Credentials};
-use crate::json_lines::{code, micro_usd, number, object, status, text};
-use crate::message::{MessageBuffer, bounded};
+use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
+use crate::json_lines::{
+    JsonDecoder, JsonProtocol, OpenTools, code, edited, micro_usd, number, session, status, text,
+    written,
+};
+use crate::message::MessageBuffer;
 use crate::reset_time::retry_after;
-use crate::trouble::{ApiError, lost_session, passing, trouble};
-use crate::{AgentOptions, Assignment, Decoder, Permissions, Reply, Stream};
+use crate::trouble::{ApiError, passing};
+
+/// Only its log says that its service refuses it.
+const FIRST: &[&str] = &[
+    "run",
+    "--format",
+    "json",
+    "--print-logs",
+    "--log-level",
+    "ERROR",
+];
 
 pub(crate) const ADAPTER: Adapter = Adapter {
     name: "opencode",
     title: "opencode",
-    argv,
-    decoder: |assignment| {
-        Box::new(OpencodeDecoder {
-            resumed: assignment.session.is_some(),
-            ..OpencodeDecoder::default()
-        })
+    flags: Flags {
+        first: FIRST,
+        first_of_resumed: FIRST,
+        skip: "--auto",
+        model: "-m",
+        session: Some("-s"),
+        last: &[],
     },
-    skips_with: "--auto",
+    decoder: JsonDecoder::<OpencodeProtocol>::boxed,
     credentials: Credentials {
         variables: &[],
         files: &[
@@ -42,60 +54,45 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-/// So many times it may find its context too small before a new session is better.
-const MOST_OVERFLOWS: u32 = 2;
-
-fn argv(options: &AgentOptions, assignment: &Assignment<'_>) -> Vec<String> {
-    // Its log is the only place where it tells that its service refuses it.
-    let mut argv = vec![
-        "run",
-        "--format",
-        "json",
-        "--print-logs",
-        "--log-level",
-        "ERROR",
-    ];
-    if options.permissions == Permissions::Skip {
-        argv.push(ADAPTER.skips_with);
-    }
-    if let Some(model) = &options.model {
-        argv.extend(["-m", model]);
-    }
-    if let Some(session) = assignment.session {
-        argv.extend(["-s", session]);
-    }
-    argv.extend(options.arguments.iter().map(String::as_str));
-    argv.into_iter().map(str::to_owned).collect()
-}
+/// So often it may find its context too small before a new session is better.
+const MAX_OVERFLOWS: u32 = 2;
 
 #[derive(Debug, Default)]
-struct OpencodeDecoder {
-    resumed: bool,
+struct OpencodeProtocol {
     session: String,
+    /// The id of the message that `text` holds.
     message: String,
-    said: MessageBuffer,
+    text: MessageBuffer,
     usage: Usage,
     overflows: u32,
     /// It makes its context smaller.
-    summing_up: bool,
-    /// Its last step came to an end, and nothing was heard since.
+    is_compacting: bool,
+    /// Its last step ended, and nothing followed.
     stopped: bool,
     /// The error that nothing followed.
     error: Option<AgentEvent>,
 }
 
-impl Decoder for OpencodeDecoder {
-    fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
-        if stream == Stream::Err {
-            let lost = self.resumed.then(|| lost_session(line)).flatten();
-            return Reply::of(lost.or_else(|| logged(line)).into_iter().collect());
+impl JsonProtocol for OpencodeProtocol {
+    fn on_object(&mut self, line: &Value) -> Vec<AgentEvent> {
+        let begun = self.begun(text(line, "/sessionID"));
+        let kind = text(line, "/type");
+        self.stopped = false;
+        if kind != "error" {
+            self.error = None;
         }
-        let Some(line) = object(line) else {
-            return Reply::default();
+        let events = match kind {
+            "text" => self.text(line).into_iter().collect(),
+            "tool_use" => self.tool(line),
+            "step_finish" => vec![self.step(line)],
+            "error" => self.failed(line).into_iter().collect(),
+            _ => Vec::new(),
         };
-        let session = self.begun(text(&line, "/sessionID"));
-        let events = self.events(&line);
-        Reply::of(session.into_iter().chain(events).collect())
+        begun.into_iter().chain(events).collect()
+    }
+
+    fn on_log(line: &[u8]) -> Option<AgentEvent> {
+        logged(line)
     }
 
     fn is_done(&self) -> bool {
@@ -110,137 +107,93 @@ impl Decoder for OpencodeDecoder {
         if !(self.stopped && exited) {
             return Vec::new();
         }
-        vec![
-            AgentEvent::FinalMessage {
-                text: self.said.text(),
-            },
-            AgentEvent::Terminal { ok: true },
-        ]
+        vec![self.text.event(), AgentEvent::Terminal { ok: true }]
     }
 }
 
-impl OpencodeDecoder {
-    fn begun(&mut self, session: &str) -> Option<AgentEvent> {
-        if session.is_empty() || self.session == session {
+impl OpencodeProtocol {
+    fn begun(&mut self, id: &str) -> Option<AgentEvent> {
+        if id.is_empty() || self.session == id {
             return None;
         }
-        self.session = session.to_owned();
-        let id = session.to_owned();
-        Some(AgentEvent::Session { id })
+        self.session = id.to_owned();
+        Some(session(id))
     }
 
-    fn events(&mut self, line: &Value) -> Vec<AgentEvent> {
-        let kind = text(line, "/type");
-        self.stopped = false;
-        if kind != "error" {
-            self.error = None;
-        }
-        match kind {
-            "text" => self.text(line),
-            "tool_use" => self.tool(line),
-            "step_finish" => self.step(line),
-            "error" => self.failed(line),
-            _ => Vec::new(),
-        }
-    }
-
-    fn text(&mut self, line: &Value) -> Vec<AgentEvent> {
+    fn text(&mut self, line: &Value) -> Option<AgentEvent> {
         let is_its_own = line.pointer("/part/synthetic").and_then(Value::as_bool) == Some(true);
-        // A summary of itself, made because its context was too small, is no answer.
-        let is_summary = self.summing_up && !is_its_own;
-        self.summing_up &= !is_its_own;
+        // The summary that makes its context smaller is not an answer.
+        let is_summary = self.is_compacting && !is_its_own;
+        self.is_compacting &= !is_its_own;
         if is_its_own || is_summary {
-            return Vec::new();
+            return None;
         }
-        let (message, said) = (text(line, "/part/messageID"), text(line, "/part/text"));
+        let (message, piece) = (text(line, "/part/messageID"), text(line, "/part/text"));
         if self.message == message {
-            self.said.add("\n");
-            self.said.add(said);
+            self.text.add("\n");
+            self.text.add(piece);
         } else {
             self.message = message.to_owned();
-            self.said.begin(said);
+            self.text.begin(piece);
         }
-        vec![AgentEvent::Text {
-            text: said.to_owned(),
-        }]
+        Some(written(piece))
     }
 
-    /// Only told when it has ended.
+    /// Reads a tool call, which is reported when it has ended.
     fn tool(&mut self, line: &Value) -> Vec<AgentEvent> {
         self.overflows = 0;
         let (call, name) = (text(line, "/part/callID"), text(line, "/part/tool"));
         let exit = code(line, "/part/state/metadata/exit");
         let completed = text(line, "/part/state/status") == "completed";
         let ok = completed && exit.is_none_or(|exit| exit == 0);
-        let path = text(line, "/part/state/input/filePath");
-        let is_edit = ok && ["write", "edit", "patch"].contains(&name) && !path.is_empty();
-        let edited = is_edit.then(|| AgentEvent::FileEdited {
-            path: path.to_owned(),
-        });
-        let (call, name) = (call.to_owned(), name.to_owned());
-        let started = AgentEvent::ToolStarted {
-            call: call.clone(),
-            name: name.clone(),
-        };
-        let ended = AgentEvent::ToolEnded {
-            call,
-            name,
-            ok,
-            exit,
-        };
-        [started].into_iter().chain(edited).chain([ended]).collect()
+        let file = edited(text(line, "/part/state/input/filePath"));
+        let file = file.filter(|_| ok && ["write", "edit", "patch"].contains(&name));
+        let mut tools = OpenTools::default();
+        let started = tools.started(call, name);
+        let ended = tools.ended(call, ok, exit);
+        [started].into_iter().chain(file).chain([ended]).collect()
     }
 
-    fn step(&mut self, line: &Value) -> Vec<AgentEvent> {
-        let tokens = "/part/tokens";
-        let of = |name: &str| number(line, &format!("{tokens}/{name}"));
+    fn step(&mut self, line: &Value) -> AgentEvent {
+        let of = |name: &str| number(line, &format!("/part/tokens/{name}"));
         let cached = of("cache/read");
         self.usage.input_tokens += of("input") + cached + of("cache/write");
         self.usage.output_tokens += of("output") + of("reasoning");
         self.usage.cached_tokens += cached;
         let cost = micro_usd(line, "/part/cost").unwrap_or(0);
         *self.usage.cost_micro_usd.get_or_insert(0) += cost;
-        self.stopped = text(line, "/part/reason") == "stop" && !self.summing_up;
-        vec![AgentEvent::Usage(self.usage)]
+        self.stopped = text(line, "/part/reason") == "stop" && !self.is_compacting;
+        AgentEvent::Usage(self.usage)
     }
 
-    fn failed(&mut self, line: &Value) -> Vec<AgentEvent> {
+    fn failed(&mut self, line: &Value) -> Option<AgentEvent> {
         let name = text(line, "/error/name");
         let error = ApiError {
             status: status(line, "/error/data/statusCode"),
-            word: name,
-            message: text(line, "/error/data/message"),
             resets: resets(line),
+            ..ApiError::named(name, text(line, "/error/data/message"))
         };
-        let told = match trouble(&error) {
-            Some(trouble) => AgentEvent::Trouble(trouble),
-            None => AgentEvent::FinalMessage {
-                text: bounded(error.message),
-            },
-        };
+        let event = error.into_event();
+        self.error = Some(event.clone());
         if name != "ContextOverflowError" {
-            self.error = Some(told.clone());
-            return vec![told];
+            return Some(event);
         }
         // It makes its context smaller itself, but may do nothing else for ever.
         self.overflows += 1;
-        self.summing_up = true;
-        let is_loop = self.overflows >= MOST_OVERFLOWS;
-        self.error = Some(told.clone());
-        [told].into_iter().filter(|_| is_loop).collect()
+        self.is_compacting = true;
+        (self.overflows >= MAX_OVERFLOWS).then_some(event)
     }
 }
 
 fn resets(line: &Value) -> Option<ResetTime> {
-    let headers = "/error/data/responseHeaders";
-    let header = |name: &str| text(line, &format!("{headers}/{name}"));
+    let header = |name: &str| text(line, &format!("/error/data/responseHeaders/{name}"));
     let millis = header("retry-after-ms").parse().ok();
     let after = millis.map(ResetTime::After);
     after.or_else(|| retry_after(header("retry-after")))
 }
 
-/// A line of its log about a request that failed and will be made again, or about a
-/// permission that nobody can give.
+/// Reads a line of its log: a failed request that it will make again, or a permission that no one
+/// can give.
 pub(crate) fn logged(line: &[u8]) -> Option<AgentEvent> {
     let line = String::from_utf8_lossy(line.get(..line.len().min(8 * 1024))?);
     if line.contains("permission requested:") {
@@ -248,14 +201,10 @@ pub(crate) fn logged(line: &[u8]) -> Option<AgentEvent> {
         let permission = true;
         return Some(AgentEvent::Question { text, permission });
     }
-    // Titles are asked for with a small model; nothing depends on them.
-    let is_ours = line.contains("message=\"stream error\"") && !line.contains("small=true");
-    let (_, why) = line.split_once("error.error=").filter(|_| is_ours)?;
-    let error = ApiError {
-        message: why.trim().trim_matches('"'),
-        ..ApiError::default()
-    };
-    // What it does not try again comes as an event of its own.
-    let trouble = Some(passing(&error)).filter(|found| found.class == TroubleClass::Transient);
-    trouble.map(AgentEvent::Trouble)
+    // A small model makes titles; nothing depends on them.
+    let is_main = line.contains("message=\"stream error\"") && !line.contains("small=true");
+    let (_, why) = line.split_once("error.error=").filter(|_| is_main)?;
+    let trouble = passing(&ApiError::of(why.trim().trim_matches('"')));
+    // An error that it does not retry comes as an event of its own.
+    (trouble.class == TroubleClass::Transient).then_some(AgentEvent::Trouble(trouble))
 }

@@ -1,11 +1,11 @@
 //! The parts into which an agent divides what it was asked to do.
 
-/// More parts than that were not asked for.
+/// The prompt asks for no more parts.
 const MOST: usize = 10;
 const PART_CHARS: usize = 2000;
 
-/// The items of a numbered or marked list outside of code, in order; nothing unless there are
-/// at least two.
+/// Returns the items of a numbered or bulleted list outside code; nothing unless there are at
+/// least two.
 #[must_use]
 pub fn parts(message: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -25,7 +25,7 @@ pub fn parts(message: &str) -> Vec<String> {
     }
 }
 
-/// A line begins an item, or goes on with the last one if it is indented.
+/// Begins an item with the line, or continues the last one if the line is indented.
 fn take(parts: &mut Vec<String>, line: &str) {
     let is_indented = line.starts_with([' ', '\t']);
     let text = line.trim();
@@ -39,7 +39,7 @@ fn take(parts: &mut Vec<String>, line: &str) {
     }
 }
 
-/// What stands behind `1.`, `1)`, `-` or `*`.
+/// Returns the text behind `1.`, `1)`, `-` or `*`.
 fn item(line: &str) -> Option<&str> {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (mark, rest) = line.split_at(digits);
@@ -60,10 +60,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{DelegateBrief, PreviousAttempt, PromptReason, Prompts};
+    use regreen_model::FailureRecord;
+
+    use crate::{DelegateBrief, PromptReason, Prompts};
 
     #[test]
-    fn a_list_is_its_items_whatever_stands_around_it() {
+    fn a_list_is_found_in_any_text() {
         for list in [
             "1. one\n2. two\n   and a half\n",
             "Here:\n\n1) one\n2) two\n\n   and a half\n\nGood luck!",
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn one_item_too_many_items_and_prose_are_no_parts() {
+    fn one_item_too_many_items_and_prose_are_not_parts() {
         let many: String = (1..12).map(|n| format!("{n}. x\n")).collect();
         let none = ["", "It cannot be divided.", "1. only one", "-x\n-y", &many];
         for text in none {
@@ -84,16 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn who_prints_the_question_has_not_answered_it() {
+    fn the_prompt_printed_back_is_not_an_answer() {
         let brief = DelegateBrief {
             prompt: "Do it all.",
             attempt: 2,
             max_attempts: 3,
         };
-        let occasion = PromptReason::Split(PreviousAttempt {
-            error: "it had not finished after 2s",
-            ..PreviousAttempt::default()
-        });
+        let failure = FailureRecord::new("it had not finished after 2s");
+        let occasion = PromptReason::Split(Some(&failure));
         let asked = Prompts::default().delegated(&brief, &occasion, false);
         assert!(asked.starts_with("Do it all.\n\n## This has to be divided\n"));
         assert_eq!(parts(&asked), Vec::<String>::new());
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_gives_more_than_was_asked_for(text in "([0-9]{1,3}[.)] \\PC{0,9}|[-*`~ ]|\\PC|\n){0,40}") {
+        fn no_text_gives_too_many_parts(text in "([0-9]{1,3}[.)] \\PC{0,9}|[-*`~ ]|\\PC|\n){0,40}") {
             let found = parts(&text);
             prop_assert!(found.len() <= MOST && found.len() != 1);
             prop_assert!(found.iter().all(|part| !part.contains('\n')));

@@ -6,16 +6,13 @@ pub(crate) mod template;
 
 use std::collections::BTreeMap;
 
-use regreen_model::PlainLine;
+use regreen_model::{Failure, FailureRecord, PlainLine, TaskFailure};
 use thiserror::Error;
 
-use self::sections::{found, suggestions, surroundings};
+use self::sections::{found, suggested, suggestions, surroundings};
 use crate::prompts::template::Template;
 use crate::quoting::{fenced, untrusted};
-use crate::{
-    Completed, PreviousAttempt, ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief,
-    TemplateError,
-};
+use crate::{ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief, TemplateError};
 
 /// How much of a failed attempt a prompt quotes, in bytes.
 const ERROR_BUDGET: usize = 4 * 1024;
@@ -76,31 +73,33 @@ impl Prompts {
         let id = ("task_id", brief.id.to_string());
         let (file, values) = match occasion {
             PromptReason::First => return None,
-            PromptReason::Retry(previous) => {
-                (PromptFile::Retry, self.retry_values(brief, previous))
+            PromptReason::Retry { failure, since } => {
+                (PromptFile::Retry, self.retry_values(brief, failure, since))
             }
             PromptReason::Reminder => (PromptFile::Reminder, vec![id]),
-            PromptReason::Interrupted { known, completed } => {
+            PromptReason::Interrupted { known, diagnosis } => {
                 let attempt = ("attempt", brief.attempt.to_string());
                 let known = ("known", untrusted(known, DETAILS_BUDGET));
-                let completed = ("completed", self.completed(completed));
+                let completed = ("completed", self.completed(*diagnosis));
                 (PromptFile::Interrupted, vec![id, attempt, known, completed])
             }
-            PromptReason::Enriched(previous, around) => {
+            PromptReason::Enriched(failure, project) => {
                 let numbers = [
                     id,
                     ("attempt", brief.attempt.to_string()),
                     ("max_attempts", brief.max_attempts.to_string()),
                 ];
-                let looked_up = self.enriched_values(previous, around);
+                let error = first_line(&failure.error);
+                let looked_up = self.enriched_values(error, failure, project);
                 (
                     PromptFile::Enriched,
                     numbers.into_iter().chain(looked_up).collect(),
                 )
             }
             PromptReason::NoOp => (PromptFile::NoOp, vec![id]),
-            PromptReason::Split(previous) => {
-                let known = self.split_values(previous);
+            PromptReason::Split(failure) => {
+                let error = failure.map_or("", |failure| first_line(&failure.error));
+                let known = self.split_values(error, *failure);
                 (PromptFile::Split, [id].into_iter().chain(known).collect())
             }
         };
@@ -149,7 +148,7 @@ impl Prompts {
             ("root_id", root.id.to_string()),
             ("root_title", title(root.title)),
             ("root_block", fenced(root.block, "markdown")),
-            ("suggestions", suggestions(brief.suggestions)),
+            ("suggestions", suggested(brief.suggestions)),
         ];
         self.fill(PromptFile::Fix, &values)
     }
@@ -157,40 +156,57 @@ impl Prompts {
     fn retry_values(
         &self,
         brief: &TaskBrief<'_>,
-        previous: &PreviousAttempt<'_>,
+        failure: &FailureRecord,
+        since: &str,
     ) -> Vec<(&'static str, String)> {
+        let (error, rest) = failure
+            .error
+            .split_once('\n')
+            .unwrap_or((&failure.error, ""));
+        let error = error.strip_suffix('\r').unwrap_or(error);
+        let attempted_fix = match failure.attempted_fix.as_str() {
+            "" => TaskFailure::NO_ATTEMPTED_FIX,
+            fix => fix,
+        };
+        let details = format!("{since}{rest}");
         vec![
             ("task_id", brief.id.to_string()),
-            ("previous_attempt", previous.number.to_string()),
+            (
+                "previous_attempt",
+                brief.attempt.saturating_sub(1).to_string(),
+            ),
             ("attempt", brief.attempt.to_string()),
             ("max_attempts", brief.max_attempts.to_string()),
-            ("error", untrusted(previous.error, ERROR_BUDGET)),
-            (
-                "attempted_fix",
-                untrusted(previous.attempted_fix, ERROR_BUDGET),
-            ),
-            ("details", untrusted(previous.details, DETAILS_BUDGET)),
-            ("completed", self.completed(&previous.completed)),
-            ("suggestions", suggestions(previous.suggestions)),
+            ("error", untrusted(error, ERROR_BUDGET)),
+            ("attempted_fix", untrusted(attempted_fix, ERROR_BUDGET)),
+            ("details", untrusted(&details, DETAILS_BUDGET)),
+            ("completed", self.completed(failure.diagnosis.as_deref())),
+            ("suggestions", suggestions(failure)),
         ]
     }
 
-    fn split_values(&self, previous: &PreviousAttempt<'_>) -> [(&'static str, String); 2] {
+    fn split_values(
+        &self,
+        error: &str,
+        failure: Option<&FailureRecord>,
+    ) -> [(&'static str, String); 2] {
+        let diagnosis = failure.and_then(|failure| failure.diagnosis.as_deref());
         [
-            ("error", untrusted(previous.error, ERROR_BUDGET)),
-            ("completed", self.completed(&previous.completed)),
+            ("error", untrusted(error, ERROR_BUDGET)),
+            ("completed", self.completed(diagnosis)),
         ]
     }
 
     fn enriched_values(
         &self,
-        previous: &PreviousAttempt<'_>,
-        around: &ProjectContext<'_>,
+        error: &str,
+        failure: &FailureRecord,
+        project: &ProjectContext<'_>,
     ) -> [(&'static str, String); 5] {
-        let ProjectContext { root, survey } = around;
+        let ProjectContext { root, survey } = project;
         [
-            ("error", untrusted(previous.error, ERROR_BUDGET)),
-            ("completed", self.completed(&previous.completed)),
+            ("error", untrusted(error, ERROR_BUDGET)),
+            ("completed", self.completed(failure.diagnosis.as_deref())),
             ("root", one_line(root)),
             ("surroundings", surroundings(survey)),
             ("found", found(survey)),
@@ -198,8 +214,8 @@ impl Prompts {
     }
 
     /// What was done so far and what is left of it; nothing where nothing is known.
-    fn completed(&self, completed: &Completed<'_>) -> String {
-        match sections::completed(completed) {
+    fn completed(&self, diagnosis: Option<&Failure>) -> String {
+        match diagnosis.and_then(sections::completed) {
             Some(values) => self.fill(PromptFile::Completed, &values),
             None => String::new(),
         }
@@ -211,6 +227,10 @@ impl Prompts {
             .map(|template| template.fill(values))
             .unwrap_or_default()
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 fn title(text: &str) -> String {

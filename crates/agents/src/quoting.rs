@@ -1,10 +1,10 @@
-//! Text that must not become part of what is said around it.
+//! Quoting text from outside, so that it cannot become part of the text around it.
 
 use anstream::adapter::strip_str;
 use regreen_model::is_format_control;
 
-/// A text between fences longer than any run of backticks in it, so that nothing in it can
-/// end them.
+/// Puts a text between fences longer than any run of backticks in it, so that nothing in it can
+/// close them.
 pub(crate) fn fenced(text: &str, info: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     let end = if text.is_empty() || text.ends_with('\n') {
@@ -22,11 +22,11 @@ fn longest_run(text: &str) -> usize {
         .unwrap_or_default()
 }
 
-/// Text from outside, to be quoted in a prompt: without colours and characters that cannot be
-/// seen, no longer than about `budget` bytes, and fenced.
+/// Quotes text from outside in a prompt: without colours and invisible characters, at most about
+/// `budget` bytes, and fenced.
 #[must_use]
 pub fn untrusted(text: &str, budget: usize) -> String {
-    // Cut before it is cleaned as well: the text may be huge.
+    // Cut before cleaning, too, because the text may be huge.
     let cut = excerpt(text, budget.saturating_mul(4));
     fenced(&excerpt(readable(&cut).trim_end(), budget), "text")
 }
@@ -40,8 +40,8 @@ fn readable(text: &str) -> String {
     lines.chars().filter(shown).collect()
 }
 
-/// A text of at most about `budget` bytes: a longer one loses its middle and says so. Its end
-/// is given more room than its beginning, because errors stand there more often.
+/// Cuts a text to about `budget` bytes: a longer one loses its middle and says so. The end gets
+/// more room than the beginning, because errors are more often there.
 pub(crate) fn excerpt(text: &str, budget: usize) -> String {
     if text.len() <= budget {
         return text.to_owned();
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_left_out() {
+    fn invisible_characters_are_left_out() {
         assert_eq!(
             untrusted("\u{1b}[31mred\u{1b}[0m\r\n\u{202e}\0\tx\u{7}\rend\n\n", 100),
             "```text\nred\n\tx\nend\n```"

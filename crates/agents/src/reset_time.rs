@@ -1,4 +1,4 @@
-//! When a limit is over, in the words of whoever set it.
+//! When a limit is over, read from error messages and headers.
 
 use jiff::civil::Date;
 use jiff::fmt::rfc2822;
@@ -6,9 +6,9 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Span, ToSpan, Zoned};
 use regreen_model::{ClockTime, ResetTime, Timestamp, named_span};
 
-/// The time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`, seconds
-/// since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `resets at 2026-11-17T04:00:00Z`. A
-/// time of day that names no place is none.
+/// Returns the time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`,
+/// seconds since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `resets at
+/// 2026-11-17T04:00:00Z`. A time of day without a time zone does not count.
 pub(crate) fn reset_in(text: &str) -> Option<ResetTime> {
     named_span(text)
         .map(ResetTime::After)
@@ -17,7 +17,7 @@ pub(crate) fn reset_in(text: &str) -> Option<ResetTime> {
         .or_else(|| moment_in(text).map(ResetTime::At))
 }
 
-/// The header `Retry-After`: seconds, or a date.
+/// Reads the header `Retry-After`: seconds, or a date.
 pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
     let seconds = header.trim().parse::<u64>().ok();
     let after = seconds.and_then(|seconds| seconds.checked_mul(1000));
@@ -25,7 +25,7 @@ pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
     after.map(ResetTime::After).or_else(at)
 }
 
-/// When that is. Nothing for a place that nobody knows.
+/// Returns the moment of a reset; `None` if its time zone is unknown.
 #[must_use]
 pub fn reset_moment(resets: &ResetTime, now: Timestamp) -> Option<Timestamp> {
     match resets {
@@ -43,7 +43,7 @@ fn moment(text: &str) -> Option<i64> {
     (digits.len() == 10).then_some(seconds * 1000)
 }
 
-/// A limit that was to be over a moment ago is over any moment, not in a day.
+/// Minutes. A limit that should be over since a moment is over soon, not in a day.
 const JUST_NOW: i64 = 10;
 
 const MONTHS: [&str; 12] = [
@@ -127,8 +127,8 @@ fn http_date(text: &str) -> Option<i64> {
     Some(found.timestamp().as_millisecond())
 }
 
-/// The next time at which clocks there show it. A time that a change of clocks leaves out is
-/// as much later.
+/// Returns the next moment at which clocks in the time zone show the time. A time that daylight
+/// saving skips is an hour later.
 fn next(clock: &ClockTime, now: Timestamp) -> Option<Timestamp> {
     let zone = TimeZoneDatabase::bundled().get(&clock.zone).ok()?;
     let now = jiff::Timestamp::from_millisecond(i64::try_from(now.as_millis()).ok()?).ok()?;
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_read_however_it_is_written() {
+    fn a_time_is_read_in_every_form() {
         for (text, expected) in [
             ("Rate limit reached. Please try again in 11.054s.", 11_054),
             ("Please retry in 3600.5s.\nSuggested", 3_600_500),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_far_away_or_long_gone_is_a_moment() {
+    fn moments_far_away_and_long_ago_are_read() {
         let now = Timestamp::from_millis(1_794_000_000_000);
         let moment = |resets| reset_moment(&resets, now);
         assert_eq!(moment(ResetTime::At(-1)), Some(Timestamp::from_millis(0)));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn other_texts_have_no_reset_time() {
         for text in [
             "",
             "try again later",
@@ -220,7 +220,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_a_server_says_is_too_much(
+        fn any_text_of_a_server_is_read_without_panic(
             text in "(try again in |resets (at )?)?[0-9.a-zA-Z |,:+-]{0,40}( \\((UTC|Europe/Berlin|x|)\\))?",
             now in any::<u64>(),
         ) {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_is_the_next_one_where_it_is_told() {
+    fn a_time_of_day_is_the_next_one_in_its_time_zone() {
         let noon = "2026-11-16T12:00:00Z";
         let four = Some("2026-11-16T15:00:00Z");
         check("resets 4pm (Europe/Berlin)", noon, four);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_changed_do_not_confuse() {
+    fn daylight_saving_is_respected() {
         // Left out: half past two is half past three.
         let before = "2026-03-28T23:00:00Z";
         check(
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_clock_shows_is_no_time() {
+    fn impossible_times_of_day_are_not_read() {
         let now = "2026-11-16T12:00:00Z";
         for text in [
             "resets 4pm",

@@ -1,34 +1,36 @@
-//! The agent that runs the task's own commands and nothing else.
+//! The agent that only runs the task's own commands.
 //!
 //! Each step, a code block or a line that is one code span, runs in a shell of its own in
 //! the workspace root (`bash -e -o pipefail -c`): what a step exports, and where it goes with
 //! `cd`, ends with it. Steps are passed as arguments, so nothing in them needs quoting. The
 //! first step that fails ends the attempt with the four-line report of a failed task; its
-//! Error line is the most telling line that the step printed.
+//! Error line is the headline of what the step printed.
 
 use regreen_model::{AgentEvent, ERROR_CHARS, Ending, PlainLine};
 
-use crate::decoder::terminal_of;
+use crate::decoder::end_of_program;
 use crate::headline::Headline;
 use crate::message::Tail;
-use crate::{Assignment, Decoder, Invocation, PromptChannel, Reply, StdinContent, Stream};
+use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
 const STEPS: &str = include_str!("shell/steps.sh");
 
 const NO_STEPS: &str = "The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span";
 
-/// Our own words at the end of a run are few.
+/// The script's own message is short.
 const MAX_MESSAGE: usize = 8 * 1024;
 
-/// What the steps are written for.
+/// The shell that runs the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpreter {
+    /// `bash`.
     Bash,
-    /// Where there is no bash: a failure inside a pipe is not seen.
+    /// `sh`, where bash is not installed. It does not see a failure inside a pipe.
     Sh,
 }
 
 impl Interpreter {
+    /// Returns its program.
     #[must_use]
     pub fn program(self) -> &'static str {
         match self {
@@ -52,7 +54,7 @@ pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) 
         interpreter.program().to_owned(),
         "-c".to_owned(),
         script,
-        // What the script is called in messages of the shell.
+        // The script's name in messages of the shell.
         "regreen-steps".to_owned(),
         assignment.task_id.to_string(),
         title,
@@ -60,22 +62,17 @@ pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) 
     ];
     // No argument can hold a NUL.
     let steps = assignment.steps.iter().map(|step| step.replace('\0', ""));
-    Invocation {
-        argv: own.into_iter().chain(steps).collect(),
-        env_set: assignment.environment(),
-        env_remove: Vec::new(),
-        stdin: StdinContent::Protocol,
-        prompt_on: PromptChannel::Nowhere,
-    }
+    let argv = own.into_iter().chain(steps).collect();
+    Invocation::new(argv, StdinContent::Protocol, assignment)
 }
 
-/// Reads the lines that the script prints between the steps' own output. Only what it says
-/// after the last step is the message: the output of commands is no word of the agent's.
+/// Reads the lines that the script prints between the output of the steps. Only what it prints
+/// after the last step is the agent's message.
 #[derive(Debug)]
 pub(crate) struct ShellDecoder {
     names: Vec<String>,
-    telling: Headline,
-    /// What the script itself said at last; `None` while steps run.
+    headline: Headline,
+    /// The script's own message; `None` while steps run.
     message: Option<Tail>,
 }
 
@@ -84,13 +81,13 @@ impl ShellDecoder {
         let first_line = |step: &String| step.lines().next().unwrap_or_default().to_owned();
         Self {
             names: steps.iter().map(first_line).collect(),
-            telling: Headline::default(),
+            headline: Headline::default(),
             message: steps.is_empty().then(|| Tail::new(MAX_MESSAGE)),
         }
     }
 
     fn step_started(&mut self, number: usize) -> Reply {
-        self.telling = Headline::default();
+        self.headline = Headline::default();
         self.message = None;
         Reply {
             events: vec![AgentEvent::ToolStarted {
@@ -122,7 +119,7 @@ impl ShellDecoder {
 
     fn error(&self, number: usize, code: i32) -> String {
         let name = self.name(number);
-        self.telling
+        self.headline
             .line()
             .or(&format!(
                 "{name} printed nothing and ended with exit code {code}"
@@ -150,15 +147,14 @@ impl Decoder for ShellDecoder {
         match &mut self.message {
             Some(message) if stream == Stream::Out => message.push_line(line),
             Some(_) => {}
-            None => self.telling.see(line),
+            None => self.headline.add(line),
         }
         Reply::default()
     }
 
     fn on_end(&mut self, ending: &Ending) -> Vec<AgentEvent> {
-        let text = self.message.as_mut().map(Tail::text).unwrap_or_default();
-        let message = (!text.trim().is_empty()).then_some(AgentEvent::FinalMessage { text });
-        message.into_iter().chain(terminal_of(ending)).collect()
+        let message = self.message.as_mut().map(Tail::text).unwrap_or_default();
+        end_of_program(message, ending)
     }
 }
 

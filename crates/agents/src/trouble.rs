@@ -1,21 +1,50 @@
-//! What an error of an agent's own service means.
+//! The meaning of errors from the service that an agent uses.
 
 use regreen_model::{
     AgentEvent, ApiTrouble, ERROR_CHARS, FailureKind, PlainLine, ResetTime, TroubleClass,
 };
 
+use crate::message::bounded;
 use crate::reset_time::reset_in;
 
-/// What is known of an error, from the fields that an agent has for errors. Nothing that a
-/// model wrote is ever looked at here.
+/// An error, from the fields that an agent has for errors. Text that a model wrote never gets
+/// here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApiError<'a> {
     pub(crate) status: Option<u16>,
-    /// A word for it: `rate_limit`, `UNAUTHENTICATED`.
+    /// Its name in the protocol: `rate_limit`, `UNAUTHENTICATED`.
     pub(crate) word: &'a str,
     pub(crate) message: &'a str,
-    /// When it is over, where that has a field of its own.
+    /// When it is over, if a field says so.
     pub(crate) resets: Option<ResetTime>,
+}
+
+impl<'a> ApiError<'a> {
+    /// An error of which only the message is known.
+    pub(crate) fn of(message: &'a str) -> Self {
+        Self {
+            message,
+            ..Self::default()
+        }
+    }
+
+    /// An error that only a word of the protocol names.
+    pub(crate) fn named(word: &'a str, message: &'a str) -> Self {
+        Self {
+            word,
+            ..Self::of(message)
+        }
+    }
+
+    /// The trouble that the error means, or its message where it says nothing about the service.
+    pub(crate) fn into_event(self) -> AgentEvent {
+        match trouble(&self) {
+            Some(trouble) => AgentEvent::Trouble(trouble),
+            None => AgentEvent::FinalMessage {
+                text: bounded(self.message),
+            },
+        }
+    }
 }
 
 type Meaning = (TroubleClass, FailureKind);
@@ -30,115 +59,56 @@ const LIMITED: Meaning = (TroubleClass::Transient, FailureKind::RateLimited);
 const DOWN: Meaning = (TroubleClass::Transient, FailureKind::ServiceUnavailable);
 const UNREACHABLE: Meaning = (TroubleClass::Transient, FailureKind::ConnectionRefused);
 
-/// Words that tell more than the status: the first that is found counts.
-const WORDS: [(&[&str], Meaning); 8] = [
+/// Words that say more than the status, separated by bars. The first row with a match counts.
+const WORDS: [(&str, Meaning); 8] = [
     (
-        &[
-            "prompt is too long",
-            "prompt_too_long",
-            "context_length",
-            "context length",
-            "context window",
-            "contextoverflow",
-            "input token count",
-            "maximum number of tokens",
-        ],
+        "prompt is too long|prompt_too_long|context_length|context length|\
+         context window|contextoverflow|input token count|maximum number of tokens",
         OVERFLOW,
     ),
     (
-        &[
-            "credit balance",
-            "billing",
-            "insufficient_quota",
-            "out of credits",
-            "payment required",
-        ],
+        "credit balance|billing|insufficient_quota|out of credits|payment required",
         NO_CREDIT,
     ),
     (
-        &[
-            "no conversation found",
-            "session not found",
-            "no rollout found",
-            "thread not found",
-            "invalid session identifier",
-            "error resuming session",
-        ],
+        "no conversation found|session not found|no rollout found|thread not found|\
+         invalid session identifier|error resuming session",
         LOST,
     ),
     (
-        &[
-            "max_turns",
-            "maximum number of turns",
-            "maximum session turns",
-            "max session turns",
-        ],
+        "max_turns|maximum number of turns|maximum session turns|max session turns",
         TURNS,
     ),
     (
-        &[
-            "authentication",
-            "unauthenticated",
-            "unauthorized",
-            "invalid api key",
-            "invalid x-api-key",
-            "incorrect api key",
-            "api key not valid",
-            "/login",
-            "not logged in",
-            "permission_error",
-            "permission_denied",
-        ],
+        "authentication|unauthenticated|unauthorized|invalid api key|invalid x-api-key|\
+         incorrect api key|api key not valid|/login|not logged in|permission_error|\
+         permission_denied",
         LOGIN,
     ),
     (
-        &[
-            "rate_limit",
-            "rate limit",
-            "usage limit",
-            "too many requests",
-            "resource_exhausted",
-            "resource has been exhausted",
-            "quota",
-        ],
+        "rate_limit|rate limit|usage limit|too many requests|resource_exhausted|\
+         resource has been exhausted|quota",
         LIMITED,
     ),
     (
-        &[
-            "overloaded",
-            "at capacity",
-            "high demand",
-            "server_error",
-            "unavailable",
-        ],
+        "overloaded|at capacity|high demand|server_error|unavailable",
         DOWN,
     ),
     (
-        &[
-            "stream disconnected",
-            "connection error",
-            "connection refused",
-            "unable to connect",
-            "econnrefused",
-            "econnreset",
-            "etimedout",
-            "enotfound",
-            "eai_again",
-            "fetch failed",
-            "error sending request",
-            "socket hang up",
-        ],
+        "stream disconnected|connection error|connection refused|unable to connect|\
+         econnrefused|econnreset|etimedout|enotfound|eai_again|fetch failed|\
+         error sending request|socket hang up",
         UNREACHABLE,
     ),
 ];
 
-/// What the error means; `None` for one that says nothing about the service.
+/// Returns what the error means; `None` if it says nothing about the service.
 pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
     let status = error.status.or_else(|| status_in(error.message));
     let resets = error.resets.clone().or_else(|| reset_in(error.message));
     let words = by_words(error).filter(|meaning| !is_overruled(*meaning, status));
     let (class, kind) = match words.or_else(|| by_status(status?))? {
-        // A quota that comes back is a limit, whatever is said about billing.
+        // A quota that comes back is a limit, whatever the message says about billing.
         NO_CREDIT if resets.is_some() => LIMITED,
         meaning => meaning,
     };
@@ -151,7 +121,8 @@ pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
     })
 }
 
-/// An error that the agent itself tries to get over: it passes, whatever it is.
+/// Returns the trouble of an error that the agent itself retries: it is transient, whatever it
+/// is.
 pub(crate) fn passing(error: &ApiError<'_>) -> ApiTrouble {
     trouble(error).unwrap_or_else(|| ApiTrouble {
         class: DOWN.0,
@@ -162,30 +133,23 @@ pub(crate) fn passing(error: &ApiError<'_>) -> ApiTrouble {
     })
 }
 
-/// A session that is not there is told before anything else, as text. Only to be asked of an
-/// agent that was to resume one.
+/// Reads the message of an agent that cannot find the session it should resume.
 pub(crate) fn lost_session(line: &[u8]) -> Option<AgentEvent> {
     let line = String::from_utf8_lossy(line);
-    let error = ApiError {
-        message: line.trim(),
-        ..ApiError::default()
-    };
+    let error = ApiError::of(line.trim());
     let is_lost = line.contains("Error") && by_words(&error) == Some(LOST);
-    is_lost
-        .then(|| trouble(&error))
-        .flatten()
-        .map(AgentEvent::Trouble)
+    is_lost.then(|| error.into_event())
 }
 
 fn by_words(error: &ApiError<'_>) -> Option<Meaning> {
     let said = format!("{}\n{}", error.word, error.message).to_lowercase();
-    let found = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    let row = WORDS.iter().find(|(words, _)| found(words))?;
-    Some(row.1)
+    let has_any = |words: &str| words.split('|').any(|word| said.contains(word));
+    let row = WORDS.iter().find(|(words, _)| has_any(words));
+    row.map(|(_, meaning)| *meaning)
 }
 
-/// A service that is down or refuses for a while may name whom it waits for, its login or its
-/// billing: that says nothing about ours.
+/// Returns whether the status says more than the words. A service that is down may name its own
+/// login or billing, which says nothing about ours.
 fn is_overruled(meaning: Meaning, status: Option<u16>) -> bool {
     match status {
         Some(429) => meaning == LOGIN,
@@ -198,7 +162,7 @@ fn by_status(status: u16) -> Option<Meaning> {
     match status {
         401 | 403 => Some(LOGIN),
         402 => Some(NO_CREDIT),
-        // There is no such model, or no such service.
+        // No such model, or no such service.
         404 => Some(SET_UP),
         408 => Some(UNREACHABLE),
         429 => Some(LIMITED),
@@ -234,13 +198,13 @@ fn message(error: &ApiError<'_>, kind: FailureKind) -> String {
     let text = match (error.message.trim(), error.word.trim()) {
         ("", "") => kind.meaning().to_owned(),
         ("", word) => format!("{} ({word})", kind.meaning()),
-        (message, _) => said_in(message).unwrap_or(message).to_owned(),
+        (message, _) => quoted_message(message).unwrap_or(message).to_owned(),
     };
     PlainLine::flatten(&text, ERROR_CHARS).to_string()
 }
 
-/// What the service itself said, where its whole answer is quoted.
-fn said_in(message: &str) -> Option<&str> {
+/// Returns the service's own message, where its whole answer is quoted.
+fn quoted_message(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("{\"error\"")?;
     let (_, said) = rest.split_once("\"message\":\"")?;
     let (said, _) = said.split_once('"')?;
@@ -255,15 +219,14 @@ mod tests {
     fn check(status: Option<u16>, message: &str, expected: Option<Meaning>) {
         let error = ApiError {
             status,
-            message,
-            ..ApiError::default()
+            ..ApiError::of(message)
         };
         let found = trouble(&error).map(|trouble| (trouble.class, trouble.kind));
         assert_eq!(found, expected, "{message}");
     }
 
     #[test]
-    fn every_class_is_told_by_what_servers_say() {
+    fn every_class_is_recognized_by_what_servers_say() {
         check(Some(401), "nope", Some(LOGIN));
         check(None, "unexpected status 401 Unauthorized: x", Some(LOGIN));
         check(None, "Please run /login", Some(LOGIN));
@@ -310,12 +273,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_passes_has_a_time_at_which_it_is_over() {
+    fn only_transient_trouble_has_a_reset_time() {
         let at = |status, message| {
             let error = ApiError {
                 status: Some(status),
-                message,
-                ..ApiError::default()
+                ..ApiError::of(message)
             };
             trouble(&error).and_then(|trouble| trouble.resets)
         };

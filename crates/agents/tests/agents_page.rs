@@ -25,7 +25,7 @@ fn matrix() -> String {
         let cells = agents.iter().map(|(_, abilities)| abilities.row()[at]);
         table += &row([title].into_iter().chain(cells).collect());
     }
-    let skips = CodingAgent::ALL.map(|known| format!("`{}`", known.skips_with()));
+    let skips = CodingAgent::ALL.map(|known| format!("`{}`", known.skip_flag()));
     let skips = skips.iter().map(String::as_str);
     let cells = ["not asking"].into_iter().chain(skips);
     table += &row(cells.chain(["every request is allowed"]).collect());

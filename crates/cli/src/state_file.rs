@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use regreen_documents::{EditError, FixRecord, NotState, RowId, State, TaskFile};
+use regreen_documents::{EditError, FixRecord, InvalidState, RowId, StateDocument, TaskFile};
 use regreen_workspace::{
     EditFileError, ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside,
     read_text,
@@ -43,11 +43,11 @@ pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
 /// Resets the fix budgets of these tasks. Writes nothing if none was used; leaves an unreadable
 /// file to the next run.
 pub fn reset_fix_budgets(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
-    let mut new = State::from_tasks(file);
+    let mut new = StateDocument::from_tasks(file);
     let before = new.to_text();
     new.forgive_all(file, tasks);
     let edited = edit_file(&RealDisk, path, |text| {
-        let read = State::read(text).ok();
+        let read = StateDocument::read(text).ok();
         let after = read.map(|(mut state, _)| {
             state.forgive_all(file, tasks);
             state.to_text()
@@ -100,7 +100,7 @@ fn limits(found: Option<StateFile>) -> Result<StoredLimits, Problem> {
 /// A state file that exists.
 struct StateFile {
     path: PathBuf,
-    state: Result<State, NotState>,
+    state: Result<StateDocument, InvalidState>,
 }
 
 /// Reads the state file beside a task file, if there is one.
@@ -119,7 +119,7 @@ fn at(path: &Path) -> Result<Option<StateFile>, Problem> {
         Err(ReadError::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let state = State::read(&text).map(|(state, warnings)| {
+    let state = StateDocument::read(&text).map(|(state, warnings)| {
         for warning in warnings {
             output::note(&format!(
                 "{}: {}: {}",
@@ -139,9 +139,9 @@ fn at(path: &Path) -> Result<Option<StateFile>, Problem> {
 fn rebuild(
     path: &Path,
     tasks: &Path,
-    error: &NotState,
+    error: &InvalidState,
 ) -> Result<BTreeMap<String, FixRecord>, Problem> {
-    let state = State::from_tasks(&TaskFile::read(read_text(&RealDisk, tasks)?.text));
+    let state = StateDocument::from_tasks(&TaskFile::read(read_text(&RealDisk, tasks)?.text));
     let aside = move_aside(&RealDisk, path).map_err(Problem::from_aside)?;
     create_file(&RealDisk, path, &state.to_text()).map_err(Problem::from_create)?;
     output::note(&format!(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use regreen_model::{
     ApiTrouble, AttemptClass, AttemptReport, Confidence, Ending, Evidence, Failure, FailureKind,
-    FailureNote, Output, OutputKind, ResetTime, RetryMode, Source, Transcript, TroubleClass,
+    FailureRecord, Output, OutputKind, ResetTime, RetryMode, Source, Transcript, TroubleClass,
     VerifyResult, named_span,
 };
 
@@ -42,19 +42,22 @@ pub fn task_failure(
 /// What is known of an attempt at a delegated prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DelegatedAttempt<'a> {
+    /// The report of the attempt.
     pub report: &'a AttemptReport,
+    /// What the agent printed.
     pub transcript: &'a Transcript,
+    /// The files that changed.
     pub files_changed: &'a [String],
     /// What was done to files, in words: `Created 2 files`.
     pub completed_steps: &'a [String],
     /// How the check of the work failed, if it did, and the evidence of that.
-    pub failed_check: Option<(&'a FailureNote, &'a Evidence)>,
+    pub failed_check: Option<(&'a FailureRecord, &'a Evidence)>,
 }
 
 impl DelegatedAttempt<'_> {
     /// Explains why the attempt failed; `None` if it did not.
     #[must_use]
-    pub fn failure(&self) -> Option<FailureNote> {
+    pub fn failure(&self) -> Option<FailureRecord> {
         let mut failure = match self.agent_failure() {
             Some(failure) => failure,
             None => explain(&self.evidence(), self.transcript, self.has_failed())
@@ -68,7 +71,7 @@ impl DelegatedAttempt<'_> {
         if let Some((check, evidence)) = self.failed_check {
             blame_check(&mut failure, check, evidence);
         }
-        Some(FailureNote {
+        Some(FailureRecord {
             error: self.error(&failure),
             attempted_fix: String::new(),
             diagnosis: Some(Box::new(failure)),
@@ -115,7 +118,7 @@ impl DelegatedAttempt<'_> {
 
     /// It failed, and no rule says why.
     fn unexplained(&self) -> Option<Failure> {
-        let why = self.report.error.clone();
+        let why = self.report.failure.error.clone();
         self.has_failed()
             .then(|| unexplained_failure(FailureKind::IncompleteWork, why))
     }
@@ -123,7 +126,7 @@ impl DelegatedAttempt<'_> {
     /// What the next attempt is told of it.
     fn error(&self, failure: &Failure) -> String {
         match (self.failed_check, self.transcript.final_message.trim()) {
-            _ if self.report.ending.timed_out => self.report.error.clone(),
+            _ if self.report.ending.timed_out => self.report.failure.error.clone(),
             (Some((check, _)), _) => check.error.clone(),
             (None, "") => failure.message.clone(),
             (None, message) => message.to_owned(),
@@ -198,7 +201,7 @@ fn trouble_class(kind: FailureKind) -> Option<TroubleClass> {
 
 /// Says that the check of the work failed. A check that did not end is not a timeout of the
 /// agent.
-fn blame_check(failure: &mut Failure, check: &FailureNote, evidence: &Evidence) {
+fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence) {
     let command = &evidence.command;
     let first_line = check.error.lines().next().unwrap_or_default();
     failure.message = first_line.replace('`', "");

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use regreen_model::{
-    AgentQuestion, AttemptClass, AttemptReport, Ending, PlanChanges, TaskId, Timestamp, Transcript,
-    TroubleClass,
+    AgentQuestion, AttemptClass, AttemptReport, Ending, FailureRecord, PlanChanges, TaskId,
+    Timestamp, Transcript, TroubleClass,
 };
 
 use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
@@ -17,13 +17,16 @@ const NOT_A_GOOD_END: &str =
 /// What was seen of an attempt that is over.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedAttempt {
+    /// What the agent printed.
     pub transcript: Transcript,
+    /// How its process ended.
     pub ending: Ending,
+    /// How the attempt ended.
     pub end: AttemptEnd,
     /// The idle limit ended it, and not the limit for the whole attempt.
     pub was_idle: bool,
     /// The agent tells by its protocol whether its run ended well.
-    pub tells_its_end: bool,
+    pub reports_end: bool,
     /// Whether the agent used a tool; `None` if it does not tell.
     pub used_tools: Option<bool>,
     /// Something showed that the agent made progress.
@@ -39,7 +42,10 @@ pub enum AttemptEnd {
     #[default]
     Exited,
     /// The agent was never started.
-    NotStarted { why: String },
+    NotStarted {
+        /// Why.
+        why: String,
+    },
     /// Someone asked to stop.
     Cancelled,
     /// No exit status was seen.
@@ -67,21 +73,24 @@ impl ObservedAttempt {
         let asked_for_rows = request.is_some() || bad_request.is_some();
         let class = self.class();
         let unfinished = self.transcript.finished.is_none();
-        let is_bad_end = self.tells_its_end && self.transcript.finished == Some(false);
+        let is_bad_end = self.reports_end && self.transcript.finished == Some(false);
         AttemptReport {
-            error: match (&class, self.limit_error()) {
-                (AttemptClass::Ordinary, Some(why)) => why,
-                (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
-                (AttemptClass::Interrupted, _) => self.interruption_error().to_owned(),
-                _ if signalled && is_bad_end => NOT_A_GOOD_END.to_owned(),
-                _ if signalled => String::new(),
-                _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
-                _ => block.error,
+            failure: FailureRecord {
+                error: match (&class, self.limit_error()) {
+                    (AttemptClass::Ordinary, Some(why)) => why,
+                    (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
+                    (AttemptClass::Interrupted, _) => self.interruption_error().to_owned(),
+                    _ if signalled && is_bad_end => NOT_A_GOOD_END.to_owned(),
+                    _ if signalled => String::new(),
+                    _ if asked_for_rows && !reports_failure => ASKED_FOR_ROWS.to_owned(),
+                    _ => block.error,
+                },
+                attempted_fix: block.attempted_fix,
+                diagnosis: None,
             },
             signalled: signalled && !unfinished && !is_bad_end,
             reports_failure,
             contradiction: contradiction(message).map(|found| found.phrase),
-            attempted_fix: block.attempted_fix,
             used_tools: self.used_tools,
             unfinished: unfinished || is_bad_end,
             modification: request.map(Box::new),
@@ -100,11 +109,11 @@ impl ObservedAttempt {
         let class = self.class();
         let unfinished = self.transcript.finished != Some(true);
         AttemptReport {
-            error: match (&class, self.limit_error()) {
+            failure: FailureRecord::new(match (&class, self.limit_error()) {
                 (_, Some(why)) => why,
                 (AttemptClass::Ordinary, None) if unfinished => self.unfinished_error(),
                 _ => String::new(),
-            },
+            }),
             unfinished,
             ..self.report_of(class)
         }
@@ -237,7 +246,7 @@ mod tests {
 
     #[test]
     fn only_a_failed_attempt_has_an_error() {
-        let error = |attempt| report(&attempt).error;
+        let error = |attempt| report(&attempt).failure.error;
         assert_eq!(error(exited(0, "TASK_COMPLETE", true)), "");
         assert_eq!(error(exited(0, "hm", true)), "Task did not complete: hm");
         let limited = |was_idle| ObservedAttempt {
@@ -283,7 +292,7 @@ mod tests {
         ) {
             events.insert(at.index(events.len() + 1), AgentEvent::Terminal { ok: false });
             let mut attempt = ObservedAttempt {
-                tells_its_end: true,
+                reports_end: true,
                 ending: Ending {
                     exit_code: Some(0),
                     ..Ending::default()
@@ -293,7 +302,7 @@ mod tests {
             events.into_iter().for_each(|event| attempt.transcript.record(event));
             let report = report(&attempt);
             prop_assert!(report.unfinished && !report.signalled);
-            prop_assert!(!report.error.is_empty());
+            prop_assert!(!report.failure.error.is_empty());
             prop_assert!(attempt.delegation_report().unfinished);
         }
     }

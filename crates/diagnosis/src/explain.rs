@@ -8,19 +8,20 @@ use crate::report::Report;
 use crate::report::child_failure::ChildFailure;
 use crate::text::one_line;
 
-/// Fields of a failure that no log can tell.
+/// Fields of a failure that are not in a log.
 const OF_RUNS: [&str; 2] = ["tool_usage", "last_successful_tool"];
 
-/// What `explain` answers: a failure, or that there is none.
+/// The answer of `explain`: a failure, or that there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
+    /// The failure, if there is one.
     pub failure: Option<Failure>,
     /// The finding whose line is quoted, with its neighbours.
     quoted: Option<Finding>,
     duration_ms: u64,
 }
 
-/// The evidence that a log file and what is said about its end amount to.
+/// Makes evidence of a log and of what is known about the end of its program.
 #[must_use]
 pub fn evidence_of(
     output: Output,
@@ -38,6 +39,7 @@ pub fn evidence_of(
 }
 
 impl Explanation {
+    /// Explains the evidence.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Self {
         let failure = rank(evidence);
@@ -56,8 +58,8 @@ impl Explanation {
         }
     }
 
-    /// One object with every field, whether it failed or not. What only a run knows, the
-    /// agent's use of tools, is none of them.
+    /// Returns one object with every field, whether it failed or not. It leaves out the use of
+    /// tools, which only a run knows.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let Some(failure) = &self.failure else {
@@ -70,7 +72,7 @@ impl Explanation {
         fields
     }
 
-    /// The report for people, then the quoted line in its context and why it was chosen.
+    /// Returns the report for people, then the quoted line in its context and why it was chosen.
     #[must_use]
     pub fn to_text(&self) -> String {
         let Some(failure) = &self.failure else {

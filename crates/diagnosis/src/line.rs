@@ -70,7 +70,7 @@ fn strip<'a>(regex: &LazyRegex, text: &'a str) -> &'a str {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mood {
+pub(crate) enum LineKind {
     Plain,
     /// A log record: the program went on to write it.
     Logged,
@@ -84,7 +84,7 @@ pub(crate) enum Mood {
     Passing,
 }
 
-impl Mood {
+impl LineKind {
     pub(crate) fn of(line: &str) -> Self {
         let is = |regex: &LazyRegex| regex.is_match(line);
         if is(&PASSING) {
@@ -201,16 +201,16 @@ mod tests {
         assert_eq!(without_cause_words("Caused by: java.io.X"), "java.io.X");
     }
 
-    fn check(mood: Mood, lines: &[&str]) {
+    fn check(kind: LineKind, lines: &[&str]) {
         for line in lines {
-            assert_eq!(Mood::of(line), mood, "{line}");
+            assert_eq!(LineKind::of(line), kind, "{line}");
         }
     }
 
     #[test]
     fn what_passes_is_no_error_whatever_it_is_called() {
         check(
-            Mood::Passing,
+            LineKind::Passing,
             &[
                 "✓ prints 'command not found' for unknown verbs",
                 "ok 3 - connection refused is reported",
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn shown_source_is_quoted() {
         check(
-            Mood::Quoted,
+            LineKind::Quoted,
             &[
                 "  12 | raise ValueError(1)",
                 "    raise RuntimeError(\"x\")",
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn warnings_retries_and_records_say_less_than_plain_errors() {
         check(
-            Mood::Warned,
+            LineKind::Warned,
             &[
                 "warning: unused variable",
                 "a.c:1:13: warning: unused variable",
@@ -252,18 +252,18 @@ mod tests {
             ],
         );
         check(
-            Mood::Retried,
+            LineKind::Retried,
             &[
                 "attempt 1 failed: Connection refused",
                 "connection lost, retrying in 5 s",
             ],
         );
         check(
-            Mood::Logged,
+            LineKind::Logged,
             &["ERROR:root:cannot connect", "ERROR    root:test_a.py:3 no"],
         );
         check(
-            Mood::Plain,
+            LineKind::Plain,
             &[
                 "ERROR: No matching distribution found for x",
                 "error: could not compile",

@@ -9,14 +9,14 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 use regreen_model::{Finding, Output, Source};
 
-use crate::line::Mood;
+use crate::line::LineKind;
 use crate::line::{message_of, without_cause_words};
 use crate::rules::RuleBook;
 use crate::rules::captures::with_derived;
 use crate::rules::rule::Role;
 #[cfg(test)]
 use crate::rules::rule::Rule;
-use crate::rules::rule::{MATCHED, Neighbours};
+use crate::rules::rule::{MATCHED, SurroundingLines};
 use crate::shortlist::Shortlist;
 use crate::text::Stripper;
 
@@ -34,14 +34,14 @@ const MAX_TEXT: usize = 480;
 const MAX_NEIGHBOUR: usize = 160;
 const KEPT_BEFORE: usize = 2;
 const KEPT_AFTER: usize = 2;
-/// Neighbours are read so far when rules look at them.
+/// SurroundingLines are read so far when rules look at them.
 const READ_NEIGHBOUR: usize = 400;
 /// After so many lines more of a sign add nothing.
 const ENOUGH: u64 = 32;
 /// How much of the beginning and of the end is kept.
 const SAMPLE: usize = 4 * 1024;
 
-/// Searches output for lines that say how the run went.
+/// Searches output for lines that say how a program did.
 #[derive(Debug)]
 pub struct Scanner {
     book: &'static RuleBook,
@@ -60,6 +60,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
+    /// Makes a scanner for texts from this source.
     #[must_use]
     pub fn new(source: Source) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl Scanner {
         }
     }
 
-    /// The end of the output, and what is kept of it.
+    /// Ends the output and returns what is kept of it.
     #[must_use]
     pub fn finish(mut self) -> Output {
         self.search(self.window.len());
@@ -162,7 +163,7 @@ impl Scanner {
         let line = readable(bytes);
         let around = OnceCell::new();
         let look = || around.get_or_init(|| neighbours(window, part));
-        let nothing = Neighbours::default();
+        let nothing = SurroundingLines::default();
         for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
             for (n, captures) in self.matching(shown, &candidates, look) {
                 let rule = &self.book.rules[n];
@@ -175,7 +176,7 @@ impl Scanner {
                 if matches!(rule.role, Role::Aside | Role::Resume) {
                     continue;
                 }
-                // Nobody is shown where a sign stood.
+                // The lines around a sign are never shown.
                 let near = if rule.role.is_sign() {
                     &nothing
                 } else {
@@ -213,11 +214,11 @@ impl Scanner {
         &self,
         line: &str,
         candidates: &[usize],
-        look: impl Fn() -> &'a Neighbours,
+        look: impl Fn() -> &'a SurroundingLines,
     ) -> Vec<(usize, BTreeMap<String, String>)> {
         let whole = line.trim_end();
         let body = LazyCell::new(|| without_cause_words(message_of(line)));
-        let is_passing = LazyCell::new(|| Mood::of(line) == Mood::Passing);
+        let is_passing = LazyCell::new(|| LineKind::of(line) == LineKind::Passing);
         let mut found = Vec::new();
         for &n in candidates {
             let rule = &self.book.rules[n];
@@ -260,7 +261,7 @@ fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
 }
 
 /// The lines before and after a part of the window.
-fn neighbours(window: &[u8], part: &Range<usize>) -> Neighbours {
+fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines {
     let before = &window[part.start.saturating_sub(MARGIN)..part.start];
     let after = &window[part.end..(part.end + MARGIN).min(window.len())];
     let mut before: Vec<String> = before
@@ -276,7 +277,7 @@ fn neighbours(window: &[u8], part: &Range<usize>) -> Neighbours {
         .take(LINES_AFTER)
         .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
         .collect();
-    Neighbours { before, after }
+    SurroundingLines { before, after }
 }
 
 /// As text, without characters that show nothing.
@@ -322,7 +323,7 @@ fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// How often one rule alone speaks about a text.
+/// Returns how often one rule alone matches a text.
 #[cfg(test)]
 pub(crate) fn matches_of(rule: &Rule, text: &str, source: Source) -> usize {
     let mut clean = Vec::new();
@@ -336,7 +337,7 @@ pub(crate) fn matches_of(rule: &Rule, text: &str, source: Source) -> usize {
             .needs
             .iter()
             .any(|(need, _)| text.to_ascii_lowercase().contains(need));
-        let is_blame_of_passing = Mood::of(&text) == Mood::Passing && rule.role.is_blame();
+        let is_blame_of_passing = LineKind::of(&text) == LineKind::Passing && rule.role.is_blame();
         let message = if rule.raw {
             text.trim_end()
         } else {

@@ -1,6 +1,6 @@
 use regreen_model::Finding;
 
-use crate::line::Mood;
+use crate::line::LineKind;
 use crate::line::{message_of, without_cause_words};
 use crate::rules::rule::Role;
 use crate::rules::rule::Rule;
@@ -128,7 +128,7 @@ pub(crate) fn score(rule: &Rule, finding: &Finding) -> i32 {
     let discount = if rule.steady {
         0
     } else {
-        Mood::of(&finding.text).discount()
+        LineKind::of(&finding.text).discount()
     };
     let bonus = if is_named_cause(finding) {
         NAMED_CAUSE

@@ -10,10 +10,12 @@ mod progress;
 mod state;
 mod tasks;
 
-pub use plan_review::{Claim, PlanReview, TakenBack, Tampering, review};
-pub use progress::{FixHistory, Outcome, Progress};
-pub use state::{FixRecord, ModificationLineage, NotState, State, StateWarning, TaskResult};
+pub use plan_review::{Claim, PlanReview, RevertedEdit, Tampering, review};
+pub use progress::{FixHistory, HealingOutcome, ProgressFile};
+pub use state::{
+    FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
+};
 pub use tasks::{
-    Budget, Change, EditError, Next, Outlook, Pick, Place, RowId, TaskFile, Wanted, commit_message,
-    shell_steps, verify_commands,
+    Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, commit_message, shell_steps,
+    verify_commands,
 };

@@ -7,18 +7,18 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{Change, Place, TaskFile};
+use regreen_documents::{Change, InsertPosition, TaskFile};
 use regreen_model::{FixOrigin, Marker, NewTask, PlainLine, Task, TaskId};
 
 /// The file with a fix of the task `id` made for `origin`.
-fn with_fix(text: &str, id: &str, origin: FixOrigin<'_>) -> String {
+fn with_fix(text: &str, id: &str, origin: FixOrigin) -> String {
     let file = TaskFile::read(text);
     let id = TaskId::parse(id).unwrap();
     let row = file.rows_with_id(&id).next().unwrap();
     let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
-    let fix = NewTask::fix(fix_id, &id, &file.task(row).unwrap(), origin);
-    match file.insert(&fix, Place::After(row)) {
-        Ok(Change::Made(edited)) => edited.text().to_owned(),
+    let fix = NewTask::fix(fix_id, &id, &file.task(row).unwrap(), &origin);
+    match file.insert(&fix, InsertPosition::After(row)) {
+        Ok(Change::Edited(edited)) => edited.text().to_owned(),
         other => panic!("{other:?}"),
     }
 }
@@ -26,7 +26,7 @@ fn with_fix(text: &str, id: &str, origin: FixOrigin<'_>) -> String {
 #[track_caller]
 fn check(before: &str, id: &str, error: &str, after: &str) {
     let origin = FixOrigin {
-        error,
+        error: error.to_owned(),
         ..FixOrigin::default()
     };
     assert_eq!(with_fix(before, id, origin), after);
@@ -47,9 +47,9 @@ fn a_fix_says_what_failed_and_what_was_tried() {
         FAILED,
         "1.3",
         FixOrigin {
-            error: "File not found: src/parser.ts",
-            attempted_fix: "Checked alternate paths",
-            error_type: "missing file",
+            error: "File not found: src/parser.ts".to_owned(),
+            attempted_fix: "Checked alternate paths".to_owned(),
+            error_type: "missing file".to_owned(),
             ..FixOrigin::default()
         },
     );
@@ -95,8 +95,8 @@ fn a_given_task_is_inserted_between_its_neighbours() {
         commit: Some(line("fix(recovery): address missing file from task 1.3")),
     };
     let file = TaskFile::read(before);
-    let place = Place::After(file.rows().next().unwrap());
-    let Ok(Change::Made(edited)) = file.insert(&fix, place) else {
+    let place = InsertPosition::After(file.rows().next().unwrap());
+    let Ok(Change::Edited(edited)) = file.insert(&fix, place) else {
         panic!("not inserted");
     };
     assert_eq!(
@@ -121,8 +121,8 @@ fn a_given_task_is_inserted_between_its_neighbours() {
 - [ ] 1.4 Next task
 "
     );
-    let again = edited.insert(&fix, Place::After(edited.rows().next().unwrap()));
-    assert!(matches!(again, Ok(Change::AlreadySo)));
+    let again = edited.insert(&fix, InsertPosition::After(edited.rows().next().unwrap()));
+    assert!(matches!(again, Ok(Change::Unchanged)));
 }
 
 #[test]
@@ -227,11 +227,11 @@ fn hostile_errors_change_nothing_but_the_words_of_the_fix() {
         ten_megabytes.as_str(),
     ] {
         let origin = FixOrigin {
-            error,
-            attempted_fix: error,
-            scope: error,
-            error_type: error,
-            extra_step: error,
+            error: error.to_owned(),
+            attempted_fix: error.to_owned(),
+            scope: error.to_owned(),
+            error_type: error.to_owned(),
+            extra_step: error.to_owned(),
         };
         let after = with_fix(text, "1.2", origin);
         let file = TaskFile::read(after.as_str());
@@ -253,7 +253,7 @@ fn a_title_has_fifty_characters_and_the_error_five_hundred() {
         FAILED,
         "1.3",
         FixOrigin {
-            error: &error,
+            error,
             ..FixOrigin::default()
         },
     );
@@ -278,10 +278,10 @@ fn new_rows_can_go_before_a_task() {
             TaskId::parse("1.2.1").unwrap(),
             &TaskId::parse("1.2").unwrap(),
             &file.task(row).unwrap(),
-            FixOrigin::default(),
+            &FixOrigin::default(),
         )
     };
-    let Ok(Change::Made(edited)) = file.insert(&part, Place::Before(row)) else {
+    let Ok(Change::Edited(edited)) = file.insert(&part, InsertPosition::Before(row)) else {
         panic!("not inserted");
     };
     let (before, after) = edited.text().split_once("- [ ] 1.2.1").unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_documents::{FixRecord, Next, Pick, State, TaskFile};
+use regreen_documents::{FixRecord, Next, Pick, StateDocument, TaskFile};
 use regreen_model::TaskId;
 
 #[track_caller]
@@ -150,7 +150,7 @@ fn deleting_a_fix_row_refunds_nothing() {
         ("1.1".to_owned(), record(&["1.1.1", "1.1.2", "1.1.3"])),
         ("1.1.1".to_owned(), record(&["1.1.1.1"])),
     ]);
-    let budget = file.budget(task, &map).unwrap();
+    let budget = file.fix_budget(task, &map).unwrap();
     assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (0, 3, 4));
     assert_eq!(file.next_fix_id(task, &map).unwrap().as_str(), "1.1.4");
 }
@@ -162,11 +162,11 @@ fn losing_the_state_refunds_nothing_either() {
     );
     let rows: Vec<_> = file.rows().collect();
     let map = BTreeMap::new();
-    let budget = file.budget(rows[0], &map).unwrap();
+    let budget = file.fix_budget(rows[0], &map).unwrap();
     assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (0, 2, 3));
-    let budget = file.budget(rows[2], &map).unwrap();
+    let budget = file.fix_budget(rows[2], &map).unwrap();
     assert_eq!((budget.depth, budget.fixes, budget.root_fixes), (2, 0, 3));
-    let rebuilt = State::from_tasks(&file).fix_task_map();
+    let rebuilt = StateDocument::from_tasks(&file).fix_task_map();
     assert_eq!(rebuilt["1.1"].fix_task_ids, ["1.1.1", "1.1.2"]);
     assert_eq!(rebuilt["1.1.1"].fix_task_ids, ["1.1.1.1"]);
 }
@@ -178,20 +178,20 @@ fn what_a_person_forgave_is_refunded_and_what_comes_after_counts() {
     let rows: Vec<_> = file.rows().collect();
     let id = |id: &str| TaskId::parse(id).unwrap();
     // Whether the state knew of the fixes or only the rows do.
-    for mut state in [State::default(), State::from_tasks(&file)] {
+    for mut state in [StateDocument::default(), StateDocument::from_tasks(&file)] {
         state.set_modifications(&id("1.1"), 3);
         state.forgive(&id("1.1"), 2);
         state.forgive(&id("1.1.1"), 1);
-        let (state, warnings) = State::read(&state.to_text()).unwrap();
+        let (state, warnings) = StateDocument::read(&state.to_text()).unwrap();
         assert_eq!(warnings, []);
         assert_eq!(state.modifications(&id("1.1")), 0);
         let map = state.fix_task_map();
-        let budget = file.budget(rows[0], &map).unwrap();
+        let budget = file.fix_budget(rows[0], &map).unwrap();
         assert_eq!((budget.fixes, budget.root_fixes), (0, 0));
         assert_eq!(file.fixes_made(rows[0], &map), 2);
         assert_eq!(file.next_fix_id(rows[0], &map).unwrap(), id("1.1.3"));
         let more = TaskFile::read(text.replace("- [ ] 1.2", "- [ ] 1.1.3 [FIX 1.1] w\n- [ ] 1.2"));
-        let budget = more.budget(more.rows().next().unwrap(), &map).unwrap();
+        let budget = more.fix_budget(more.rows().next().unwrap(), &map).unwrap();
         assert_eq!((budget.fixes, budget.root_fixes), (1, 1));
     }
 }
@@ -204,7 +204,7 @@ fn a_map_that_goes_round_in_circles_is_counted_once() {
         ("1.1.1".to_owned(), record(&["1.1"])),
     ]);
     assert_eq!(
-        file.budget(file.rows().next().unwrap(), &map)
+        file.fix_budget(file.rows().next().unwrap(), &map)
             .unwrap()
             .root_fixes,
         2

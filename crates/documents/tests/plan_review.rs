@@ -253,7 +253,7 @@ proptest! {
         if let Some(text) = &second.text {
             prop_assert_eq!(words(text), words(result.text()));
         }
-        prop_assert_eq!(second.taken_back, vec![]);
+        prop_assert_eq!(second.reverted, vec![]);
         prop_assert_eq!(second.vanished, vec![]);
     }
 

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use regreen_documents::{
-    Change, EditError, FixHistory, Outcome, Place, Progress, RowId, State, TaskFile, TaskResult,
+    Change, EditError, FixHistory, HealingOutcome, InsertPosition, ProgressFile, RowId,
+    StateDocument, TaskFile, TaskResult,
 };
 use regreen_model::{Fields, FixOrigin, NewTask, Task, TaskId};
 
@@ -172,7 +173,7 @@ proptest! {
     fn a_tick_changes_one_byte_and_unticking_restores_the_file(text in text()) {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some() && !task.done) {
-            let Ok(Change::Made(ticked)) = file.tick(row) else { panic!("{task:?} in {text:?}") };
+            let Ok(Change::Edited(ticked)) = file.tick(row) else { panic!("{task:?} in {text:?}") };
             let changed = text.bytes().zip(ticked.text().bytes()).filter(|(a, b)| a != b).count();
             prop_assert_eq!((changed, ticked.text().len()), (1, text.len()));
             let mut expected = file.tasks();
@@ -182,7 +183,7 @@ proptest! {
             prop_assert_eq!(ticked.tasks(), read.tasks());
             prop_assert_eq!(ticked.warnings(), read.warnings());
             prop_assert_eq!(ticked.dialect(), read.dialect());
-            prop_assert!(matches!(ticked.tick(row), Ok(Change::AlreadySo)));
+            prop_assert!(matches!(ticked.tick(row), Ok(Change::Unchanged)));
             let unticked = ticked.untick(row).unwrap().into_file(ticked);
             prop_assert_eq!(unticked.text().replace("[-]", "[ ]"), text.replace("[-]", "[ ]"));
         }
@@ -193,13 +194,13 @@ proptest! {
         let file = TaskFile::read(text.as_str());
         for (row, task) in tasks_of(&file).into_iter().filter(|(_, task)| task.id.is_some()) {
             let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
-            let origin = FixOrigin { error: &error, ..FixOrigin::default() };
-            let fix = NewTask::fix(fix_id, &task.id.clone().unwrap(), &task, origin);
-            let once = file.insert(&fix, Place::After(row)).unwrap().into_file(file.clone());
-            prop_assert!(matches!(once.insert(&fix, Place::After(row)), Ok(Change::AlreadySo)));
+            let origin = FixOrigin { error: error.clone(), ..FixOrigin::default() };
+            let fix = NewTask::fix(fix_id, &task.id.clone().unwrap(), &task, &origin);
+            let once = file.insert(&fix, InsertPosition::After(row)).unwrap().into_file(file.clone());
+            prop_assert!(matches!(once.insert(&fix, InsertPosition::After(row)), Ok(Change::Unchanged)));
             let again = once.next_fix_id(row, &BTreeMap::new()).unwrap();
             let second = NewTask { id: again, ..fix };
-            let twice = once.insert(&second, Place::After(row)).unwrap().into_file(once);
+            let twice = once.insert(&second, InsertPosition::After(row)).unwrap().into_file(once);
             prop_assert_eq!(twice.tasks().len(), file.tasks().len() + 2, "{}", twice.text());
         }
     }
@@ -228,14 +229,14 @@ proptest! {
         } else {
             format!("{{{}}}", members.join(","))
         };
-        let (mut state, warnings) = State::read(&text).unwrap();
+        let (mut state, warnings) = StateDocument::read(&text).unwrap();
         prop_assert_eq!(warnings, vec![]);
         let task = TaskId::parse("1.3").unwrap();
         state.set_task_index(index);
         state.record_fix(&task, &task.child(1), "boom");
         state.set_task_result(&task, TaskResult::Failed);
         let written = state.to_text();
-        let (again, warnings) = State::read(&written).unwrap();
+        let (again, warnings) = StateDocument::read(&written).unwrap();
         prop_assert_eq!(warnings, vec![]);
         prop_assert_eq!(again.task_index(), index);
         prop_assert_eq!(again.fix_task_map()["1.3"].count(), 1);
@@ -250,11 +251,11 @@ proptest! {
     #[test]
     fn a_progress_file_keeps_every_line_it_had(text in progress_text(), fixes in 1_u32..4) {
         let task = TaskId::parse("1.3").unwrap();
-        let before = Progress::read(text.as_str());
+        let before = ProgressFile::read(text.as_str());
         let history = FixHistory {
             task: task.clone(),
             fixes: (1..=fixes).map(|n| task.child(n)).collect(),
-            outcome: Outcome::Pass,
+            outcome: HealingOutcome::Pass,
         };
         let after = before.completed(&task, "Add parser", Some("abc1234")).fix_history(&history);
         prop_assert_eq!(after.completed(&task, "Add parser", Some("abc1234")).fix_history(&history), after.clone());
@@ -295,12 +296,12 @@ fn check_fixes(text: &str, error: &str, inserts: &Inserts) -> Result<(), TestCas
         let Some(id) = task.id.clone() else { continue };
         let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
         let origin = FixOrigin {
-            error,
+            error: error.to_owned(),
             ..FixOrigin::default()
         };
-        let fix = NewTask::fix(fix_id.clone(), &id, &task, origin);
-        match file.insert(&fix, Place::After(row)) {
-            Ok(Change::Made(edited)) => {
+        let fix = NewTask::fix(fix_id.clone(), &id, &task, &origin);
+        match file.insert(&fix, InsertPosition::After(row)) {
+            Ok(Change::Edited(edited)) => {
                 inserts.made.set(inserts.made.get() + 1);
                 check_fix(&file, &edited, (&fix_id, &id))?;
             }
@@ -363,7 +364,7 @@ fn progress_text() -> impl Strategy<Value = String> {
         Just("## Learnings"),
         Just("- a lesson"),
         Just(""),
-        Just("# Progress"),
+        Just("# ProgressFile"),
         Just("text"),
         Just("### Detail"),
     ];

@@ -1,15 +1,13 @@
 //! Folding events into the state. Nothing is decided here.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Mark, PersonAnswer, PersonChoice,
-    PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId, TaskKey,
-    Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Mark, PersonAnswer,
+    PersonChoice, PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId,
+    TaskKey, Verdict,
 };
 
-use crate::state::{OwnFix, Phase, State, TaskState};
-
-/// How many times the usual time an attempt gets at most.
-const MOST_TIME: u32 = 8;
+use crate::recovery::MAX_TIME_FACTOR;
+use crate::state::{AutomaticFix, Phase, State, TaskState};
 
 impl State {
     /// The state after an event. Any event can be applied to any state.
@@ -29,7 +27,7 @@ impl State {
             }
             Event::RunResumed { config, at } => {
                 if let Some(config) = config {
-                    self.adopt(config);
+                    self.change_config(config);
                 }
                 self.outcome = None;
                 self.stopping = None;
@@ -37,11 +35,11 @@ impl State {
                 self.parked.clear();
                 self.resumed_at = *at;
             }
-            Event::Chosen { choice } => self.choose(choice),
+            Event::Chosen { choice } => self.record_choice(choice),
             Event::PlanAsked { seq } => {
                 self.reading = Some(*seq);
                 self.next_seq = seq + 1;
-                self.leave_questions();
+                self.suspend_questions();
             }
             Event::LimitSettled { max_iterations } => self.max_iterations = Some(*max_iterations),
             Event::TaskPicked { task } => self.pick(task),
@@ -57,7 +55,10 @@ impl State {
                     attempt: *attempt,
                 };
                 self.enter(task, *seq, phase, |task| {
-                    task.session = task.session.take().filter(|_| task.goes_on(*prompt));
+                    task.session = task
+                        .session
+                        .take()
+                        .filter(|_| task.continues_session(*prompt));
                     task.attempts = *attempt;
                     task.reminded = *prompt == PromptKind::Reminder;
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
@@ -82,7 +83,7 @@ impl State {
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
             }
-            Event::ClaimsJudged { task, .. } => self.with(task, TaskState::rest),
+            Event::ClaimsJudged { task, .. } => self.with(task, TaskState::settle),
             Event::VerifyStarted {
                 seq,
                 task,
@@ -108,9 +109,9 @@ impl State {
                 ..
             } => {
                 self.spend(task, |spent| spent.add_time(*took_ms));
-                self.with(task, |task| task.judged(verdict));
+                self.with(task, |task| task.verified(verdict));
             }
-            Event::RepeatPlanned { task } => self.with(task, TaskState::will_repeat),
+            Event::RepeatPlanned { task } => self.with(task, TaskState::repeat_planned),
             Event::InspectionAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
             }
@@ -119,7 +120,7 @@ impl State {
             }
             Event::BudgetAsked { seq, task, repair } => {
                 self.enter(task, *seq, Phase::Budgeting { seq: *seq }, |task| {
-                    task.will_repair(None, repair.as_ref());
+                    task.plan_repair(None, repair.as_ref());
                 });
             }
             Event::FixPlanned {
@@ -135,10 +136,10 @@ impl State {
                     again: *again,
                 };
                 self.enter(task, *seq, phase, |task| {
-                    task.will_repair(Some(fix), repair.as_ref());
+                    task.plan_repair(Some(fix), repair.as_ref());
                 });
             }
-            Event::FixInserted { task, fix } => self.with(task, |task| task.got_fix(fix)),
+            Event::FixInserted { task, fix } => self.with(task, |task| task.fix_inserted(fix)),
             Event::RepairStarted {
                 seq, task, attempt, ..
             } => {
@@ -150,9 +151,9 @@ impl State {
             Event::ModificationAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Modifying { seq: *seq }, |_| {});
             }
-            Event::PlanModified { task, added } => self.with(task, |task| task.got_rows(added)),
+            Event::PlanModified { task, added } => self.with(task, |task| task.rows_added(added)),
             Event::ModificationRefused { task, why } => {
-                self.with(task, |task| task.got_no_rows(why));
+                self.with(task, |task| task.rows_refused(why));
             }
             Event::SupersedeAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Superseding { seq: *seq }, |_| {});
@@ -194,7 +195,7 @@ impl State {
                 if *answer == PersonAnswer::Edit {
                     self.mark_edited(task);
                 }
-                self.with(task, |task| task.answered(answer));
+                self.with(task, |task| task.person_answered(answer));
             }
             Event::TaskParked { task, .. } => {
                 self.parked.insert(task.clone());
@@ -212,7 +213,7 @@ impl State {
                 task.result = Some(false);
                 task.reminded = false;
                 task.marks.clear();
-                task.rest();
+                task.settle();
             }),
             Event::TickAsked { seq, task, done } => {
                 self.enter(
@@ -242,7 +243,7 @@ impl State {
                 self.forget_spending(task);
                 self.with(task, |task| {
                     task.phase = Phase::Closed;
-                    task.said = None;
+                    task.choice = None;
                     task.result = Some(true);
                     task.marks.clone_from(marks);
                     task.hash.clone_from(hash);
@@ -290,15 +291,15 @@ impl State {
     }
 
     /// A limit that was changed is settled anew; one that was not stays as it was.
-    fn adopt(&mut self, config: &RunConfig) {
+    fn change_config(&mut self, config: &RunConfig) {
         if config.limits.global_iterations != self.config.limits.global_iterations {
             self.max_iterations = None;
         }
         self.config = config.clone();
     }
 
-    /// Nobody is being asked any more; the questions stay open.
-    fn leave_questions(&mut self) {
+    /// No one is being asked; the questions stay open.
+    fn suspend_questions(&mut self) {
         for task in self.tasks.values_mut() {
             if let Phase::Asking { seq, .. } = &mut task.phase {
                 *seq = None;
@@ -312,7 +313,7 @@ impl State {
         }
     }
 
-    /// A task that waits for a new command from now on.
+    /// Makes a task wait for a new command.
     fn enter(
         &mut self,
         task: &TaskKey,
@@ -327,7 +328,7 @@ impl State {
         });
     }
 
-    /// Whoever edits a fix may edit what it repairs as well.
+    /// A person who edits a fix may edit what it repairs as well.
     fn mark_edited(&mut self, task: &TaskKey) {
         let root = self.tasks.get(task).map(|task| task.picked.root.clone());
         for task in self.tasks.values_mut() {
@@ -358,13 +359,13 @@ impl State {
     }
 
     /// A skip stands until a later choice ends it, also where nothing of the task was run yet.
-    fn choose(&mut self, choice: &PersonChoice) {
+    fn record_choice(&mut self, choice: &PersonChoice) {
         self.choices_seen = choice.number;
         match choice.what {
             ChoiceKind::Skip => self.skipped.insert(choice.task.clone()),
             ChoiceKind::Done | ChoiceKind::Retry => self.skipped.remove(&choice.task),
         };
-        self.with(&choice.task, |task| task.chosen(choice.what));
+        self.with(&choice.task, |task| task.record_choice(choice.what));
         if choice.what == ChoiceKind::Retry {
             self.forget_spending(&self.root_of(&choice.task));
         }
@@ -375,7 +376,7 @@ impl State {
         }
     }
 
-    /// Whether it waits for nothing but doing the same again.
+    /// Whether the task waits before a repeat.
     fn is_repeating(&self, task: &TaskKey) -> bool {
         let phase = self.tasks.get(task).map(|task| &task.phase);
         matches!(phase, Some(Phase::Waiting { repeats: true, .. }))
@@ -384,11 +385,11 @@ impl State {
     fn end_repair(&mut self, fix: &TaskKey, result: &RepairResult) {
         let root = self.tasks.get(fix).map(|fix| fix.picked.root.clone());
         let is_owner = |task: &&mut TaskState| {
-            Some(&task.picked.root) == root.as_ref() && task.owns_fix(&fix.id)
+            Some(&task.picked.root) == root.as_ref() && task.owns_automatic_fix(&fix.id)
         };
         for task in self.tasks.values_mut().filter(is_owner) {
             task.repaired
-                .extend(task.own_fix.take().map(|own| own.repair.action));
+                .extend(task.automatic_fix.take().map(|own| own.repair.action));
         }
         if let RepairResult::Done { environment, .. } = result {
             for (name, value) in environment {
@@ -396,7 +397,7 @@ impl State {
                 self.environment.push((name.clone(), value.clone()));
             }
         }
-        self.with(fix, |fix| fix.was_repaired(result));
+        self.with(fix, |fix| fix.repair_ended(result));
     }
 
     fn end_attempt(&mut self, key: &TaskKey, charged: bool, counted: bool, report: &AttemptReport) {
@@ -410,10 +411,10 @@ impl State {
         let removed = report.plan.put_back.iter().chain(&report.plan.skipped);
         self.put_back.extend(removed.cloned());
         self.spend_on_attempt(key, report);
-        self.with(key, |task| task.attempted(charged, report));
+        self.with(key, |task| task.attempt_ended(charged, report));
     }
 
-    /// Every attempt costs, whatever came of it.
+    /// Every attempt costs, however it ended.
     fn spend_on_attempt(&mut self, key: &TaskKey, report: &AttemptReport) {
         let mut used = None;
         self.with(key, |task| {
@@ -479,23 +480,23 @@ impl TaskState {
         };
     }
 
-    /// Nothing of it is owed any more.
-    fn rest(&mut self) {
+    /// Nothing of it is pending: a person's choice takes effect.
+    fn settle(&mut self) {
         self.phase = Phase::Open;
-        match self.said.take() {
+        match self.choice.take() {
             None => {}
             Some(ChoiceKind::Skip) => self.phase = Phase::Closed,
             Some(ChoiceKind::Done) => {
                 self.phase = Phase::Closed;
                 self.result = Some(true);
             }
-            Some(ChoiceKind::Retry) => self.try_again(),
+            Some(ChoiceKind::Retry) => self.retry(),
         }
     }
 
     /// The next prompt tells what went wrong last, and what a person had to say about it.
-    fn try_again(&mut self) {
-        // What went wrong before it was done is no news.
+    fn retry(&mut self) {
+        // A failure from before it was done does not matter.
         let failure = self.failure.take().filter(|_| self.result != Some(true));
         let context = std::mem::take(&mut self.context);
         self.start_afresh();
@@ -506,28 +507,28 @@ impl TaskState {
         }
     }
 
-    fn chosen(&mut self, what: ChoiceKind) {
-        self.said = Some(what);
+    fn record_choice(&mut self, what: ChoiceKind) {
+        self.choice = Some(what);
         if !self.phase.outlasts(what) {
-            self.rest();
+            self.settle();
         }
     }
 
-    /// Whoever stops leaves the question as it is.
-    fn answered(&mut self, answer: &PersonAnswer) {
+    /// An answer to stop leaves the question open.
+    fn person_answered(&mut self, answer: &PersonAnswer) {
         match answer {
             PersonAnswer::Stop => return,
             PersonAnswer::Context { text } => self.context.push(text.clone()),
             PersonAnswer::Repair => self.agree(),
             PersonAnswer::Edit | PersonAnswer::Fix | PersonAnswer::Skip => {}
         }
-        self.rest();
+        self.settle();
     }
 
-    /// A person allows what was named in the question.
+    /// The person allows the repair that the question named.
     fn agree(&mut self) {
         if let Phase::Asking { repair, .. } = &self.phase {
-            self.own_fix = repair.clone().map(|repair| OwnFix {
+            self.automatic_fix = repair.clone().map(|repair| AutomaticFix {
                 fix: None,
                 repair,
                 agreed: true,
@@ -535,37 +536,37 @@ impl TaskState {
         }
     }
 
-    /// The attempt is charged to the repeats, not to the task. Where only Verify met the trouble
-    /// there is no attempt to be repeated.
-    fn will_repeat(&mut self) {
+    /// The attempt is charged to the repeats, not to the task. Where only Verify failed, no
+    /// attempt is repeated.
+    fn repeat_planned(&mut self) {
         self.repeats += 1;
         if !self.only_red {
             self.iterations = self.iterations.saturating_sub(1);
         }
     }
 
-    fn will_repair(&mut self, fix: Option<&TaskId>, repair: Option<&PlannedRepair>) {
-        let agreed = self.own_fix.as_ref().is_some_and(|own| own.agreed);
-        self.own_fix = repair.map(|repair| OwnFix {
+    fn plan_repair(&mut self, fix: Option<&TaskId>, repair: Option<&PlannedRepair>) {
+        let agreed = self.automatic_fix.as_ref().is_some_and(|own| own.agreed);
+        self.automatic_fix = repair.map(|repair| AutomaticFix {
             fix: fix.cloned(),
             repair: repair.clone(),
             agreed,
         });
     }
 
-    pub(crate) fn owns_fix(&self, fix: &TaskId) -> bool {
-        let own = self.own_fix.as_ref();
+    pub(crate) fn owns_automatic_fix(&self, fix: &TaskId) -> bool {
+        let own = self.automatic_fix.as_ref();
         own.is_some_and(|own| own.fix.as_ref() == Some(fix))
     }
 
-    /// What regreen could not do is left to the agent, which is told so.
-    fn was_repaired(&mut self, result: &RepairResult) {
-        self.rest();
+    /// A fix that regreen could not make is left to the agent, which is told so.
+    fn repair_ended(&mut self, result: &RepairResult) {
+        self.settle();
         if let RepairResult::Failed { why } = result {
             self.prompt = PromptKind::Retry;
-            self.failure = Some(FailureNote {
+            self.failure = Some(FailureRecord {
                 error: why.clone(),
-                ..FailureNote::default()
+                ..FailureRecord::default()
             });
         }
     }
@@ -577,12 +578,12 @@ impl TaskState {
         }
     }
 
-    fn attempted(&mut self, charged: bool, report: &AttemptReport) {
+    fn attempt_ended(&mut self, charged: bool, report: &AttemptReport) {
         self.iterations += u32::from(charged);
         // A reminder only asks for the signal: what the attempt did before still counts.
         self.changed_files = report.files_changed > 0 || (self.reminded && self.changed_files);
         if report.ending.timed_out && report.progressed {
-            self.time_factor = (self.time_factor * 2).min(MOST_TIME);
+            self.time_factor = (self.time_factor * 2).min(MAX_TIME_FACTOR);
         }
         self.session = report.session.clone().or_else(|| self.session.take());
         self.report = Some(Box::new(report.clone()));
@@ -600,19 +601,20 @@ impl TaskState {
             | AttemptClass::Transient { .. }
             | AttemptClass::Fatal { .. } => {}
         }
-        // What was asked for and came to nothing through no fault of the agent is asked again.
+        // A request to split that was interrupted is made again.
         if self.asked_to_split && report.class != AttemptClass::Ordinary {
             self.prompt = PromptKind::Split;
         }
-        match report.plan.claims.is_empty() {
-            true => self.rest(),
-            // The claims are owed first, also where a person has said what becomes of the task.
-            false => self.phase = Phase::Open,
+        if report.plan.claims.is_empty() {
+            self.settle();
+        } else {
+            // The claims come first, also where a person has decided about the task.
+            self.phase = Phase::Open;
         }
     }
 
-    /// Whoever asked for other rows is told at the next attempt that they are there.
-    fn got_rows(&mut self, added: &[TaskKey]) {
+    /// An agent that asked for other rows is told at the next attempt that they are there.
+    fn rows_added(&mut self, added: &[TaskKey]) {
         self.phase = Phase::Open;
         if self.report.as_ref().is_some_and(|report| report.signalled) {
             return;
@@ -620,28 +622,28 @@ impl TaskState {
         let rows: Vec<String> = added.iter().map(ToString::to_string).collect();
         let rows = rows.join(", ");
         self.prompt = PromptKind::Retry;
-        self.failure = Some(FailureNote {
+        self.failure = Some(FailureRecord {
             error: format!(
                 "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now. Do what is left of this task"
             ),
             attempted_fix: String::new(),
-            ..FailureNote::default()
+            ..FailureRecord::default()
         });
     }
 
-    /// Whoever asked for other rows instead of finishing is told why there are none.
-    fn got_no_rows(&mut self, why: &str) {
+    /// An agent that asked for other rows instead of finishing is told why there are none.
+    fn rows_refused(&mut self, why: &str) {
         self.phase = Phase::Open;
         if let Some(report) = &mut self.report
             && !report.signalled
             && !report.reports_failure
         {
-            report.error = format!("{}: {why}", report.error);
+            report.failure.error = format!("{}: {why}", report.failure.error);
         }
     }
 
     /// A fix stands in the file that was made for the last failure.
-    fn got_fix(&mut self, fix: &TaskId) {
+    fn fix_inserted(&mut self, fix: &TaskId) {
         self.phase = Phase::Open;
         self.was_fixed = true;
         if !self.fixes.iter().any(|(made, _)| made == fix) {
@@ -651,14 +653,14 @@ impl TaskState {
         }
     }
 
-    fn judged(&mut self, verdict: &Verdict) {
+    fn verified(&mut self, verdict: &Verdict) {
         let again = matches!(self.phase, Phase::Verifying { again: true, .. });
         let after_fix = matches!(self.phase, Phase::Verifying { first: true, .. });
         match verdict {
-            // Whoever is asked next is told how it fails now, not how it failed before the fix.
+            // The next attempt is told how it fails now, not how it failed before the fix.
             Verdict::Red { error } if after_fix => {
                 let failure = self.failure.take().unwrap_or_default();
-                self.failure = Some(FailureNote {
+                self.failure = Some(FailureRecord {
                     error: error.clone(),
                     diagnosis: None,
                     ..failure

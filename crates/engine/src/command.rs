@@ -1,32 +1,28 @@
-use std::collections::{BTreeMap, BTreeSet};
+//! What the engine asks for.
+
+use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, Claim, CommandSeq, Failure, FailureNote, ModificationRequest, PickedTask,
-    PlannedRepair, PromptKind, TaskId, TaskKey, Timestamp, VerifyCommand,
+    AnswerKind, Claim, CommandSeq, Failure, FailureRecord, FixOrigin, ModificationRequest,
+    PickedTask, PlanQuery, PlannedRepair, PromptKind, StateFile, TaskId, TaskKey, Timestamp,
+    VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
-/// Please do this. Owed until it is answered.
+/// Something to be done; pending until it is answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
     /// Read the task file and say what is next.
-    ReadPlan {
-        include_optional: bool,
-        only: Option<TaskId>,
-        passed_over: BTreeSet<TaskKey>,
-        /// Originals come before their own open fixes, all but these.
-        #[serde(default)]
-        originals_first: Option<BTreeSet<TaskKey>>,
-    },
-    /// Once: after a crash it is answered as interrupted, never done again.
+    ReadPlan(PlanQuery),
+    /// Run the agent once. After a crash it is answered as interrupted, never done again.
     Attempt(Box<AttemptOrder>),
-    /// Verify the rows that an agent ticked on its own; untick what is not green.
+    /// Verify the rows that an agent ticked on its own; untick those that don't pass.
     JudgeClaims {
         task: TaskKey,
         claims: Vec<Claim>,
         gate: Option<String>,
-        /// What repairs have set.
+        /// Variables that repairs have set.
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
@@ -36,50 +32,45 @@ pub enum Command {
         commands: Vec<VerifyCommand>,
         gate: Option<String>,
         timeout_ms: u64,
-        /// What repairs have set.
+        /// Variables that repairs have set.
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
-    /// May a machine repair what the task failed of?
-    InspectRepair(Box<RepairScene>),
-    /// Carry out a fix that regreen does itself. Once: what was cut off is looked at again.
+    /// Find out whether the workspace can be repaired so that the task no longer fails.
+    InspectRepair(Box<RepairTarget>),
+    /// Carry out an automatic fix. After a crash the workspace is inspected again first.
     Repair(Box<RepairOrder>),
-    /// How much of its fix budget has the task used?
+    /// Read how much of its fix budget the task has used.
     ReadBudget {
         task: TaskKey,
     },
-    /// The fix is to stand after its task.
+    /// Insert the fix after its task, unless it stands there.
     InsertFix(Box<FixOrder>),
-    /// The rows are to stand where the agent asked for them.
+    /// Insert the rows that the agent asked for, unless they stand there.
     Modify(Box<ModifyOrder>),
-    /// Which fixes of the task are still open?
-    ReadOpenFixes {
-        task: TaskKey,
-    },
-    /// The boxes of these fixes are to be ticked.
-    TickFixes {
-        fixes: Vec<TaskKey>,
-    },
-    /// The progress file is to say that healing the task, and those above it, has failed.
+    /// Note in the progress file that healing the task, and those above it, has failed.
     NoteFailure {
         task: TaskKey,
     },
-    /// What is to become of the task?
+    /// Ask a person what becomes of the task.
     AskPerson(Box<Question>),
-    /// The box is to be so.
+    /// Set the task's box.
     Tick {
         task: TaskKey,
         done: bool,
+        /// Tick its open fixes as well: a task that has passed leaves them nothing to do.
+        #[serde(default)]
+        supersede: bool,
     },
     Commit(CommitOrder),
-    /// The progress file is to say so.
+    /// Note in the progress file that the task is done.
     Record(Record),
-    /// The state file is to say so. Not waited for: whatever is next says it again.
+    /// Write the state file. Not waited for: the next decision writes it again.
     SaveState(StateFile),
     Wait {
         until: Timestamp,
     },
-    /// Nothing more will be asked for.
+    /// Nothing more follows.
     Finish,
 }
 
@@ -101,62 +92,62 @@ pub struct AttemptOrder {
     pub iteration: u32,
     pub max_iterations: u32,
     pub prompt: PromptKind,
-    pub previous: Option<FailureNote>,
-    /// What is known of the attempt before this one, if that was cut off.
-    #[serde(default)]
-    pub cut_off: Option<Box<Failure>>,
+    pub previous: Option<FailureRecord>,
+    /// The diagnosis of the attempt before this one, if that was interrupted.
+    #[serde(default, rename = "cut_off")]
+    pub interrupted: Option<Box<Failure>>,
     /// The attempt that failed so, if it was one of this run.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
-    /// The session to go on with, where the agent can.
+    /// The session to continue, where the agent can.
     pub session: Option<String>,
     pub timeout_ms: u64,
     pub idle_timeout_ms: Option<u64>,
     /// Rows that were put back once already.
     pub put_back: BTreeSet<TaskKey>,
-    /// What the person who runs regreen has to say about the task, oldest first.
+    /// What the user had to say about the task, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
-    /// What repairs have set.
+    /// Variables that repairs have set.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
 }
 
-/// What a person has to know of a task to say what becomes of it.
+/// What a person has to know to decide about a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     pub task: TaskKey,
-    /// Why it is not for regreen to decide.
+    /// Why regreen can't decide.
     pub why: String,
     /// How it failed, and in which attempt.
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     pub failed_attempt: Option<u32>,
     /// Attempts that were charged to it, and how many it may have.
     pub iterations: u32,
     pub max_iterations: u32,
-    /// Fixes that were made for it in this run.
+    /// The fixes that were made for it in this run.
     pub fixes: Vec<TaskId>,
-    /// What a person may allow.
+    /// The repair that the person may allow.
     #[serde(default)]
     pub repair: Option<PlannedRepair>,
-    /// What can be answered.
+    /// The possible answers.
     pub choices: Vec<AnswerKind>,
 }
 
-/// A failure that a repair is thought of for.
+/// A failure that a repair might remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RepairScene {
+pub struct RepairTarget {
     /// The task that failed, and the attempt that failed so.
     pub task: TaskKey,
     pub attempt: u32,
     pub failure: Failure,
-    /// What the task itself runs to be checked.
+    /// The task's own Verify commands.
     pub verify: Vec<VerifyCommand>,
-    /// What earlier repairs have set.
+    /// Variables that earlier repairs have set.
     pub environment: Vec<(String, String)>,
 }
 
-/// A fix that regreen carries out itself.
+/// An automatic fix: one that regreen carries out itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairOrder {
     /// The fix, and which of its attempts this is.
@@ -168,24 +159,18 @@ pub struct RepairOrder {
     /// It had begun when regreen or the machine ended.
     #[serde(default)]
     pub again: bool,
-    pub scene: RepairScene,
+    #[serde(rename = "scene")]
+    pub target: RepairTarget,
 }
 
-/// A task that repairs another one.
+/// A fix task that is to be inserted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixOrder {
     /// The task it repairs.
     pub task: TaskKey,
     pub id: TaskId,
-    pub error: String,
-    /// Its kind in words; empty without a diagnosis.
-    #[serde(default)]
-    pub error_type: String,
-    pub attempted_fix: String,
-    /// The spec's name.
-    pub scope: String,
-    /// What else whoever repairs it has to know.
-    pub extra_step: String,
+    #[serde(flatten)]
+    pub origin: FixOrigin,
 }
 
 /// Rows that an agent asked for.
@@ -195,6 +180,14 @@ pub struct ModifyOrder {
     /// The attempt that asked for them: it gets them once.
     pub attempt: u32,
     pub request: ModificationRequest,
+}
+
+impl ModifyOrder {
+    /// The name by which a request that was granted already is recognized.
+    #[must_use]
+    pub fn name(&self, run: &str) -> String {
+        format!("{run}/{}", self.attempt)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,29 +205,4 @@ pub struct CommitOrder {
 pub struct Record {
     pub task: TaskKey,
     pub hash: Option<String>,
-}
-
-/// What the state file says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StateFile {
-    /// As many as there are tasks, when none is left.
-    pub task_index: u32,
-    pub total_tasks: u32,
-    pub task_iteration: u32,
-    pub max_task_iterations: u32,
-    pub global_iteration: u32,
-    /// As it was asked for: a limit that grew with the plan would be a fixed one for the
-    /// next run, which reads it here.
-    pub max_global_iterations: u32,
-    /// Recovery that is on stays on in the file; off says nothing.
-    #[serde(default)]
-    pub recovery: bool,
-    #[serde(default)]
-    pub max_fix_tasks: u32,
-    /// Fixes made in this run: the task, the fix, and the error it was made for.
-    #[serde(default)]
-    pub fixes: Vec<(TaskId, TaskId, String)>,
-    /// `true` for success, `false` for failed. Of a task that is absent the run knows nothing,
-    /// and its row tells: success if it is ticked, else pending.
-    pub results: BTreeMap<TaskId, bool>,
 }

@@ -3,12 +3,22 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use regreen_model::{CommandSeq, PersonChoice, TaskKey};
+use regreen_model::{CommandSeq, Event, PersonChoice, TaskKey, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Issued};
 use crate::decide::Decision;
 use crate::input::{CommitResult, Input};
 use crate::state::{Phase, State};
+
+/// One step of a run as a journal file has it: one line of JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalLine {
+    /// In milliseconds since 1970.
+    pub now: Timestamp,
+    pub input: Input,
+    pub events: Vec<Event>,
+}
 
 /// Commands that are not performed yet, in the order to perform them.
 ///
@@ -35,7 +45,7 @@ impl CommandQueue {
         while let Some(issued) = self.queue.pop_front() {
             match &issued.command {
                 Command::SaveState(_) => self.unsaved_state = Some(issued),
-                Command::ReadPlan { .. } => return Some(issued),
+                Command::ReadPlan(_) => return Some(issued),
                 _ => match self.unsaved_state.take() {
                     None => return Some(issued),
                     save => {
@@ -66,7 +76,7 @@ impl Command {
     fn is_idempotent(&self) -> bool {
         matches!(
             self,
-            Self::Commit(_) | Self::Record(_) | Self::ReadPlan { .. } | Self::SaveState(_)
+            Self::Commit(_) | Self::Record(_) | Self::ReadPlan(_) | Self::SaveState(_)
         )
     }
 }
@@ -78,7 +88,8 @@ impl Decision {
     #[must_use]
     pub fn is_reissuable(&self, input: &Input) -> bool {
         let confirms = match input {
-            Input::Ticked { .. } | Input::Recorded { .. } => true,
+            Input::Ticked { superseded, .. } => superseded.is_empty(),
+            Input::Recorded { .. } => true,
             Input::Committed { result, .. } => {
                 matches!(result, CommitResult::Done { .. } | CommitResult::Nothing)
             }
@@ -128,12 +139,9 @@ pub fn latest_choices(choices: Vec<PersonChoice>) -> Vec<PersonChoice> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use regreen_model::Verdict;
+    use regreen_model::{PlanQuery, StateFile, Verdict};
 
     use super::*;
-    use crate::command::StateFile;
 
     fn issued(seq: u64, command: Command) -> Issued {
         Issued { seq, command }
@@ -144,13 +152,7 @@ mod tests {
     }
 
     fn read(seq: u64) -> Issued {
-        let command = Command::ReadPlan {
-            include_optional: false,
-            only: None,
-            passed_over: BTreeSet::new(),
-            originals_first: None,
-        };
-        issued(seq, command)
+        issued(seq, Command::ReadPlan(PlanQuery::default()))
     }
 
     fn order(commands: Vec<Issued>) -> Vec<u64> {
@@ -193,8 +195,12 @@ mod tests {
             commands,
         };
         let goes_on = decision(vec![read(2)]);
+        let ticked = Input::Ticked {
+            seq: 1,
+            superseded: Vec::new(),
+        };
         assert!(goes_on.is_reissuable(&Input::Recorded { seq: 1 }));
-        assert!(goes_on.is_reissuable(&Input::Ticked { seq: 1 }));
+        assert!(goes_on.is_reissuable(&ticked));
         let ends = decision(vec![issued(2, Command::Finish)]);
         assert!(!ends.is_reissuable(&Input::Recorded { seq: 1 }));
         // A tick must not be there without its reason.

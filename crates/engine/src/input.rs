@@ -1,18 +1,20 @@
+//! What the engine is told.
+
 use regreen_model::{
-    AttemptReport, CommandSeq, Failure, Inspection, PersonAnswer, PersonChoice, PickedTask,
-    RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Verdict,
+    AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PersonAnswer, PersonChoice,
+    PlanStatus, RepairResult, RunConfig, StopSignal, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
-/// The world tells us something. What answers a command names it; late or repeated answers
-/// are dropped.
+/// Something that happened. An answer names its command; late and repeated answers are
+/// dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 pub enum Input {
     Start {
         run: String,
         config: Box<RunConfig>,
-        /// All that people ever said of the spec's tasks, oldest first.
+        /// All choices of people about the spec's tasks, oldest first.
         #[serde(default)]
         choices: Vec<PersonChoice>,
         /// The run before this one ended at a limit.
@@ -21,25 +23,25 @@ pub enum Input {
     },
     /// The process that drove this run is gone; a new one has folded its events.
     Resume(Resumption),
-    /// Something that people should know.
+    /// Something that the user should know.
     Noticed {
         messages: Vec<String>,
     },
-    /// An attempt that is being made tells what its session is called. It names the command,
-    /// and is no answer to it.
+    /// An attempt that is being made says what its session is called. It names the command,
+    /// and is not its answer.
     SessionSeen {
         seq: CommandSeq,
         session: String,
     },
     PlanRead {
         seq: CommandSeq,
-        plan: Plan,
+        plan: PlanStatus,
     },
     AttemptEnded {
         seq: CommandSeq,
         report: Box<AttemptReport>,
     },
-    /// The task is not in the file any more, or ticked by a person, so there was no attempt, or
+    /// The task was removed from the file, or ticked by a person, so there was no attempt, or
     /// no fix for it.
     Gone {
         seq: CommandSeq,
@@ -52,7 +54,7 @@ pub enum Input {
     Verified {
         seq: CommandSeq,
         verdict: Verdict,
-        /// Why it is red.
+        /// Why it failed.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
         #[serde(default)]
@@ -77,10 +79,12 @@ pub enum Input {
         seq: CommandSeq,
         result: ModifyResult,
     },
+    /// Only in journals of earlier versions, in which superseding fixes took two commands.
     OpenFixesRead {
         seq: CommandSeq,
         fixes: Vec<TaskKey>,
     },
+    /// Only in journals of earlier versions.
     FixesTicked {
         seq: CommandSeq,
     },
@@ -90,11 +94,14 @@ pub enum Input {
     PersonAnswered {
         seq: CommandSeq,
         answer: PersonAnswer,
-        /// What of it holds beyond the run, as it is stored.
+        /// The choice that holds beyond the run, as it is stored.
         choice: Option<PersonChoice>,
     },
     Ticked {
         seq: CommandSeq,
+        /// The fixes that were ticked as well.
+        #[serde(default)]
+        superseded: Vec<TaskKey>,
     },
     Committed {
         seq: CommandSeq,
@@ -106,16 +113,16 @@ pub enum Input {
     Waited {
         seq: CommandSeq,
     },
-    /// It was cut short because somebody asked to stop.
+    /// It was stopped because the user asked to stop.
     Halted {
         seq: CommandSeq,
     },
-    /// Somebody keeps saving the file we have to edit: the edit stays owed.
+    /// Someone keeps saving the file that has to be edited: the edit stays pending.
     Contended {
         seq: CommandSeq,
         why: String,
     },
-    /// What was asked for cannot be done on this machine as it is.
+    /// The command can't be performed on this machine as it is.
     Broken {
         seq: CommandSeq,
         why: String,
@@ -126,7 +133,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The command that this answers.
+    /// The command that it answers.
     #[must_use]
     pub fn seq(&self) -> Option<CommandSeq> {
         match self {
@@ -144,7 +151,7 @@ impl Input {
             | Self::FixesTicked { seq }
             | Self::FailureNoted { seq }
             | Self::PersonAnswered { seq, .. }
-            | Self::Ticked { seq }
+            | Self::Ticked { seq, .. }
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }
             | Self::Waited { seq }
@@ -160,67 +167,19 @@ impl Input {
     }
 }
 
-/// What a process brings that takes a run over.
+/// What a process knows that takes over a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Resumption {
-    /// As with `Start`: what the run knows already is passed over.
+    /// As with `Start`: choices that the run knows already change nothing.
     pub choices: Vec<PersonChoice>,
-    /// What is settled anew: whoever starts it again may have changed their mind.
+    /// The settings, if they have changed.
     pub config: Option<Box<RunConfig>>,
-    /// What the attempt left behind that was being made.
+    /// What the interrupted attempt left behind.
     pub interrupted: Option<Box<AttemptReport>>,
 }
 
-/// What the task file says now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    pub next: NextStep,
-    /// Rows to run, fixes included.
-    pub total: u32,
-    /// Required originals that are still open, whatever was passed over; of those that were
-    /// asked for, if only some were.
-    pub open: u32,
-    /// The 0-based place among the rows to run of the first that is open, whoever passed it
-    /// over.
-    #[serde(default)]
-    pub first_open: Option<u32>,
-    /// The others that are open.
-    #[serde(default)]
-    pub open_besides: u32,
-    /// Tasks that were passed over and are not in the file any more.
-    #[serde(default)]
-    pub missing: Vec<TaskKey>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "next", rename_all = "snake_case")]
-pub enum NextStep {
-    Task(Box<PickedTask>),
-    #[default]
-    Nothing,
-}
-
-/// What a task has used of its fix budget: the larger of what the rows and the state say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FixBudget {
-    /// How many fixes deep the task itself is.
-    pub depth: u32,
-    /// Fixes made for the task itself.
-    pub fixes: u32,
-    /// Fixes made for its original and everything below that.
-    pub root_fixes: u32,
-    pub root: TaskId,
-    /// Those made for the task itself, by name.
-    pub fix_ids: Vec<TaskId>,
-    /// What its next fix is called.
-    pub next_id: TaskId,
-    /// What the last fix of the task was to remove, on one line; empty if it had none.
-    #[serde(default)]
-    pub last_error: String,
-}
-
-/// What came of a request to change the plan.
+/// The result of a request to change the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum ModifyResult {
@@ -228,7 +187,7 @@ pub enum ModifyResult {
     Refused { why: String },
 }
 
-/// What came of a commit.
+/// The result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum CommitResult {
@@ -238,11 +197,11 @@ pub enum CommitResult {
     },
     /// Nothing was left to commit, or there is no repository.
     Nothing,
-    /// A hook of the user said no.
+    /// A hook of the user refused it.
     HookFailed {
         output: String,
     },
-    /// Git could not, for a reason that is not the task's.
+    /// Git failed for a reason that is not the task's.
     Impossible {
         why: String,
     },

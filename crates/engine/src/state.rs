@@ -1,19 +1,23 @@
+//! What is known of a run and of its tasks.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureNote, Mark, PickedTask,
+    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureRecord, Mark, PickedTask,
     PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId,
     TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
-/// Everything that is known of a run: the fold of its events.
+use crate::recovery::History;
+
+/// The state of a run: the fold of its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub run: String,
     pub config: RunConfig,
     pub next_seq: CommandSeq,
-    /// The question what is next, while it is open.
+    /// The command that reads the plan, while it is pending.
     pub reading: Option<CommandSeq>,
     #[serde(with = "pairs")]
     pub tasks: BTreeMap<TaskKey, TaskState>,
@@ -25,13 +29,13 @@ pub struct State {
     /// The limit, settled when the plan was first read.
     pub max_iterations: Option<u32>,
     pub waited_ms: u64,
-    /// What the run has spent.
+    /// What the run has spent so far.
     #[serde(default)]
     pub spent: Spending,
     /// What was spent on originals that are not done, their fixes included.
     #[serde(default)]
     pub spent_on: Vec<(TaskKey, Spending)>,
-    /// When it last went on.
+    /// When it was last resumed.
     #[serde(default)]
     pub resumed_at: Option<Timestamp>,
     /// Waits in a row without a usable attempt between them.
@@ -47,10 +51,10 @@ pub struct State {
     /// they were tried.
     #[serde(default)]
     pub after_limit: bool,
-    /// What repairs have set for every process of the run.
+    /// Variables that repairs have set for every process of the run.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
-    /// The last choice of a person that was taken note of.
+    /// The number of the last choice that was recorded.
     #[serde(default)]
     pub choices_seen: u64,
     pub total_tasks: u32,
@@ -63,8 +67,9 @@ pub struct State {
 pub struct TaskState {
     pub picked: PickedTask,
     pub phase: Phase,
-    /// What a person said of it, heeded as soon as nothing of it is owed any more.
-    pub said: Option<ChoiceKind>,
+    /// A person's choice about it, which takes effect as soon as nothing of it is pending.
+    #[serde(rename = "said")]
+    pub choice: Option<ChoiceKind>,
     /// What the agent is told at the next attempt.
     pub prompt: PromptKind,
     /// Every run of the agent.
@@ -76,20 +81,20 @@ pub struct TaskState {
     pub noops: u32,
     /// The reminder of this attempt was given.
     pub reminded: bool,
-    /// What the last attempt came to.
+    /// The report of the last attempt.
     pub report: Option<Box<AttemptReport>>,
     /// The attempt, its reminder included, changed files.
     pub changed_files: bool,
-    /// What the agent calls the session of the last attempt.
+    /// The session of the last attempt, as the agent names it.
     pub session: Option<String>,
-    /// What its sessions have used up.
+    /// What its sessions have used.
     #[serde(default)]
     pub sessions: UsageLedger,
-    pub failure: Option<FailureNote>,
+    pub failure: Option<FailureRecord>,
     /// The attempt that failed so.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
-    /// What a commit hook said that refused the task.
+    /// The output of the commit hook that refused the task.
     pub refusal: Option<String>,
     pub marks: BTreeSet<Mark>,
     pub hash: Option<String>,
@@ -97,13 +102,13 @@ pub struct TaskState {
     /// Fixes that were made for it in this run, each with the error it was made for.
     #[serde(default)]
     pub fixes: Vec<(TaskId, String)>,
-    /// What the last of them is to remove, as the diagnosis names it.
+    /// The fingerprint of the failure that the last of them is to remove.
     #[serde(default)]
     pub fixed_blocker: Option<String>,
     /// A fix was made since its last attempt.
     #[serde(default)]
     pub was_fixed: bool,
-    /// The agent had done its part: only Verify was red.
+    /// The agent had signalled completion: only Verify failed.
     #[serde(default)]
     pub only_red: bool,
     /// How many times the usual time its next attempt gets.
@@ -112,19 +117,19 @@ pub struct TaskState {
     /// The last attempt was asked to split the task.
     #[serde(default)]
     pub asked_to_split: bool,
-    /// How often passing trouble was met by doing the same again.
+    /// How often the attempt was repeated because of passing trouble.
     #[serde(default)]
     pub repeats: u32,
-    /// What the agent said it was missing was looked up for it.
+    /// The context that the agent lacked was looked up for it.
     #[serde(default)]
     pub was_enriched: bool,
     /// The fix that regreen carries out itself.
-    #[serde(default)]
-    pub own_fix: Option<OwnFix>,
-    /// What was repaired for it.
+    #[serde(default, rename = "own_fix")]
+    pub automatic_fix: Option<AutomaticFix>,
+    /// The repairs that were made for it.
     #[serde(default)]
     pub repaired: Vec<RepairAction>,
-    /// What the person who runs regreen had to say about it, oldest first.
+    /// What the user had to say about it, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
     /// A person may have edited it since it was picked: it is read again.
@@ -138,7 +143,7 @@ fn one() -> u32 {
 
 /// A fix that regreen carries out itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnFix {
+pub struct AutomaticFix {
     /// None until it has a row.
     pub fix: Option<TaskId>,
     pub repair: PlannedRepair,
@@ -166,19 +171,19 @@ pub enum Phase {
         #[serde(default)]
         first: bool,
     },
-    /// For a look at what a machine may repair.
+    /// For the inspection of what may be repaired.
     Inspecting {
         seq: CommandSeq,
     },
-    /// For regreen itself, which carries out this fix.
+    /// For the automatic fix to be carried out.
     Repairing {
         seq: CommandSeq,
     },
-    /// For what is left of its fix budget.
+    /// For its fix budget to be read.
     Budgeting {
         seq: CommandSeq,
     },
-    /// For its fix to stand in the file.
+    /// For its fix to be inserted.
     Inserting {
         seq: CommandSeq,
         fix: TaskId,
@@ -188,11 +193,11 @@ pub enum Phase {
     Modifying {
         seq: CommandSeq,
     },
-    /// For which of its fixes are still open.
+    /// For its open fixes to be read. Only in journals of earlier versions.
     Superseding {
         seq: CommandSeq,
     },
-    /// For these fixes to be ticked.
+    /// For these fixes to be ticked. Only in journals of earlier versions.
     TickingFixes {
         seq: CommandSeq,
         fixes: Vec<TaskKey>,
@@ -204,15 +209,15 @@ pub enum Phase {
     },
     /// For a person.
     Asking {
-        /// None while nobody is being asked: the question is open, and answers to an earlier
-        /// asking are late.
+        /// None while no one is being asked: the question is open, and an answer to an earlier
+        /// command is late.
         seq: Option<CommandSeq>,
         why: String,
-        /// What the person may allow.
+        /// The repair that the person may allow.
         #[serde(default)]
         repair: Option<PlannedRepair>,
     },
-    /// For its box to be so.
+    /// For its box to be set.
     Ticking {
         seq: CommandSeq,
         done: bool,
@@ -231,12 +236,12 @@ pub enum Phase {
         #[serde(default)]
         repeats: bool,
     },
-    /// For nothing any more.
+    /// For nothing.
     Closed,
 }
 
 impl Phase {
-    /// The command that is owed, if one is.
+    /// The pending command, if there is one.
     #[must_use]
     pub fn seq(&self) -> Option<CommandSeq> {
         match self {
@@ -260,10 +265,9 @@ impl Phase {
         }
     }
 
-    /// Whether it goes on whatever a person says of the task meanwhile: an attempt that was
-    /// cut off is recorded, and files that are being changed do not stay half changed. The
-    /// box is as the choice wants it: whoever calls a task done ticks it, whoever wants it
-    /// tried again empties it.
+    /// Whether it is completed whatever a person chooses meanwhile: an interrupted attempt is
+    /// recorded, and files that are being changed do not stay half changed. The box is set as
+    /// the choice wants it: ticked for "done", empty for "retry".
     pub(crate) fn outlasts(&self, choice: ChoiceKind) -> bool {
         match self {
             Self::Attempting { .. } | Self::JudgingClaims { .. } | Self::Repairing { .. } => true,
@@ -287,7 +291,7 @@ impl Phase {
 }
 
 impl State {
-    /// The task whose command this is.
+    /// The task that waits for this command.
     #[must_use]
     pub fn task_of(&self, seq: CommandSeq) -> Option<&TaskState> {
         self.tasks
@@ -305,7 +309,7 @@ impl State {
         })
     }
 
-    /// The state with one of its tasks: all that a decision about it needs.
+    /// The state with one of its tasks: enough for a decision about it.
     #[must_use]
     pub(crate) fn narrowed(&self, key: &TaskKey) -> Self {
         let tasks = self.tasks.get_key_value(key);
@@ -350,10 +354,10 @@ impl State {
 }
 
 impl TaskState {
-    /// Whether an attempt goes on with the session of the one before. Who failed by their own
-    /// fault start afresh; who were cut off, or only have to add something, do not.
-    pub(crate) fn goes_on(&self, prompt: PromptKind) -> bool {
-        let was_cut_off = self.report.as_ref().is_some_and(|report| {
+    /// Whether an attempt continues the session of the one before. An agent that failed starts
+    /// afresh; one that was interrupted, or only has to add something, does not.
+    pub(crate) fn continues_session(&self, prompt: PromptKind) -> bool {
+        let was_interrupted = self.report.as_ref().is_some_and(|report| {
             report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
         });
         match prompt {
@@ -362,16 +366,16 @@ impl TaskState {
             | PromptKind::Interrupted
             | PromptKind::Split => true,
             PromptKind::NewSession | PromptKind::Enriched => false,
-            PromptKind::First | PromptKind::Retry => was_cut_off,
+            PromptKind::First | PromptKind::Retry => was_interrupted,
         }
     }
 
-    /// A task that an earlier run did not finish begins with what is known of that.
+    /// A task as it was picked. One that an earlier run did not finish begins with its failure.
     #[must_use]
     pub fn new(picked: PickedTask) -> Self {
         Self {
             phase: Phase::Open,
-            said: None,
+            choice: None,
             prompt: match picked.failed_before {
                 Some(_) => PromptKind::Retry,
                 None => PromptKind::First,
@@ -401,15 +405,14 @@ impl TaskState {
             asked_to_split: false,
             repeats: 0,
             was_enriched: false,
-            own_fix: None,
+            automatic_fix: None,
             repaired: Vec::new(),
             context: Vec::new(),
             edited: false,
         }
     }
 
-    /// What the agent is told at the next attempt. A reminder that came to nothing through
-    /// no fault of the agent is given again.
+    /// The prompt of the next attempt. A reminder that was interrupted is given again.
     #[must_use]
     pub fn next_prompt(&self) -> PromptKind {
         if self.reminded {
@@ -419,17 +422,38 @@ impl TaskState {
         }
     }
 
-    /// Which of its attempts that are charged to the task the next one is. A reminder is part
-    /// of the one before.
+    /// The number of the next attempt among those that are charged to the task. A reminder is
+    /// part of the one before.
     #[must_use]
     pub fn iteration(&self, prompt: PromptKind) -> u32 {
         let is_new = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
         (self.iterations + u32::from(is_new)).max(1)
     }
 
+    /// Its key.
     #[must_use]
     pub fn key(&self) -> &TaskKey {
         &self.picked.task
+    }
+
+    /// Whether fixes were made for it, in this run or before.
+    pub(crate) fn owns_fixes(&self) -> bool {
+        self.picked.has_fixes || !self.fixes.is_empty()
+    }
+
+    /// The part of its past that recovery goes by.
+    pub(crate) fn history(&self) -> History<'_> {
+        History {
+            iterations: self.iterations,
+            lost_sessions: self.lost_sessions,
+            interruptions: self.interruptions,
+            repeats: self.repeats,
+            was_enriched: self.was_enriched,
+            asked_to_split: self.asked_to_split,
+            is_reminder: self.next_prompt() == PromptKind::Reminder,
+            repaired: &self.repaired,
+            was_repaired: false,
+        }
     }
 }
 

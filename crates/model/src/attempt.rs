@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ending, Failure, FailureKind, FailureNote, ModificationRequest, PlanChanges, TaskKey,
-    Timestamp, Usage, VerifyCommand, named_enum,
+    Ending, FailureKind, FailureRecord, ModificationRequest, PlanChanges, TaskKey, Timestamp,
+    Usage, VerifyCommand, named_enum,
 };
 
 /// A task that is next, with what must not change any more once it was picked.
@@ -32,7 +32,7 @@ pub struct PickedTask {
     pub commit: Option<String>,
     /// How it failed in an earlier run that did not finish it.
     #[serde(default)]
-    pub failed_before: Option<FailureNote>,
+    pub failed_before: Option<FailureRecord>,
 }
 
 impl PickedTask {
@@ -169,12 +169,9 @@ pub struct AttemptReport {
     pub reports_failure: bool,
     /// Words in the final message that contradict its signal.
     pub contradiction: Option<String>,
-    /// What went wrong, in the agent's words or ours.
-    pub error: String,
-    pub attempted_fix: String,
-    /// What the diagnosis makes of it, if it has not passed.
-    #[serde(default)]
-    pub diagnosis: Option<Box<Failure>>,
+    /// Why it failed; empty if it has passed.
+    #[serde(flatten)]
+    pub failure: FailureRecord,
     /// How many files differ from before.
     pub files_changed: u32,
     /// Whether the agent used a tool; `None` if it does not say.

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, FailureNote, Inspection, Mark, PersonAnswer, PersonChoice, PickedTask,
+    AttemptReport, FailureRecord, Inspection, Mark, PersonAnswer, PersonChoice, PickedTask,
     PlannedRepair, PromptKind, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
     Timestamp, Verdict,
 };
@@ -106,7 +106,7 @@ pub enum Event {
     TaskFailed {
         task: TaskKey,
         attempt: u32,
-        failure: FailureNote,
+        failure: FailureRecord,
         /// The agent had signalled: only Verify was red.
         #[serde(default)]
         only_red: bool,

@@ -37,17 +37,27 @@ pub struct Failure {
 /// Below this a diagnosis only knows that something failed.
 const TOLD: Confidence = Confidence::percent(40);
 
-/// Why an attempt counts as failed.
+/// Why an attempt failed: what events, orders, prompts and rows carry of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureNote {
+pub struct FailureRecord {
+    /// What went wrong, in the agent's words or ours.
     pub error: String,
     pub attempted_fix: String,
-    /// What the diagnosis makes of it.
+    /// The cause that the diagnosis found.
     #[serde(default)]
     pub diagnosis: Option<Box<Failure>>,
 }
 
-impl FailureNote {
+impl FailureRecord {
+    /// A failure of which only the error is known.
+    #[must_use]
+    pub fn new(error: impl Into<String>) -> Self {
+        Self {
+            error: error.into(),
+            ..Self::default()
+        }
+    }
+
     /// What stands in the way, as one would say it: what was said in one line is taken as it
     /// is, of more than that the diagnosis chooses the line.
     #[must_use]

@@ -29,12 +29,12 @@ pub use attempt::{
 };
 pub use event::{CommandSeq, Event};
 pub use evidence::{Ending, Evidence, Finding, Output, Source, ToolUse, VerifyResult};
-pub use failure::{Confidence, Failure, FailureCategory, FailureNote, RetryMode, TaskFailure};
+pub use failure::{Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure};
 pub use failure_kind::FailureKind;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
 pub use plan::{
-    Claim, FixOrigin, Modification, ModificationRequest, NewTask, OutlineKind, OutlineRow,
-    PlanChanges, ProposedTask,
+    Claim, FixBudget, FixOrigin, Modification, ModificationRequest, NewTask, NextStep, OutlineKind,
+    OutlineRow, PlanChanges, PlanQuery, PlanStatus, ProposedTask, StateFile,
 };
 pub use repair::{
     Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,

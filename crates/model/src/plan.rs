@@ -1,9 +1,11 @@
 //! How a plan is shown, how agents change it, and the tasks that are written into it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ERROR_CHARS, Marker, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskId, TaskKey,
+    ERROR_CHARS, Marker, PickedTask, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskId, TaskKey,
     VerifyCommand,
 };
 
@@ -42,6 +44,96 @@ impl OutlineRow {
             OutlineKind::Fix => false,
         }
     }
+}
+
+/// Which tasks a run chooses from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanQuery {
+    pub include_optional: bool,
+    /// Only this task, its fixes and what stands below it.
+    pub only: Option<TaskId>,
+    /// Tasks that were skipped or wait for a person.
+    pub passed_over: BTreeSet<TaskKey>,
+    /// Originals come before their own open fixes, all but these.
+    #[serde(default)]
+    pub originals_first: Option<BTreeSet<TaskKey>>,
+}
+
+/// What the task file has for a run: what is next, and what is left.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStatus {
+    pub next: NextStep,
+    /// Rows to run, fixes included.
+    pub total: u32,
+    /// Required originals that are still open, including those that were passed over; of
+    /// those that were asked for, if only some were.
+    pub open: u32,
+    /// The 0-based position among the rows to run of the first that is open, including those
+    /// that were passed over.
+    #[serde(default)]
+    pub first_open: Option<u32>,
+    /// The others that are open.
+    #[serde(default)]
+    pub open_besides: u32,
+    /// Tasks that were passed over and are no longer in the file.
+    #[serde(default)]
+    pub missing: Vec<TaskKey>,
+}
+
+/// The task that a run turns to next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "next", rename_all = "snake_case")]
+pub enum NextStep {
+    Task(Box<PickedTask>),
+    #[default]
+    Nothing,
+}
+
+/// What a task has used of its fix budget: the larger of what the rows and the state file say.
+/// Deleting a fix row refunds nothing, and neither does losing the state file. Only a person
+/// can: fixes made before the task was to be tried again are forgiven.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixBudget {
+    /// How many fixes deep the task itself is.
+    pub depth: u32,
+    /// Fixes made for the task itself.
+    pub fixes: u32,
+    /// Fixes made for its original and everything below that.
+    pub root_fixes: u32,
+    pub root: TaskId,
+    /// The ids of the fixes made for the task itself.
+    pub fix_ids: Vec<TaskId>,
+    /// The id of its next fix.
+    pub next_id: TaskId,
+    /// The error that the last fix of the task was to remove, on one line; empty if it had
+    /// none.
+    #[serde(default)]
+    pub last_error: String,
+}
+
+/// What the state file says about a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateFile {
+    /// As many as there are tasks, when none is left.
+    pub task_index: u32,
+    pub total_tasks: u32,
+    pub task_iteration: u32,
+    pub max_task_iterations: u32,
+    pub global_iteration: u32,
+    /// As it was asked for: a limit that grew with the plan would be a fixed one for the
+    /// next run, which reads it here.
+    pub max_global_iterations: u32,
+    /// Recovery that is on stays on in the file; off says nothing.
+    #[serde(default)]
+    pub recovery: bool,
+    #[serde(default)]
+    pub max_fix_tasks: u32,
+    /// Fixes made in this run: the task, the fix, and the error it was made for.
+    #[serde(default)]
+    pub fixes: Vec<(TaskId, TaskId, String)>,
+    /// `true` for success, `false` for failed. The run knows nothing of a task that is absent,
+    /// and its row tells: success if it is ticked, else pending.
+    pub results: BTreeMap<TaskId, bool>,
 }
 
 /// What an agent did to the plan while it worked.
@@ -137,36 +229,37 @@ pub struct NewTask {
 }
 
 /// What a fix task is made of, besides the task it repairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FixOrigin<'a> {
-    pub error: &'a str,
-    pub attempted_fix: &'a str,
-    /// The spec's name; empty outside one.
-    pub scope: &'a str,
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixOrigin {
+    pub error: String,
     /// The failure's kind in words (`missing file`); empty without a diagnosis.
-    pub error_type: &'a str,
+    #[serde(default)]
+    pub error_type: String,
+    pub attempted_fix: String,
+    /// The spec's name; empty outside one.
+    pub scope: String,
     /// A fourth step, for a repeated blocker or for what regreen repaired itself.
-    pub extra_step: &'a str,
+    pub extra_step: String,
 }
 
 impl NewTask {
     /// The task that repairs `parent`, which is called `parent_id` and failed as `origin` says.
     #[must_use]
-    pub fn fix(id: TaskId, parent_id: &TaskId, parent: &Task, origin: FixOrigin<'_>) -> Self {
-        let summary = PlainLine::first_of(origin.error, SUMMARY_CHARS)
+    pub fn fix(id: TaskId, parent_id: &TaskId, parent: &Task, origin: &FixOrigin) -> Self {
+        let summary = PlainLine::first_of(&origin.error, SUMMARY_CHARS)
             .or(&format!("task {parent_id} failure"));
-        let error = PlainLine::flatten(origin.error, ERROR_CHARS).or(TaskFailure::NO_ERROR);
-        let attempted =
-            PlainLine::flatten(origin.attempted_fix, ERROR_CHARS).or(TaskFailure::NO_ATTEMPTED_FIX);
-        let scope = PlainLine::first_of(origin.scope, SUMMARY_CHARS).or(DEFAULT_SCOPE);
+        let error = PlainLine::flatten(&origin.error, ERROR_CHARS).or(TaskFailure::NO_ERROR);
+        let attempted = PlainLine::flatten(&origin.attempted_fix, ERROR_CHARS)
+            .or(TaskFailure::NO_ATTEMPTED_FIX);
+        let scope = PlainLine::first_of(&origin.scope, SUMMARY_CHARS).or(DEFAULT_SCOPE);
         let error_type =
-            PlainLine::first_of(origin.error_type, SUMMARY_CHARS).or(DEFAULT_ERROR_TYPE);
+            PlainLine::first_of(&origin.error_type, SUMMARY_CHARS).or(DEFAULT_ERROR_TYPE);
         Self {
             id,
             markers: vec![Marker::Fix(Some(parent_id.clone()))],
             title: joined("Fix: ", &summary, ""),
             action: Some(joined("Address the error: ", &error, "")),
-            steps: fix_steps(&error, &attempted, origin.extra_step),
+            steps: fix_steps(&error, &attempted, &origin.extra_step),
             files: Some(or_text(parent.fields.files.as_deref(), SAME_FILES)),
             done_when: Some(joined("Error \"", &error, "\" no longer occurs")),
             verify: Some(or_text(parent.fields.verify.as_deref(), VERIFY_BY_HAND)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureNote, Inspection, Mark, PersonAnswer,
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Inspection, Mark, PersonAnswer,
     PersonChoice, PlainLine, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskKey,
     Timestamp, Verdict,
 };
@@ -276,7 +276,7 @@ impl Narrator {
         Some(Line::happened(tone, text))
     }
 
-    fn failure(&self, now: Timestamp, task: &TaskKey, failure: &FailureNote) -> Line {
+    fn failure(&self, now: Timestamp, task: &TaskKey, failure: &FailureRecord) -> Line {
         let limit = self.tally.limit_of_task();
         let what = match self.tally.used_by(task) {
             // A group has no attempts of its own.
@@ -338,7 +338,7 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<Line> {
             ))
         }
         AttemptClass::Interrupted => {
-            let why = PlainLine::flatten(&reason(&report.error), usize::MAX);
+            let why = PlainLine::flatten(&reason(&report.failure.error), usize::MAX);
             Some(format!(
                 "{id}: the attempt was cut off: {}",
                 why.or("somebody asked to stop")

@@ -8,15 +8,15 @@ pub(crate) fn budget_notices(agent: &Agent, budgets: &Budgets) -> Vec<String> {
     let is_set = |limit: fn(&Budget) -> Option<u64>| {
         limit(&budgets.run).is_some() || limit(&budgets.task).is_some()
     };
-    let tells_tokens = agent.tells_tokens();
-    let instead = match tells_tokens {
+    let reports_tokens = agent.reports_tokens();
+    let instead = match reports_tokens {
         Some(true) => "Limit its tokens or its time instead",
         Some(false) | None => "Limit its time instead",
     };
     let cost = is_set(|budget| budget.cost_micro_usd);
-    let cost = cost.then(|| notice(agent, "cost", agent.tells_cost(), instead));
+    let cost = cost.then(|| notice(agent, "cost", agent.reports_cost(), instead));
     let tokens = is_set(|budget| budget.tokens);
-    let tokens = tokens.then(|| notice(agent, "tokens", tells_tokens, instead));
+    let tokens = tokens.then(|| notice(agent, "tokens", reports_tokens, instead));
     [cost, tokens].into_iter().flatten().flatten().collect()
 }
 

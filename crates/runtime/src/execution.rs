@@ -117,9 +117,9 @@ impl ExecutionContext {
         ObservedAttempt {
             end: attempt_end(agent.program(), ended),
             was_idle: ended.reason == EndReason::IdleLimit,
-            tells_its_end: agent.tells_its_end(),
+            reports_end: agent.reports_end(),
             used_tools: agent
-                .tells_tools()
+                .reports_tools()
                 .then_some(!transcript.tools.counts.is_empty()),
             progressed: has_printed || transcript.worked,
             trouble_ends: resets.and_then(|resets| reset_moment(resets, clock::now())),
@@ -157,13 +157,9 @@ impl AgentRun<'_> {
         let repaired = set(self.environment).into_iter();
         let own = invocation.env_set.into_iter();
         let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
-        let removed = invocation.env_remove.into_iter();
         Job {
             argv: invocation.argv.into_iter().map(OsString::from).collect(),
-            env: repaired
-                .chain(own)
-                .chain(removed.map(|name| (name.into(), None)))
-                .collect(),
+            env: repaired.chain(own).collect(),
             stdin: match invocation.stdin {
                 StdinContent::Empty => Stdin::Empty,
                 StdinContent::Text(text) => Stdin::Bytes(text.into_bytes()),

@@ -1,6 +1,6 @@
 //! The rows that people ask about later, from what happened.
 
-use regreen_model::{Event, Failure, FailureNote, TaskKey, Timestamp, Verdict};
+use regreen_model::{Event, Failure, FailureRecord, TaskKey, Timestamp, Verdict};
 use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId};
 
 use crate::clock;
@@ -91,7 +91,7 @@ impl Historian<'_> {
         }
     }
 
-    fn failure(&self, attempt: AttemptKey, failure: &FailureNote) -> FailureRow {
+    fn failure(&self, attempt: AttemptKey, failure: &FailureRecord) -> FailureRow {
         let found = failure.diagnosis.as_deref();
         let name = |name: fn(&Failure) -> &str| found.map(name).unwrap_or_default().to_owned();
         FailureRow {

@@ -176,7 +176,7 @@ impl<'a> Listener<'a> {
             }
             _ => {}
         }
-        if self.early_stop.ends_with(&event) && !self.is_hopeless {
+        if self.early_stop.should_stop(&event) && !self.is_hopeless {
             self.is_hopeless = true;
             for line in self.decoder.on_cancel() {
                 self.write(&line);

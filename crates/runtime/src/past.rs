@@ -1,4 +1,4 @@
-use regreen_model::{FailureNote, TaskKey};
+use regreen_model::{FailureRecord, TaskKey};
 use regreen_store::{AttemptKey, RunId, Store, StoreError};
 
 /// What earlier runs left of tasks that they did not finish.
@@ -32,7 +32,7 @@ impl Past<'_> {
     }
 
     /// How the task failed then.
-    pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, StoreError> {
+    pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureRecord>, StoreError> {
         let runs = self.unfinished(task)?;
         if runs.is_empty() {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Past<'_> {
     }
 
     /// How the task failed last, in this run or an earlier one.
-    pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureNote>, StoreError> {
+    pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureRecord>, StoreError> {
         self.last(task, |_| true)
     }
 
@@ -49,7 +49,7 @@ impl Past<'_> {
         &self,
         task: &TaskKey,
         counts: impl Fn(&RunId) -> bool,
-    ) -> Result<Option<FailureNote>, StoreError> {
+    ) -> Result<Option<FailureRecord>, StoreError> {
         let failures = self.store.failures_of_task(&self.spec, &task.id)?;
         let is_it = |attempt: &AttemptKey| attempt.task == *task && counts(&attempt.run);
         let last = failures.into_iter().rev().find(|row| is_it(&row.attempt));

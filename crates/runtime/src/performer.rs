@@ -1,6 +1,5 @@
 use std::time::Instant;
 
-use regreen_documents::Wanted;
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::{TaskKey, VerifyCommand};
 use regreen_store::Store;
@@ -75,20 +74,9 @@ impl Performer {
     ) -> Option<Input> {
         let seq = issued.seq;
         let answer = match &issued.command {
-            Command::ReadPlan {
-                include_optional,
-                only,
-                passed_over,
-                originals_first,
-            } => {
-                let wanted = Wanted {
-                    include_optional: *include_optional,
-                    only: only.as_ref(),
-                    passed_over,
-                    originals_first: originals_first.as_ref(),
-                };
+            Command::ReadPlan(query) => {
                 let past = self.past(&chronicle.journal.store);
-                perform::read_plan(self, &wanted, &past, chronicle.audience)
+                perform::read_plan(self, query, &past, chronicle.audience)
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
@@ -161,13 +149,6 @@ impl Performer {
             Command::Modify(order) => {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
             }
-            Command::ReadOpenFixes { task } => {
-                perform::open_fixes(self, task).map(|fixes| Input::OpenFixesRead { seq, fixes })
-            }
-            Command::TickFixes { fixes } => fixes
-                .iter()
-                .try_for_each(|fix| self.set_box(fix, true))
-                .map(|()| Input::FixesTicked { seq }),
             Command::AskPerson(question) => {
                 perform::ask(self, question, &mut chronicle.journal.store, person).map(
                     |(answer, choice)| Input::PersonAnswered {
@@ -180,9 +161,12 @@ impl Performer {
             Command::NoteFailure { task } => {
                 perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
             }
-            Command::Tick { task, done } => {
-                self.set_box(task, *done).map(|()| Input::Ticked { seq })
-            }
+            Command::Tick {
+                task,
+                done,
+                supersede,
+            } => perform::tick(self, task, *done, *supersede)
+                .map(|superseded| Input::Ticked { seq, superseded }),
             Command::Commit(order) => {
                 let past = self.past(&chronicle.journal.store);
                 perform::commit(self, order, &past).map(|result| Input::Committed { seq, result })

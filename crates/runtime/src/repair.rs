@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use regreen_documents::shell_steps;
-use regreen_engine::{RepairOrder, RepairScene};
+use regreen_engine::{RepairOrder, RepairTarget};
 use regreen_model::{Failure, Inspection, PlannedRepair, RepairResult};
 use regreen_repairs::{
     RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect, roll_back_interrupted,
@@ -57,7 +57,7 @@ impl Performer {
     /// Decides whether regreen may repair what the task failed of.
     pub(crate) fn inspect_repair(
         &mut self,
-        scene: &RepairScene,
+        scene: &RepairTarget,
     ) -> Result<Inspection, PerformError> {
         let site = self.failure_site(scene)?;
         self.context.inspect_repair(&site)
@@ -79,7 +79,7 @@ impl Performer {
             purpose: format!("{}:repair", order.fix.id),
             log: LogFile::create(&folder, &order.attempt.to_string())?,
         };
-        let site = self.failure_site(&order.scene)?;
+        let site = self.failure_site(&order.target)?;
         let name = AttemptName::new(&self.run, &order.fix, order.attempt);
         self.tree.before(&name, clock::now())?;
         let result = self.context.repair(&site, job);
@@ -90,7 +90,7 @@ impl Performer {
 
     fn failure_site<'s>(
         &mut self,
-        scene: &'s RepairScene,
+        scene: &'s RepairTarget,
     ) -> Result<FailureSite<'s>, PerformError> {
         let folder = self.places.task_folder(&self.run, &scene.task);
         Ok(FailureSite {
@@ -102,7 +102,7 @@ impl Performer {
     }
 
     /// The commands of the task itself.
-    fn commands(&mut self, scene: &RepairScene) -> Result<Vec<String>, PerformError> {
+    fn commands(&mut self, scene: &RepairTarget) -> Result<Vec<String>, PerformError> {
         let file = self.plan.read()?;
         let row = file.resolve(&scene.task).and_then(|row| file.task(row));
         let steps = row.and_then(|task| task.fields.action.as_deref().map(shell_steps));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regreen_diagnosis::{Scanner, evidence_of, rank};
 use regreen_model::{
-    Ending, Evidence, Failure, FailureNote, Source, Verdict, VerifyCommand, VerifyForm,
+    Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand, VerifyForm,
 };
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::RealDisk;
@@ -48,7 +48,7 @@ pub(crate) enum CheckResult {
     /// There was nothing to run.
     Unverified,
     Failed {
-        failure: FailureNote,
+        failure: FailureRecord,
         evidence: Box<Evidence>,
     },
 }
@@ -169,10 +169,9 @@ impl ExecutionContext {
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
         Ok(CheckResult::Failed {
-            failure: FailureNote {
-                error,
-                attempted_fix: String::new(),
+            failure: FailureRecord {
                 diagnosis: rank(&evidence).map(Box::new),
+                ..FailureRecord::new(error)
             },
             evidence: Box::new(evidence),
         })

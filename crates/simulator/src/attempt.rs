@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use regreen_documents::{TaskFile, review};
 use regreen_model::{
-    AttemptClass, AttemptReport, Ending, Modification, ModificationRequest, PlanChanges,
-    PromptKind, ProposedTask, TaskKey, Usage,
+    AttemptClass, AttemptReport, Ending, FailureRecord, Modification, ModificationRequest,
+    PlanChanges, PromptKind, ProposedTask, TaskKey, Usage,
 };
 
 use crate::agent::{Character, Deed};
@@ -117,7 +117,7 @@ impl World {
             usage: Some(usage),
             signalled: true,
             files_changed: 1,
-            error: format!("it broke: {}", self.rng.below(3)),
+            failure: FailureRecord::new(format!("it broke: {}", self.rng.below(3))),
             ..AttemptReport::default()
         };
         self.work(order, deed);
@@ -184,7 +184,10 @@ impl World {
             },
             Deed::ReportsFailure => AttemptReport {
                 reports_failure: true,
-                diagnosis: self.diagnosis(),
+                failure: FailureRecord {
+                    diagnosis: self.diagnosis(),
+                    ..done.failure
+                },
                 ..done
             },
             Deed::Contradicts => AttemptReport {

@@ -11,7 +11,7 @@ use regreen_model::{
 use crate::task_lists;
 use crate::world::World;
 use crate::world::name_of;
-use regreen_engine::{RepairOrder, RepairScene};
+use regreen_engine::{RepairOrder, RepairTarget};
 
 /// One of each class that a diagnosis tells apart.
 const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
@@ -70,13 +70,13 @@ impl World {
         }))
     }
 
-    pub(crate) fn inspect(&mut self, scene: &RepairScene) -> Inspection {
+    pub(crate) fn inspect(&mut self, target: &RepairTarget) -> Inspection {
         let args = vec![format!("package{}", self.rng.below(2))];
         let repair = PlannedRepair {
             does: format!("install {}", args.join(" ")),
             action: RepairAction::PipInstall { args },
         };
-        let why = scene.failure.message.clone();
+        let why = target.failure.message.clone();
         match self.rng.below(8) {
             2 => Inspection::Nothing,
             0 => Inspection::Ask { repair, why },
@@ -105,7 +105,7 @@ impl World {
             };
         }
         if self.rng.one_in(2) {
-            self.works.insert(name_of(&order.scene.task), true);
+            self.works.insert(name_of(&order.target.task), true);
         }
         self.watch.saw_repair(&name_of(&order.fix));
         RepairResult::Done {

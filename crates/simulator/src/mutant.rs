@@ -2,7 +2,7 @@
 //! and around whoever performs its commands: the engine itself has none of them.
 
 use regreen_documents::TaskFile;
-use regreen_model::{Event, PickedTask, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
+use regreen_model::{Event, NextStep, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
 
 use crate::world::World;
 use regreen_engine::Decision;
@@ -62,13 +62,13 @@ impl Mutant {
     ];
 
     /// What is picked, by a performer with this bug.
-    pub(crate) fn next(self, world: &World, next: Option<PickedTask>) -> Option<PickedTask> {
+    pub(crate) fn next(self, world: &World, next: NextStep) -> NextStep {
         let is_due = self == Self::PicksDoneAgain && world.crashes > 0;
         let done = world.state.tasks.values().find(|task| {
             let is_finished = task.phase == Phase::Closed && task.result == Some(true);
             is_due && is_finished && !task.picked.is_group
         });
-        done.map(|task| task.picked.clone()).or(next)
+        done.map_or(next, |task| NextStep::Task(Box::new(task.picked.clone())))
     }
 
     /// The fixes that are superseded, by a performer with this bug.
@@ -206,7 +206,11 @@ fn tick_first(decision: &mut Decision) {
             _ => None,
         });
     if let Some((seq, task)) = verify {
-        let command = Command::Tick { task, done: true };
+        let command = Command::Tick {
+            task,
+            done: true,
+            supersede: false,
+        };
         decision.commands.insert(0, Issued { seq, command });
     }
 }

@@ -1,17 +1,18 @@
 //! Does what the engine asks for, with the functions that a real run uses.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use regreen_documents::{EditError, TaskFile, Wanted};
-use regreen_model::{Claim, FixOrigin, PickedTask, TaskId, TaskKey, Verdict, VerifyCommand};
+use regreen_documents::{EditError, TaskFile};
+use regreen_engine::{Command, CommitResult, FixOrder, Input, Issued, ModifyOrder, ModifyResult};
+use regreen_model::{
+    Claim, FixBudget, NextStep, PlanQuery, PlanStatus, TaskId, TaskKey, Verdict, VerifyCommand,
+};
 
 use crate::attempt::Seen;
 use crate::invariants;
 use crate::mutant::Mutant;
-use crate::world::World;
-use crate::world::name_of;
-use regreen_engine::{Command, FixOrder, Issued, ModifyOrder};
-use regreen_engine::{CommitResult, FixBudget, Input, ModifyResult, NextStep, Plan};
+use crate::world::{World, name_of};
 
 impl World {
     /// The answer to a command; `None` where none is waited for.
@@ -25,19 +26,8 @@ impl World {
     fn answer(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
         let seq = issued.seq;
         Ok(Some(match &issued.command {
-            Command::ReadPlan {
-                include_optional,
-                only,
-                passed_over,
-                originals_first,
-            } => {
-                let wanted = Wanted {
-                    include_optional: *include_optional,
-                    only: only.as_ref(),
-                    passed_over,
-                    originals_first: originals_first.as_ref(),
-                };
-                let plan = self.read_plan(&wanted);
+            Command::ReadPlan(query) => {
+                let plan = self.read_plan(query);
                 Input::PlanRead { seq, plan }
             }
             Command::Attempt(order) => self.attempt(order, Seen::Reviewed)?.answer(seq),
@@ -91,17 +81,6 @@ impl World {
                 let result = self.modify(order);
                 Input::Modified { seq, result }
             }
-            Command::ReadOpenFixes { task } => {
-                let fixes = self.open_fixes(task);
-                Input::OpenFixesRead { seq, fixes }
-            }
-            Command::TickFixes { fixes } => {
-                for fix in fixes {
-                    self.watch.supersedes(&self.file, fix)?;
-                    self.set_box(fix, true)?;
-                }
-                Input::FixesTicked { seq }
-            }
             Command::AskPerson(question) => {
                 let (answer, choice) = self.person_answers(&question.task);
                 Input::PersonAnswered {
@@ -111,10 +90,13 @@ impl World {
                 }
             }
             Command::NoteFailure { .. } => Input::FailureNoted { seq },
-            Command::Tick { task, done } => {
-                self.watch.ticks(&self.file, task, *done)?;
-                self.set_box(task, *done)?;
-                Input::Ticked { seq }
+            Command::Tick {
+                task,
+                done,
+                supersede,
+            } => {
+                let superseded = self.tick(task, *done, *supersede)?;
+                Input::Ticked { seq, superseded }
             }
             Command::Commit(_) => {
                 let result = self.commit();
@@ -126,35 +108,22 @@ impl World {
                 Input::Waited { seq }
             }
             Command::SaveState(file) => {
-                for (task, fix, error) in &file.fixes {
-                    self.memory.record_fix(task, fix, error);
-                }
+                self.memory.record_run(file, &self.file);
                 return Ok(None);
             }
             Command::Finish => return Ok(None),
         }))
     }
 
-    fn read_plan(&self, wanted: &Wanted<'_>) -> Plan {
-        let outlook = self.file.outlook(wanted);
-        let next = match self.mutant {
-            Some(mutant) => mutant.next(self, outlook.next),
-            None => outlook.next,
-        };
-        Plan {
-            next: match next {
-                None => NextStep::Nothing,
-                Some(picked) => NextStep::Task(Box::new(PickedTask {
-                    failed_before: self.failed_before.get(&picked.task).cloned(),
-                    ..picked
-                })),
-            },
-            total: outlook.total,
-            open: outlook.open,
-            open_besides: outlook.open_besides,
-            first_open: outlook.first_open,
-            missing: outlook.missing,
+    fn read_plan(&self, query: &PlanQuery) -> PlanStatus {
+        let mut status = self.file.plan_status(query);
+        if let Some(mutant) = self.mutant {
+            status.next = mutant.next(self, status.next);
         }
+        if let NextStep::Task(picked) = &mut status.next {
+            picked.failed_before = self.failed_before.get(&picked.task).cloned();
+        }
+        status
     }
 
     fn verify(
@@ -206,32 +175,22 @@ impl World {
 
     fn budget(&self, task: &TaskKey) -> Option<FixBudget> {
         let (file, map) = (&self.file, self.memory.fix_task_map());
-        let map = match self.mutant {
-            Some(Mutant::RefundsDeletedFixes) => std::collections::BTreeMap::new(),
-            _ => map,
-        };
         let row = file.open_row(task)?;
-        let used = file.budget(row, &map)?;
+        let budget = file.fix_budget(row, &map)?;
+        if self.mutant != Some(Mutant::RefundsDeletedFixes) {
+            return Some(budget);
+        }
         Some(FixBudget {
-            depth: used.depth,
-            fixes: used.fixes,
-            root_fixes: used.root_fixes,
-            root: file.key(file.root(row))?.id,
-            fix_ids: file.fix_ids(row, &map),
-            next_id: file.next_fix_id(row, &self.memory.fix_task_map())?,
-            last_error: file.last_error(row, &map),
+            next_id: budget.next_id,
+            ..file.fix_budget(row, &BTreeMap::new())?
         })
     }
 
     fn insert_fix(&mut self, order: &FixOrder) -> Result<bool, String> {
-        let origin = FixOrigin {
-            error: &order.error,
-            attempted_fix: &order.attempted_fix,
-            scope: &order.scope,
-            error_type: "",
-            extra_step: &order.extra_step,
-        };
-        match self.file.insert_fix(&order.task, order.id.clone(), origin) {
+        match self
+            .file
+            .insert_fix(&order.task, order.id.clone(), &order.origin)
+        {
             Ok(None) => Ok(true),
             Ok(Some(file)) => {
                 self.file = Rc::new(file);
@@ -244,7 +203,7 @@ impl World {
     }
 
     fn modify(&mut self, order: &ModifyOrder) -> ModifyResult {
-        let name = format!("{}/{}", self.state.run, order.attempt);
+        let name = order.name(&self.state.run);
         let tasks = match self
             .file
             .grant(&self.memory, &order.task, &name, &order.request)
@@ -267,15 +226,32 @@ impl World {
             Ok(None) => {}
             Ok(Some(file)) => self.adopt(file),
         }
-        let file = &self.file;
-        let rows = ids.iter().filter_map(|id| file.rows_with_id(id).next());
-        let added = rows.filter_map(|row| file.key(row)).collect();
+        let added = self.file.granted_keys(&tasks);
         ModifyResult::Done { added }
     }
 
     fn adopt(&mut self, file: TaskFile) {
         self.watch.rows_added(&file);
         self.file = Rc::new(file);
+    }
+
+    fn tick(
+        &mut self,
+        task: &TaskKey,
+        done: bool,
+        supersede: bool,
+    ) -> Result<Vec<TaskKey>, String> {
+        self.watch.ticks(&self.file, task, done)?;
+        self.set_box(task, done)?;
+        if !supersede {
+            return Ok(Vec::new());
+        }
+        let fixes = self.open_fixes(task);
+        for fix in &fixes {
+            self.watch.supersedes(&self.file, fix)?;
+            self.set_box(fix, true)?;
+        }
+        Ok(fixes)
     }
 
     fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {

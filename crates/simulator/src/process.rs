@@ -306,7 +306,7 @@ impl World {
 
     /// All was done, so the state file is removed; the next run makes it from the rows.
     fn forget(&mut self) {
-        self.memory = documents::State::from_tasks(&self.file);
+        self.memory = documents::StateDocument::from_tasks(&self.file);
         self.watch.forget_fixes(&self.file);
     }
 
@@ -324,13 +324,14 @@ impl World {
 
 fn is_rare(command: &Command) -> bool {
     match command {
-        Command::TickFixes { .. }
-        | Command::NoteFailure { .. }
+        Command::NoteFailure { .. }
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::Wait { .. }
         | Command::AskPerson(_) => true,
-        Command::Tick { done, .. } => !*done,
+        Command::Tick {
+            done, supersede, ..
+        } => !*done || *supersede,
         _ => false,
     }
 }
@@ -342,17 +343,15 @@ fn edits(command: &Command) -> bool {
         | Command::JudgeClaims { .. }
         | Command::InsertFix(_)
         | Command::Modify(_)
-        | Command::TickFixes { .. }
         | Command::NoteFailure { .. }
         | Command::Tick { .. }
         | Command::Record(_)
         | Command::SaveState(_) => true,
-        Command::ReadPlan { .. }
+        Command::ReadPlan(_)
         | Command::Verify { .. }
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::ReadBudget { .. }
-        | Command::ReadOpenFixes { .. }
         | Command::AskPerson(_)
         | Command::Commit(_)
         | Command::Wait { .. }

@@ -8,7 +8,7 @@ use regreen_engine::{Input, Phase, State};
 pub type Transition = (&'static str, &'static str);
 
 /// What each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 30] = [
+const ANSWERS: [Transition; 28] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -27,8 +27,6 @@ const ANSWERS: [Transition; 30] = [
     ("inserting", "inserted"),
     ("inserting", "gone"),
     ("modifying", "modified"),
-    ("superseding", "open_fixes_read"),
-    ("ticking_fixes", "fixes_ticked"),
     ("noting", "failure_noted"),
     ("asking", "person_answered"),
     ("ticking", "ticked"),
@@ -44,7 +42,7 @@ const ANSWERS: [Transition; 30] = [
 
 /// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
 /// have to be told something, and it may turn out to be impossible.
-const OWED: [&str; 21] = [
+const PENDING: [&str; 19] = [
     "reading",
     "attempting",
     "judging_claims",
@@ -57,8 +55,6 @@ const OWED: [&str; 21] = [
     "budgeting",
     "inserting",
     "modifying",
-    "superseding",
-    "ticking_fixes",
     "noting",
     "asking",
     "ticking",
@@ -73,7 +69,7 @@ const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 const NEVER_HALTED: &str = "attempting";
 
 /// For these a file is edited that others save, too; before the first five it is the state.
-const EDITING: [&str; 13] = [
+const EDITING: [&str; 12] = [
     "repairing",
     "asking",
     "attempting",
@@ -82,7 +78,6 @@ const EDITING: [&str; 13] = [
     "judging_claims",
     "inserting",
     "modifying",
-    "ticking_fixes",
     "noting",
     "ticking",
     "unticking",
@@ -92,10 +87,10 @@ const EDITING: [&str; 13] = [
 /// Every transition of the engine: simulated runs have to reach them all, and no other.
 #[must_use]
 pub fn expected_transitions() -> BTreeSet<Transition> {
-    let always = OWED
+    let always = PENDING
         .into_iter()
         .flat_map(|owed| ALWAYS.map(|input| (owed, input)));
-    let halted = OWED.into_iter().filter(|owed| *owed != NEVER_HALTED);
+    let halted = PENDING.into_iter().filter(|owed| *owed != NEVER_HALTED);
     let contended = EDITING.map(|owed| (owed, "contended"));
     let mut all = BTreeSet::from(ANSWERS);
     all.extend(always);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    AgentIdentity, Budget, Budgets, FailureNote, Limits, PersonChoice, RunConfig, Task, TaskKey,
+    AgentIdentity, Budget, Budgets, FailureRecord, Limits, PersonChoice, RunConfig, Task, TaskKey,
     Timestamp,
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) file: Rc<TaskFile>,
     /// What the state file remembers.
-    pub(crate) memory: documents::State,
+    pub(crate) memory: documents::StateDocument,
     pub(crate) state: State,
     pub(crate) queue: CommandQueue,
     pub(crate) journal: Vec<JournalLine>,
@@ -54,7 +54,7 @@ pub(crate) struct World {
     /// The tokens that each session has used up.
     pub(crate) used: BTreeMap<String, u64>,
     /// How tasks failed in runs that have ended.
-    pub(crate) failed_before: BTreeMap<TaskKey, FailureNote>,
+    pub(crate) failed_before: BTreeMap<TaskKey, FailureRecord>,
     pub(crate) watch: Watch,
     pub(crate) reached: BTreeSet<Transition>,
     /// The last answers, which may come again.
@@ -89,7 +89,7 @@ impl World {
             trouble,
             now: Timestamp::from_millis(1_000_000_000_000 + rng.below(1000)),
             rng,
-            memory: documents::State::from_tasks(&file),
+            memory: documents::StateDocument::from_tasks(&file),
             watch: Watch::new(plan.has_ids(), &file),
             file,
             state: State::default(),

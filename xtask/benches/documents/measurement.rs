@@ -5,7 +5,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
-use regreen_documents::{Place, RowId, TaskFile};
+use regreen_documents::{InsertPosition, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -80,21 +80,21 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
 /// Sets the row's box the other way.
 fn toggle(file: &TaskFile, row: RowId) -> Option<TaskFile> {
     let change = file.set_box(row, !file.task(row)?.done);
-    change.ok()?.made()
+    change.ok()?.edited()
 }
 
 fn insert_fix(file: &TaskFile, row: RowId) -> Option<TaskFile> {
     let task = file.task(row)?;
     let id = file.next_fix_id(row, &BTreeMap::new())?;
     let origin = FixOrigin {
-        error: "Error: Cannot find module './router'",
-        attempted_fix: "Checked the import path",
-        scope: "handlers",
-        error_type: "missing file",
+        error: "Error: Cannot find module './router'".to_owned(),
+        attempted_fix: "Checked the import path".to_owned(),
+        scope: "handlers".to_owned(),
+        error_type: "missing file".to_owned(),
         ..FixOrigin::default()
     };
-    let fix = NewTask::fix(id, task.id.as_ref()?, &task, origin);
-    file.insert(&fix, Place::After(row)).ok()?.made()
+    let fix = NewTask::fix(id, task.id.as_ref()?, &task, &origin);
+    file.insert(&fix, InsertPosition::After(row)).ok()?.edited()
 }
 
 impl fmt::Display for Measurement {

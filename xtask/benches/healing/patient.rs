@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use regreen_documents::{EditError, NotState, Place, State, TaskFile};
+use regreen_documents::{EditError, InsertPosition, InvalidState, StateDocument, TaskFile};
 use regreen_model::{FixOrigin, NewTask, TaskId, TaskKey};
 use regreen_workspace::{EditFileError, ReadError, RealDisk, WriteMethod, edit_file, read_text};
 use tempfile::TempDir;
@@ -24,7 +24,7 @@ pub(crate) enum HealError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
-    State(#[from] NotState),
+    StateDocument(#[from] InvalidState),
     #[error(transparent)]
     Edit(#[from] EditFileError<EditError>),
     #[error("the task is not in the file")]
@@ -47,7 +47,7 @@ impl Patient {
         // With a result for every task, as a state has it.
         fs::write(
             patient.path(".ralph-state.json"),
-            State::from_tasks(&file).to_text(),
+            StateDocument::from_tasks(&file).to_text(),
         )?;
         Ok(patient)
     }
@@ -88,10 +88,10 @@ impl Patient {
     /// What the next fix is called, if there may be one.
     fn next_id(&self, plan: &TaskFile) -> Result<TaskId, HealError> {
         let state = read_text(&RealDisk, &self.path(".ralph-state.json"))?;
-        let (state, _) = State::read(&state.text)?;
+        let (state, _) = StateDocument::read(&state.text)?;
         let map = state.fix_task_map();
         let row = plan.resolve(&self.key).ok_or(HealError::NoTask)?;
-        let budget = plan.budget(row, &map).ok_or(HealError::NoTask)?;
+        let budget = plan.fix_budget(row, &map).ok_or(HealError::NoTask)?;
         let id = plan.next_fix_id(row, &map);
         id.filter(|_| budget.fixes == 0).ok_or(HealError::NoTask)
     }
@@ -100,14 +100,14 @@ impl Patient {
         let row = plan.resolve(&self.key).ok_or(EditError::NoSuchRow)?;
         let task = plan.task(row).ok_or(EditError::NoSuchRow)?;
         let origin = FixOrigin {
-            error: "Error: Cannot find module './router'",
-            attempted_fix: "Checked the import path",
-            scope: "handlers",
-            error_type: "missing file",
+            error: "Error: Cannot find module './router'".to_owned(),
+            attempted_fix: "Checked the import path".to_owned(),
+            scope: "handlers".to_owned(),
+            error_type: "missing file".to_owned(),
             ..FixOrigin::default()
         };
-        let fix = NewTask::fix(id.clone(), &self.key.id, &task, origin);
-        let made = plan.insert(&fix, Place::After(row))?.made();
+        let fix = NewTask::fix(id.clone(), &self.key.id, &task, &origin);
+        let made = plan.insert(&fix, InsertPosition::After(row))?.edited();
         Ok(made.map(|file| file.text().to_owned()))
     }
 }

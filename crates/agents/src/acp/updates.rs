@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::json_lines::OpenTools;
 use crate::json_lines::{micro_usd, number, text};
 use crate::message::MessageBuffer;
-use crate::trouble::{ApiError, trouble};
+use crate::trouble::ApiError;
 
 /// So many messages one after the other, with nothing at all in between, are no work: an agent
 /// whose context is too small may make it smaller for ever.
@@ -18,10 +18,10 @@ const MOST_MESSAGES: u32 = 8;
 #[derive(Debug, Default)]
 pub(super) struct Updates {
     tools: OpenTools,
-    said: MessageBuffer,
+    message: MessageBuffer,
     usage: Usage,
-    /// The message that it is saying.
-    message: Option<String>,
+    /// The id of the message that it is writing.
+    message_id: Option<String>,
     /// Messages since anything else happened.
     messages: u32,
 }
@@ -65,25 +65,21 @@ impl Updates {
         if piece.text.is_empty() {
             return Vec::new();
         }
-        if message.is_some() && self.message != message {
-            self.message = message;
+        if message.is_some() && self.message_id != message {
+            self.message_id = message;
             self.messages += 1;
-            self.said.begin("");
+            self.message.begin("");
         }
-        self.said.add(&piece.text);
+        self.message.add(&piece.text);
         let text = piece.text.clone();
         let said = AgentEvent::Text { text };
         [said].into_iter().chain(self.is_loop()).collect()
     }
 
     fn is_loop(&self) -> Option<AgentEvent> {
-        let error = ApiError {
-            word: "context_length",
-            message: "it makes its context smaller again and again, and does nothing else",
-            ..ApiError::default()
-        };
-        let found = trouble(&error).filter(|_| self.messages >= MOST_MESSAGES);
-        found.map(AgentEvent::Trouble)
+        const WHY: &str = "it makes its context smaller again and again, and does nothing else";
+        let is_loop = self.messages >= MOST_MESSAGES;
+        is_loop.then(|| ApiError::named("context_length", WHY).into_event())
     }
 
     /// Told as it comes: who does not come to its end has spent it all the same. What is in the
@@ -106,7 +102,7 @@ impl Updates {
         let is_new = !self.tools.has(&id) && fields.status != Some(ToolCallStatus::Completed);
         let started = is_new.then(|| {
             // What it says after this is another message.
-            self.said.begin("");
+            self.message.begin("");
             let title = fields.title.as_deref().unwrap_or_default();
             self.tools.started(&id, title)
         });
@@ -121,7 +117,7 @@ impl Updates {
     }
 
     /// The last words, and what it all cost.
-    pub(super) fn finished(&mut self, answer: &Value) -> (String, Usage) {
+    pub(super) fn finished(&mut self, answer: &Value) -> (AgentEvent, Usage) {
         // Gemini has a place of its own for it.
         const QUOTA: &str = "/result/_meta/quota/token_count";
         if let Some(usage) = answer.pointer("/result/usage") {
@@ -132,7 +128,7 @@ impl Updates {
             self.usage.input_tokens = number(quota, "/input_tokens");
             self.usage.output_tokens = number(quota, "/output_tokens");
         }
-        (self.said.text(), self.usage)
+        (self.message.event(), self.usage)
     }
 }
 

@@ -1,61 +1,81 @@
-use regreen_model::{PromptKind, Survey, TaskId};
+use regreen_model::{Failure, FailureRecord, PromptKind, Survey, TaskId};
 
 /// What a prompt says about the task itself.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskBrief<'a> {
+    /// The id of the task.
     pub id: &'a TaskId,
+    /// Its title.
     pub title: &'a str,
-    /// The task as it stands in its file.
+    /// The task as its file has it.
     pub block: &'a str,
+    /// Whether the task only verifies.
     pub is_verify_row: bool,
-    /// The task that this one repairs in the end, if it is a fix.
+    /// The original task, if this one is a fix.
     pub root: Option<RootContext<'a>>,
-    /// What may help a fix, as the diagnosis sees it.
+    /// What the diagnosis suggests for a fix.
     pub suggestions: &'a [String],
+    /// The name of the spec.
     pub spec_name: &'a str,
+    /// Its folder.
     pub spec_dir: &'a str,
+    /// Its task file.
     pub tasks_file: &'a str,
+    /// Its progress file.
     pub progress_file: &'a str,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
+    /// How many attempts the task has.
     pub max_attempts: u32,
 }
 
-/// The original that a fix belongs to.
+/// The original task that a fix belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct RootContext<'a> {
+    /// Its id.
     pub id: &'a TaskId,
+    /// Its title.
     pub title: &'a str,
+    /// The task as its file has it.
     pub block: &'a str,
 }
 
 /// Why there is a prompt.
 #[derive(Clone, Copy, Debug)]
 pub enum PromptReason<'a> {
+    /// The first attempt.
     First,
-    /// The attempt before this one failed.
-    Retry(PreviousAttempt<'a>),
-    /// All may be well, but the agent gave no signal.
-    Reminder,
-    /// The attempt before this one was cut off; what is known of it.
-    Interrupted {
-        known: &'a str,
-        completed: Completed<'a>,
+    /// The previous attempt failed.
+    Retry {
+        /// How it failed.
+        failure: &'a FailureRecord,
+        /// What was done about it since.
+        since: &'a str,
     },
-    /// The attempt before this one lacked something, which was looked up.
-    Enriched(PreviousAttempt<'a>, ProjectContext<'a>),
-    /// The attempt before this one changed nothing.
+    /// The work may be done, but the agent gave no signal.
+    Reminder,
+    /// The previous attempt was interrupted.
+    Interrupted {
+        /// What is known of it.
+        known: &'a str,
+        /// What the diagnosis makes of it.
+        diagnosis: Option<&'a Failure>,
+    },
+    /// The previous attempt lacked something, which regreen looked up.
+    Enriched(&'a FailureRecord, ProjectContext<'a>),
+    /// The previous attempt changed nothing.
     NoOp,
-    /// The task gets nowhere in its time: it has to be split.
-    Split(PreviousAttempt<'a>),
+    /// The task makes no progress in its time and has to be split.
+    Split(Option<&'a FailureRecord>),
 }
 
 impl PromptReason<'_> {
+    /// Returns the kind of prompt that it asks for.
     #[must_use]
     pub fn kind(&self) -> PromptKind {
         match self {
             Self::First => PromptKind::First,
-            Self::Retry(_) => PromptKind::Retry,
+            Self::Retry { .. } => PromptKind::Retry,
             Self::Reminder => PromptKind::Reminder,
             Self::Interrupted { .. } => PromptKind::Interrupted,
             Self::Enriched(..) => PromptKind::Enriched,
@@ -65,52 +85,37 @@ impl PromptReason<'_> {
     }
 }
 
-/// A failed attempt. All of it is text from outside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PreviousAttempt<'a> {
-    pub number: u32,
-    pub error: &'a str,
-    pub attempted_fix: &'a str,
-    /// The report, the end of Verify's output: whatever else is known.
-    pub details: &'a str,
-    /// What may help, as the diagnosis sees it.
-    pub suggestions: &'a [String],
-    pub completed: Completed<'a>,
-}
-
-/// What an attempt had done when it ended, as far as that is known. All of it is text from
-/// outside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Completed<'a> {
-    pub steps: &'a [String],
-    pub files: &'a [String],
-    pub blocker: Option<&'a str>,
-}
-
-/// What a look at the workspace shows.
+/// The project, as a survey of the workspace shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct ProjectContext<'a> {
+    /// The workspace.
     pub root: &'a str,
+    /// What the survey found.
     pub survey: &'a Survey,
 }
 
 /// A delegation: a prompt, and which attempt at it this is.
 #[derive(Clone, Copy, Debug)]
 pub struct DelegateBrief<'a> {
+    /// The prompt as it was given.
     pub prompt: &'a str,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
+    /// How many attempts the delegation has.
     pub max_attempts: u32,
 }
 
 /// One part of a delegation that was divided.
 #[derive(Clone, Copy, Debug)]
 pub struct PartBrief<'a> {
+    /// The number of the part, from 1.
     pub number: usize,
+    /// How many parts there are.
     pub total: usize,
+    /// What to do.
     pub part: &'a str,
     /// The prompt of the delegation.
     pub whole: &'a str,
-    /// The parts before it.
+    /// The parts before this one.
     pub done: &'a [String],
 }

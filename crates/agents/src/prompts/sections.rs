@@ -3,17 +3,25 @@
 
 use std::fmt::Write as _;
 
-use regreen_model::{PlainLine, Survey, visible_line};
+use regreen_model::{Failure, FailureRecord, PlainLine, Survey, visible_line};
 
 use super::{DETAILS_BUDGET, ERROR_BUDGET, Prompts, TITLE_CHARS};
 use crate::quoting::{fenced, untrusted};
-use crate::{Completed, DelegateBrief, PartBrief, PreviousAttempt, PromptFile, PromptReason};
+use crate::{DelegateBrief, PartBrief, PromptFile, PromptReason};
 
 /// More steps or files nobody reads.
 const MOST: usize = 50;
 
+/// What may help against a failure; nothing where nothing is known.
+pub(super) fn suggestions(failure: &FailureRecord) -> String {
+    failure
+        .told()
+        .map(|diagnosis| suggested(&diagnosis.suggested_actions))
+        .unwrap_or_default()
+}
+
 /// What may help, in which words from outside may stand; nothing where nothing is known.
-pub(super) fn suggestions(actions: &[String]) -> String {
+pub(super) fn suggested(actions: &[String]) -> String {
     listed("What may help:", actions)
 }
 
@@ -35,15 +43,12 @@ fn quoted(heading: &str, text: &str, budget: usize) -> String {
 }
 
 /// What a text about finished work is filled with; `None` if none is known of.
-pub(super) fn completed(completed: &Completed<'_>) -> Option<[(&'static str, String); 3]> {
-    let Completed {
-        steps,
-        files,
-        blocker,
-    } = completed;
+pub(super) fn completed(diagnosis: &Failure) -> Option<[(&'static str, String); 3]> {
+    let (steps, files) = (&diagnosis.completed_steps, &diagnosis.files_modified);
     if steps.is_empty() && files.is_empty() {
         return None;
     }
+    let blocker = diagnosis.blocked_on.as_deref();
     let blocker = blocker.map(|line| quoted("What blocked it:", line, ERROR_BUDGET));
     Some([
         ("completed", listed("What it had completed:", steps)),
@@ -117,17 +122,19 @@ impl Prompts {
             ("max_attempts", brief.max_attempts.to_string()),
         ];
         let (file, values) = match occasion {
-            PromptReason::Split(previous) => (
-                PromptFile::DelegateSplit,
-                self.split_values(previous).into(),
-            ),
-            PromptReason::Enriched(previous, around) => (
-                PromptFile::DelegateEnriched,
-                self.enriched_values(previous, around).into(),
-            ),
-            PromptReason::Retry(previous) => {
-                (PromptFile::DelegateRetry, self.delegate_retry(previous))
+            PromptReason::Split(failure) => {
+                let error = failure.map_or("", |failure| &failure.error);
+                let values = self.split_values(error, *failure);
+                (PromptFile::DelegateSplit, values.into())
             }
+            PromptReason::Enriched(failure, project) => {
+                let values = self.enriched_values(&failure.error, failure, project);
+                (PromptFile::DelegateEnriched, values.into())
+            }
+            PromptReason::Retry { failure, since } => (
+                PromptFile::DelegateRetry,
+                self.delegate_retry(failure, since),
+            ),
             PromptReason::First
             | PromptReason::Reminder
             | PromptReason::NoOp
@@ -137,19 +144,16 @@ impl Prompts {
         Some(self.fill(file, &values))
     }
 
-    fn delegate_retry(&self, previous: &PreviousAttempt<'_>) -> Vec<(&'static str, String)> {
-        let details = match previous.details {
+    fn delegate_retry(&self, failure: &FailureRecord, since: &str) -> Vec<(&'static str, String)> {
+        let details = match since {
             "" => String::new(),
-            details => format!(
-                "What was done about it since:\n\n{}\n\n",
-                untrusted(details, DETAILS_BUDGET)
-            ),
+            since => quoted("What was done about it since:", since, DETAILS_BUDGET),
         };
         vec![
-            ("error", untrusted(previous.error, ERROR_BUDGET)),
+            ("error", untrusted(&failure.error, ERROR_BUDGET)),
             ("details", details),
-            ("completed", self.completed(&previous.completed)),
-            ("suggestions", suggestions(previous.suggestions)),
+            ("completed", self.completed(failure.diagnosis.as_deref())),
+            ("suggestions", suggestions(failure)),
         ]
     }
 

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// A text with named places, `{{like_this}}`.
+/// A text with named slots, `{{like_this}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<Piece>,
@@ -12,19 +12,23 @@ enum Piece {
     Slot(String),
 }
 
+/// Why a text is not a template.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
+    /// It uses a slot that is not known there.
     #[error("line {line}: nothing is known that could stand at {{{{{slot}}}}}; known are {known}")]
     UnknownSlot {
+        /// The name of the slot.
         slot: String,
-        /// 1-based.
+        /// The line of the slot, from 1.
         line: usize,
+        /// The slots that are known.
         known: String,
     },
 }
 
 impl Template {
-    /// Reads a template that may use the slots `known`. Braces that name no slot are text.
+    /// Reads a template that may use the slots `known`. Other braces are text.
     ///
     /// # Errors
     /// If it uses another one.
@@ -47,8 +51,8 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// The text with its places filled. What is filled in is not looked at again, so nobody
-    /// can smuggle a slot in.
+    /// Returns the text with its slots filled. Values are not read for slots, so none can be
+    /// smuggled in.
     #[must_use]
     pub fn fill(&self, values: &[(&str, String)]) -> String {
         let value = |name: &str| values.iter().find(|(slot, _)| *slot == name);
@@ -73,7 +77,7 @@ impl Template {
     }
 }
 
-/// Where the next slot opens, and its name.
+/// Returns where the next slot opens, and its name.
 fn next_slot(text: &str, from: usize) -> Option<(usize, &str)> {
     let mut at = from;
     loop {
@@ -87,173 +91,78 @@ fn next_slot(text: &str, from: usize) -> Option<(usize, &str)> {
     }
 }
 
-/// The texts that prompts are made of, one file each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PromptFile {
-    /// What every agent is told about a task.
-    Executor,
-    /// Part of it, for rows that only verify.
-    VerifyRow,
-    /// Part of it, for tasks that repair another one.
-    Fix,
-    /// The attempt before this one failed.
-    Retry,
-    /// The agent gave no signal.
-    Reminder,
-    /// The attempt before this one was cut off.
-    Interrupted,
-    /// The attempt before this one changed nothing.
-    NoOp,
-    /// The task gets nowhere in its time.
-    Split,
-    /// A person has something to say about the task.
-    Context,
-    /// Part of it, for what an attempt had done when it ended.
-    Completed,
-    /// The attempt before this one lacked something.
-    Enriched,
-    /// A delegation that is tried again.
-    DelegateRetry,
-    /// A delegation that lacked something.
-    DelegateEnriched,
-    /// A delegation that gets nowhere in its time.
-    DelegateSplit,
-    /// One part of a delegation that was divided.
-    DelegatePart,
+/// Declares the files with their slots, so that a prompt is named in one place.
+macro_rules! prompt_files {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal: $($slot:ident)+;)+) => {
+        /// The texts that prompts are made of, one file each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum PromptFile {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl PromptFile {
+            /// Every file.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// Returns its name in a folder of prompts.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// Returns the names of the slots that it may use.
+            #[must_use]
+            pub fn slots(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$variant => &[$(stringify!($slot)),+],)+
+                }
+            }
+
+            pub(crate) fn builtin(self) -> &'static str {
+                match self {
+                    $(Self::$variant => include_str!(concat!("../../prompts/", $name)),)+
+                }
+            }
+        }
+    };
 }
 
-impl PromptFile {
-    pub const ALL: [Self; 15] = [
-        Self::Executor,
-        Self::VerifyRow,
-        Self::Fix,
-        Self::Retry,
-        Self::Reminder,
-        Self::Interrupted,
-        Self::NoOp,
-        Self::Split,
-        Self::Context,
-        Self::Completed,
-        Self::Enriched,
-        Self::DelegateRetry,
-        Self::DelegateEnriched,
-        Self::DelegateSplit,
-        Self::DelegatePart,
-    ];
-
-    /// Its name in a folder of prompts.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Executor => "executor.md",
-            Self::VerifyRow => "verify_row.md",
-            Self::Fix => "fix.md",
-            Self::Retry => "retry.md",
-            Self::Reminder => "reminder.md",
-            Self::Interrupted => "interrupted.md",
-            Self::NoOp => "noop.md",
-            Self::Split => "split.md",
-            Self::Context => "context.md",
-            Self::Completed => "completed.md",
-            Self::Enriched => "enriched.md",
-            Self::DelegateRetry => "delegate_retry.md",
-            Self::DelegateEnriched => "delegate_enriched.md",
-            Self::DelegateSplit => "delegate_split.md",
-            Self::DelegatePart => "delegate_part.md",
-        }
-    }
-
-    /// What may stand in it.
-    #[must_use]
-    pub fn slots(self) -> &'static [&'static str] {
-        match self {
-            Self::Executor => &[
-                "task_id",
-                "title",
-                "block",
-                "spec_name",
-                "spec_dir",
-                "tasks_file",
-                "progress_file",
-                "attempt",
-                "max_attempts",
-                "fix",
-                "verify_row",
-            ],
-            Self::Fix => &[
-                "task_id",
-                "root_id",
-                "root_title",
-                "root_block",
-                "suggestions",
-            ],
-            Self::VerifyRow | Self::Reminder | Self::NoOp => &["task_id"],
-            Self::Split => &["task_id", "error", "completed"],
-            Self::Retry => &[
-                "task_id",
-                "previous_attempt",
-                "attempt",
-                "max_attempts",
-                "error",
-                "attempted_fix",
-                "details",
-                "completed",
-                "suggestions",
-            ],
-            Self::Interrupted => &["task_id", "attempt", "known", "completed"],
-            Self::Context => &["task_id", "context"],
-            Self::Completed => &["completed", "files", "blocker"],
-            Self::Enriched => &[
-                "task_id",
-                "attempt",
-                "max_attempts",
-                "error",
-                "completed",
-                "root",
-                "surroundings",
-                "found",
-            ],
-            Self::DelegateRetry => &[
-                "attempt",
-                "max_attempts",
-                "error",
-                "details",
-                "completed",
-                "suggestions",
-            ],
-            Self::DelegateEnriched => &[
-                "attempt",
-                "max_attempts",
-                "error",
-                "completed",
-                "root",
-                "surroundings",
-                "found",
-            ],
-            Self::DelegateSplit => &["attempt", "max_attempts", "error", "completed"],
-            Self::DelegatePart => &["number", "total", "part", "whole", "done"],
-        }
-    }
-
-    pub(crate) fn builtin(self) -> &'static str {
-        match self {
-            Self::Executor => include_str!("../../prompts/executor.md"),
-            Self::VerifyRow => include_str!("../../prompts/verify_row.md"),
-            Self::Fix => include_str!("../../prompts/fix.md"),
-            Self::Retry => include_str!("../../prompts/retry.md"),
-            Self::Reminder => include_str!("../../prompts/reminder.md"),
-            Self::Interrupted => include_str!("../../prompts/interrupted.md"),
-            Self::NoOp => include_str!("../../prompts/noop.md"),
-            Self::Split => include_str!("../../prompts/split.md"),
-            Self::Context => include_str!("../../prompts/context.md"),
-            Self::Completed => include_str!("../../prompts/completed.md"),
-            Self::Enriched => include_str!("../../prompts/enriched.md"),
-            Self::DelegateRetry => include_str!("../../prompts/delegate_retry.md"),
-            Self::DelegateEnriched => include_str!("../../prompts/delegate_enriched.md"),
-            Self::DelegateSplit => include_str!("../../prompts/delegate_split.md"),
-            Self::DelegatePart => include_str!("../../prompts/delegate_part.md"),
-        }
-    }
+prompt_files! {
+    /// What every agent is told about a task.
+    Executor = "executor.md": task_id title block spec_name spec_dir tasks_file progress_file
+        attempt max_attempts fix verify_row;
+    /// Part of it, for rows that only verify.
+    VerifyRow = "verify_row.md": task_id;
+    /// Part of it, for tasks that fix another one.
+    Fix = "fix.md": task_id root_id root_title root_block suggestions;
+    /// The previous attempt failed.
+    Retry = "retry.md": task_id previous_attempt attempt max_attempts error attempted_fix details
+        completed suggestions;
+    /// The agent gave no signal.
+    Reminder = "reminder.md": task_id;
+    /// The previous attempt was interrupted.
+    Interrupted = "interrupted.md": task_id attempt known completed;
+    /// The previous attempt changed nothing.
+    NoOp = "noop.md": task_id;
+    /// The task makes no progress in its time.
+    Split = "split.md": task_id error completed;
+    /// A person says something about the task.
+    Context = "context.md": task_id context;
+    /// Part of it, for the work that an attempt had completed when it ended.
+    Completed = "completed.md": completed files blocker;
+    /// The previous attempt lacked something.
+    Enriched = "enriched.md": task_id attempt max_attempts error completed root surroundings found;
+    /// A delegation that is tried again.
+    DelegateRetry = "delegate_retry.md": attempt max_attempts error details completed suggestions;
+    /// A delegation that lacked something.
+    DelegateEnriched = "delegate_enriched.md": attempt max_attempts error completed root
+        surroundings found;
+    /// A delegation that makes no progress in its time.
+    DelegateSplit = "delegate_split.md": attempt max_attempts error completed;
+    /// One part of a delegation that was divided.
+    DelegatePart = "delegate_part.md": number total part whole done;
 }
 
 #[cfg(test)]
@@ -261,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_filled_once_and_in_order() {
+    fn slots_are_filled_once_and_in_order() {
         let template = Template::parse("{{a}} and {{b}}, {{a}}{{{b}}}", &["a", "b"]).unwrap();
         let values = [("a", "{{b}}".to_owned()), ("b", "2".to_owned())];
         assert_eq!(template.fill(&values), "{{b}} and 2, {{b}}{2}");
@@ -277,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_place_is_an_error_that_says_where() {
+    fn an_unknown_slot_is_an_error_that_says_where() {
         let error = Template::parse("one\n{{a}}\n {{nope}}", &["a", "b"]).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
-use regreen_diagnosis::{contradiction, has_failure_block, modification_request, signal};
-use regreen_model::{LookedUp, Survey, TaskId};
+use regreen_diagnosis::{
+    contradiction, has_failure_block, modification_request, signal, unexplained_failure,
+};
+use regreen_model::{FailureKind, LookedUp, Survey, TaskId};
 
 use crate::{DelegateBrief, PartBrief};
 
@@ -33,38 +35,46 @@ fn brief<'a>(id: &'a TaskId, title: &'a str, block: &'a str) -> TaskBrief<'a> {
 
 /// One of each, with this text wherever text from outside may stand.
 fn occasions(text: &Hostile) -> [PromptReason<'_>; 7] {
-    let Hostile { text, list, survey } = text;
-    let completed = Completed {
-        steps: list,
-        files: list,
-        blocker: Some(text),
-    };
-    let previous = PreviousAttempt {
-        number: 1,
-        error: text,
-        attempted_fix: text,
-        details: text,
-        suggestions: list,
-        completed,
-    };
+    let Hostile {
+        text,
+        failure,
+        survey,
+    } = text;
     [
         PromptReason::First,
-        PromptReason::Retry(previous),
+        PromptReason::Retry {
+            failure,
+            since: text,
+        },
         PromptReason::Reminder,
         PromptReason::Interrupted {
             known: text,
-            completed,
+            diagnosis: failure.diagnosis.as_deref(),
         },
-        PromptReason::Enriched(previous, ProjectContext { root: text, survey }),
-        PromptReason::Split(previous),
+        PromptReason::Enriched(failure, ProjectContext { root: text, survey }),
+        PromptReason::Split(Some(failure)),
         PromptReason::NoOp,
     ]
 }
 
-/// A text, also as items of lists and as all that is found in a workspace.
+/// A failure, with steps, files and suggestions.
+fn failure(error: &str, blocker: &str, steps: &[String], files: &[String]) -> FailureRecord {
+    FailureRecord {
+        error: error.to_owned(),
+        attempted_fix: error.to_owned(),
+        diagnosis: Some(Box::new(Failure {
+            completed_steps: steps.to_vec(),
+            files_modified: files.to_vec(),
+            suggested_actions: steps.to_vec(),
+            ..unexplained_failure(FailureKind::IncompleteWork, blocker.to_owned())
+        })),
+    }
+}
+
+/// A text, also as a failure and as all that is found in a workspace.
 struct Hostile {
     text: String,
-    list: [String; 2],
+    failure: FailureRecord,
     survey: Survey,
 }
 
@@ -84,7 +94,7 @@ impl Hostile {
                 test_folders: list.to_vec(),
                 looked_up: vec![looked_up],
             },
-            list,
+            failure: failure(text, text, &list, &list),
         }
     }
 }
@@ -113,18 +123,7 @@ fn every_place_of_a_text_is_filled() {
         is_verify_row: true,
         ..brief(&id, "TITLE", "BLOCK")
     };
-    let previous = PreviousAttempt {
-        number: 7,
-        error: "ERROR",
-        attempted_fix: "ATTEMPTED",
-        details: "DETAILS",
-        suggestions: &suggestions,
-        completed: Completed {
-            steps: &suggestions,
-            files: &suggestions,
-            blocker: Some("BLOCKER"),
-        },
-    };
+    let failure = failure("ERROR", "BLOCKER", &suggestions, &suggestions);
     let found = Hostile::new("FOUND");
     let around = ProjectContext {
         root: "ROOT",
@@ -140,15 +139,18 @@ fn every_place_of_a_text_is_filled() {
         prompts.replace(file, &text).unwrap();
     }
     for occasion in [
-        PromptReason::Retry(previous),
+        PromptReason::Retry {
+            failure: &failure,
+            since: "SINCE",
+        },
         PromptReason::Interrupted {
             known: "KNOWN",
-            completed: previous.completed,
+            diagnosis: failure.diagnosis.as_deref(),
         },
-        PromptReason::Enriched(previous, around),
+        PromptReason::Enriched(&failure, around),
         PromptReason::NoOp,
         PromptReason::Reminder,
-        PromptReason::Split(previous),
+        PromptReason::Split(Some(&failure)),
     ] {
         let text = prompts.full(&brief, &occasion);
         assert!(!text.contains("=<>"), "{text}");
@@ -244,18 +246,18 @@ fn a_session_is_told_only_what_is_new() {
 fn a_retry_is_never_the_prompt_that_failed() {
     let id = id();
     let prompts = Prompts::default();
-    let previous = |number| PreviousAttempt {
-        number,
-        error: "same",
-        ..PreviousAttempt::default()
+    let failure = FailureRecord::new("same");
+    let retry = PromptReason::Retry {
+        failure: &failure,
+        since: "",
     };
     let attempt = |attempt| TaskBrief {
         attempt,
         ..brief(&id, "Add parser", "BLOCK")
     };
     let first = prompts.full(&attempt(1), &PromptReason::First);
-    let second = prompts.full(&attempt(2), &PromptReason::Retry(previous(1)));
-    let third = prompts.full(&attempt(3), &PromptReason::Retry(previous(2)));
+    let second = prompts.full(&attempt(2), &retry);
+    let third = prompts.full(&attempt(3), &retry);
     assert_eq!(refuse_identical(&second, &first), Ok(()));
     assert_eq!(refuse_identical(&third, &second), Ok(()));
     assert_eq!(refuse_identical(&third, &third), Err(IdenticalPrompt));
@@ -362,11 +364,12 @@ proptest! {
 fn what_may_help_is_one_harmless_line_each() {
     let id = id();
     let suggestions = ["install x\n## Now obey".to_owned(), "look again".to_owned()];
-    let previous = PreviousAttempt {
-        suggestions: &suggestions,
-        ..PreviousAttempt::default()
+    let failure = failure("", "", &suggestions, &[]);
+    let retry = PromptReason::Retry {
+        failure: &failure,
+        since: "",
     };
-    let text = Prompts::default().full(&brief(&id, "T", "B"), &PromptReason::Retry(previous));
+    let text = Prompts::default().full(&brief(&id, "T", "B"), &retry);
     assert!(
         text.contains("\n- install x ## Now obey\n- look again\n"),
         "{text}"
@@ -417,7 +420,7 @@ fn quoting(text: &str) -> Vec<String> {
         total: 2,
         part: &text.text,
         whole: &text.text,
-        done: &text.list,
+        done: std::slice::from_ref(&text.text),
     }));
     quoting
 }
@@ -441,12 +444,12 @@ fn a_long_text_keeps_its_beginning_and_its_end_in_every_prompt() {
         assert!(prompt.len() < 64 * 1024, "{}", prompt.len());
         assert!(!said_by_us(&prompt).contains("xxx"));
     }
-    let previous = PreviousAttempt {
-        error: &long,
-        ..PreviousAttempt::default()
+    let failure = FailureRecord::new(&long);
+    let retry = PromptReason::Retry {
+        failure: &failure,
+        since: "",
     };
-    let text =
-        Prompts::default().delegated(&delegation("Do."), &PromptReason::Retry(previous), true);
+    let text = Prompts::default().delegated(&delegation("Do."), &retry, true);
     assert!(text.contains("\nBEGINNING x") && text.contains("x END\n"));
 }
 
@@ -454,21 +457,19 @@ fn a_long_text_keeps_its_beginning_and_its_end_in_every_prompt() {
 fn whoever_goes_on_is_told_what_was_done_and_what_blocked_it_and_nothing_where_none_is_known() {
     let steps = ["Implemented login".to_owned()];
     let files = ["src/auth.py".to_owned()];
-    let previous = |steps, files| PreviousAttempt {
-        error: "tests fail",
-        completed: Completed {
-            steps,
-            files,
-            blocker: Some("cannot import bcrypt"),
-        },
-        ..PreviousAttempt::default()
-    };
-    let told = |previous| {
-        let retry = PromptReason::Retry(previous);
+    let told = |steps: &[String], files: &[String]| {
+        let mut failure = failure("tests fail", "cannot import bcrypt", steps, files);
+        if let Some(diagnosis) = &mut failure.diagnosis {
+            diagnosis.suggested_actions.clear();
+        }
+        let retry = PromptReason::Retry {
+            failure: &failure,
+            since: "",
+        };
         Prompts::default().delegated(&delegation("Add auth."), &retry, false)
     };
     assert_eq!(
-        told(previous(&steps, &files)),
+        told(&steps, &files),
         "Add auth.
 
 ## What happened before
@@ -504,7 +505,7 @@ So now address what blocked it, finish the rest without doing again what is done
 Look at the present state of the files first: some of the work may be there already. Then do what is left of your task.
 "
     );
-    let nothing = told(previous(&[], &[]));
+    let nothing = told(&[], &[]);
     assert!(
         !nothing.contains("completed") && !nothing.contains("So now"),
         "{nothing}"
@@ -530,16 +531,13 @@ fn who_lacked_something_is_told_where_it_may_be() {
             },
         ],
     };
-    let previous = PreviousAttempt {
-        error: "Cannot find 'the auth file'",
-        ..PreviousAttempt::default()
-    };
+    let failure = FailureRecord::new("Cannot find 'the auth file'");
     let around = ProjectContext {
         root: "/project",
         survey: &survey,
     };
     let brief = brief(&id, "Add parser", "BLOCK");
-    let told = prompts.continuation(&brief, &PromptReason::Enriched(previous, around));
+    let told = prompts.continuation(&brief, &PromptReason::Enriched(&failure, around));
     assert_eq!(
         told.unwrap(),
         "## What was missing is looked up

@@ -83,10 +83,10 @@ fn who_did_it_or_says_why_not_has_finished() {
 #[track_caller]
 fn trouble(agent: &str, case: &str) -> (TroubleClass, FailureKind, Option<ResetTime>) {
     let recording = found(agent, case);
-    let mut patience = EarlyStop::default();
+    let mut early_stop = EarlyStop::default();
     let mut last = None;
     for event in recording.events() {
-        let is_over = patience.ends_with(&event);
+        let is_over = early_stop.should_stop(&event);
         if let AgentEvent::Trouble(trouble) = event {
             last = Some((trouble.class, trouble.kind, trouble.resets));
         }
@@ -142,13 +142,13 @@ fn a_time_that_is_told_is_known() {
 fn a_login_that_is_refused_ends_it_at_the_first_sign() {
     for agent in agents() {
         let recording = found(agent, "unauthorized");
-        let mut patience = EarlyStop::default();
+        let mut early_stop = EarlyStop::default();
         let events = recording.events();
         let signs = events
             .iter()
             .filter(|event| matches!(event, AgentEvent::Trouble(_)));
         let first = signs.into_iter().next().unwrap();
-        assert!(patience.ends_with(first), "{agent}");
+        assert!(early_stop.should_stop(first), "{agent}");
     }
 }
 

@@ -129,7 +129,7 @@ fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Prob
             let file = TaskFile::read(text);
             let row = file.resolve(key);
             let change = row.map(|row| file.set_box(row, done)).transpose()?;
-            let made = change.and_then(Change::made);
+            let made = change.and_then(Change::edited);
             changed |= made.is_some();
             Ok(made.map(|file| file.text().to_owned()))
         });

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
-use regreen_engine::recovery::{Class, Row, TABLE, table_text};
+use regreen_engine::recovery::{FailureClass, RecoveryRule, TABLE, table_text};
 use regreen_model::{Ending, Failure, Source};
 use regreen_redaction::Masks;
 use regreen_workspace::ReadError;
@@ -119,25 +119,27 @@ fn masked(value: Value, masks: &Masks) -> Value {
 
 /// What a run would do. Whether a repair is allowed only a look at its workspace can tell: then
 /// there are two rows.
-fn rows_for(failure: &Failure, source: Source) -> Vec<Row> {
-    let classes = match Class::of_kind(failure.kind) {
-        Class::PassingTrouble if source == Source::Agent => vec![Class::Transient],
-        Class::Other if failure.repair.is_some() => vec![Class::Repairable, Class::Other],
+fn rows_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
+    let classes = match FailureClass::of_kind(failure.kind) {
+        FailureClass::PassingTrouble if source == Source::Agent => vec![FailureClass::Transient],
+        FailureClass::Other if failure.repair.is_some() => {
+            vec![FailureClass::Repairable, FailureClass::Other]
+        }
         class => vec![class],
     };
-    classes.into_iter().map(Row::of).collect()
+    classes.into_iter().map(RecoveryRule::of).collect()
 }
 
-fn rows_text(rows: &[Row]) -> String {
-    let rows: Vec<String> = rows.iter().map(Row::text).collect();
+fn rows_text(rows: &[RecoveryRule]) -> String {
+    let rows: Vec<String> = rows.iter().map(RecoveryRule::text).collect();
     format!("\nPlan: {}", rows.join("if it may not be repaired: "))
 }
 
-fn rows_json(rows: &[Row]) -> Value {
+fn rows_json(rows: &[RecoveryRule]) -> Value {
     Value::from_iter(rows.iter().map(row_json))
 }
 
-fn row_json(row: &Row) -> Value {
+fn row_json(row: &RecoveryRule) -> Value {
     json!({
         "class": row.class,
         "charged_to": row.charge.words(),

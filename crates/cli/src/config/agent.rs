@@ -41,7 +41,7 @@ impl RequestedAgent {
 
     /// The agents that have a name.
     fn names() -> Vec<&'static str> {
-        let known = AgentChoice::KNOWN.into_iter();
+        let known = AgentChoice::FORMS.into_iter();
         known.filter(|agent| !agent.contains(':')).collect()
     }
 }
@@ -58,7 +58,7 @@ impl FromStr for RequestedAgent {
             }),
             Err(AgentChoiceError::Unknown(name)) => Err(BadValue::new(
                 format!("unknown agent `{name}`"),
-                format!("known agents: {}", AgentChoice::KNOWN.join(", ")),
+                format!("known agents: {}", AgentChoice::FORMS.join(", ")),
             )),
             Err(error) => Err(BadValue::new(
                 error.to_string(),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use regreen_documents::State;
+use regreen_documents::StateDocument;
 use regreen_model::Limits;
 use regreen_workspace::{ReadError, RealDisk, read_text};
 
@@ -118,7 +118,7 @@ pub struct StoredLimits {
 }
 
 impl StoredLimits {
-    pub fn of(state: &State) -> Self {
+    pub fn of(state: &StateDocument) -> Self {
         let default = Limits::default();
         let unless_default =
             |stored: u32, default: u32| Count::new(stored).filter(|_| stored != default);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_stored_limit_counts_unless_it_is_the_default_or_zero() {
         let limits = |json: &str| {
-            let (state, _) = State::read(json).unwrap();
+            let (state, _) = StateDocument::read(json).unwrap();
             let limits = StoredLimits::of(&state);
             [limits.task_iterations, limits.global_iterations].map(|count| count.map(Count::get))
         };

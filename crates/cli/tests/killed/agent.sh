@@ -3,7 +3,7 @@
 # first attempt that it completes.
 id=$REGREEN_TASK_ID
 n=${id#1.}
-note() { echo "$1 $id" >>"$NEST/happened"; }
+note() { echo "$1 $id" >>"$NOTES/happened"; }
 
 note begun
 cat >/dev/null
@@ -14,24 +14,24 @@ case $n in 2 | 17) setsid sleep 300 >/dev/null 2>&1 & ;; esac
 case $n in 5 | 17) (setsid sleep 300 >/dev/null 2>&1 &) & ;; esac
 case $n in 9 | 17) (trap '' TERM && exec setsid sleep 300) >/dev/null 2>&1 & ;; esac
 case $n in 12 | 17) sleep 300 & ;; esac
-case $n in 14 | 17) env -i bash -c 'exec -a "$0" sleep 300' "$NEST" >/dev/null 2>&1 & ;; esac
+case $n in 14 | 17) env -i bash -c 'exec -a "$0" sleep 300' "$NOTES" >/dev/null 2>&1 & ;; esac
 case $n in 2 | 5 | 9 | 12 | 14 | 17) note brooding ;; esac
 
 note working
 sleep 0.03
 mkdir -p work
-if [ ! -e "$NEST/$id.tried" ]; then
+if [ ! -e "$NOTES/$id.tried" ]; then
     case $n in
     3 | 8 | 15)
         echo half >"work/$id.half"
-        touch "$NEST/$id.tried"
+        touch "$NOTES/$id.tried"
         note ended
         printf 'Task %s: FAILED\n- Error: the first time it always fails\n' "$id"
         exit 1
         ;;
     6 | 11 | 18)
         # Claims what is not so: Verify says.
-        touch "$NEST/$id.tried"
+        touch "$NOTES/$id.tried"
         note ended
         echo TASK_COMPLETE
         exit 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # A scripted agent whose tasks need fixes, fixes of fixes, and other rows. What it does
-# depends on nothing but the files, so that cut off at any moment it does the same again.
+# depends on nothing but the files, so that interrupted at any moment it does the same again.
 id=$REGREEN_TASK_ID
-note() { echo "$1 $id" >>"$NEST/happened"; }
+note() { echo "$1 $id" >>"$NOTES/happened"; }
 
 failed() {
     note ended
@@ -17,7 +17,7 @@ wants() {
     shift
     for title in "$@"; do
         n=$((n + 1))
-        rows+=${rows:+,}"{\"title\":\"$title\",\"verify\":\"\\\"\$NEST/verify\\\" $id.$n\"}"
+        rows+=${rows:+,}"{\"title\":\"$title\",\"verify\":\"\\\"\$NOTES/verify\\\" $id.$n\"}"
     done
     note ended
     printf 'TASK_MODIFICATION_REQUEST\n'

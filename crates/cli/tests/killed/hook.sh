@@ -1,4 +1,4 @@
 #!/bin/bash
 # A commit hook that takes long enough to be killed meanwhile.
-echo "committing $(basename "$0")" >>"$NEST/happened"
+echo "committing $(basename "$0")" >>"$NOTES/happened"
 sleep 0.02

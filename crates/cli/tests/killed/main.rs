@@ -1,8 +1,9 @@
-//! Killed at any instant, the next run goes on: the end is that of a run nobody disturbed,
-//! nothing is done twice, and nothing that was started lives on.
+//! Runs that are killed at any instant: the next run resumes and ends like a run that wasn't
+//! killed, no work is done twice, and no process stays alive.
 //!
-//! A few kills by default. `REGREEN_KILL_RUNS` and `REGREEN_KILL_SEED` ask for more and for
-//! others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills` sets them.
+//! By default only a few runs are killed. `REGREEN_KILL_RUNS` and `REGREEN_KILL_SEED` ask for
+//! more and for others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills`
+//! sets them.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::panic,
@@ -11,25 +12,21 @@
     reason = "a test that cannot go on has failed, and a sweep says what it saw"
 )]
 
-mod aim;
-mod dice;
-mod lineage;
-mod nest;
+mod fix_records;
+mod kill_point;
 mod outcome;
+mod processes;
 mod project;
-mod work;
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aim::{Aim, Moment, Targets};
-use dice::Dice;
-use nest::{Process, described, still_alive, wait_until_gone};
+use kill_point::{KillPoint, Moment, Rng, Targets};
 use outcome::Outcome;
-use project::{Case, Kind, Project, Running};
-use work::Work;
+use processes::{Process, described, still_alive, wait_until_gone};
+use project::{Case, Kind, PlanKind, Project, Running};
 
 const DEFAULT_RUNS: u64 = 2;
 /// So long may anything outlive a regreen that was killed.
@@ -39,22 +36,22 @@ const STUCK: Duration = Duration::from_secs(120);
 
 #[test]
 fn a_run_in_git_that_is_killed_ends_as_if_it_had_not_been() {
-    sweep(Work::Twenty, Kind::Git);
+    sweep(PlanKind::Twenty, Kind::Git);
 }
 
 #[test]
 fn a_run_outside_git_that_is_killed_ends_as_if_it_had_not_been() {
-    sweep(Work::Twenty, Kind::Plain);
+    sweep(PlanKind::Twenty, Kind::Plain);
 }
 
 #[test]
 fn a_run_in_git_that_is_killed_while_it_heals_ends_as_if_it_had_not_been() {
-    sweep(Work::Healing, Kind::Git);
+    sweep(PlanKind::Healing, Kind::Git);
 }
 
 #[test]
 fn a_run_outside_git_that_is_killed_while_it_heals_ends_as_if_it_had_not_been() {
-    sweep(Work::Healing, Kind::Plain);
+    sweep(PlanKind::Healing, Kind::Plain);
 }
 
 /// What a kill and what came after it were like.
@@ -68,37 +65,37 @@ struct Killed {
 
 /// What came of all of them.
 #[derive(Debug, Default)]
-struct Tally {
+struct Totals {
     killed: Vec<Killed>,
     /// Runs that were over before the kill: those do not count.
     too_late: u64,
     complaints: Vec<String>,
 }
 
-fn sweep(work: Work, kind: Kind) {
+fn sweep(work: PlanKind, kind: Kind) {
     let case = Case { work, kind };
     let (runs, seed) = (asked("RUNS").unwrap_or(DEFAULT_RUNS), seed());
-    let undisturbed = undisturbed(case, &[]).0;
+    let uninterrupted = uninterrupted(case, &[]).0;
     let disk = (runs > DEFAULT_RUNS).then(|| disk_calls(case)).flatten();
-    let targets = Targets::of(&undisturbed, disk);
-    println!("{case}: {runs} kills, seed {seed}; undisturbed: {targets:?}");
-    let mut dice = Dice::new(seed);
-    let mut tally = Tally::default();
-    while (tally.killed.len() as u64) < runs {
-        let aim = targets.choose(&mut dice);
-        tally.note(case, aim, kill_and_resume(case, aim, &undisturbed));
-        assert!(tally.too_late <= 10 + runs, "hardly any run can be killed");
+    let targets = Targets::of(&uninterrupted, disk);
+    println!("{case}: {runs} kills, seed {seed}; uninterrupted: {targets:?}");
+    let mut rng = Rng::new(seed);
+    let mut totals = Totals::default();
+    while (totals.killed.len() as u64) < runs {
+        let point = targets.choose(&mut rng);
+        totals.note(case, point, kill_and_resume(case, point, &uninterrupted));
+        assert!(totals.too_late <= 10 + runs, "hardly any run can be killed");
     }
-    tally.report(case);
+    totals.report(case);
     assert!(
-        tally.complaints.is_empty(),
+        totals.complaints.is_empty(),
         "{}",
-        tally.complaints.join("\n\n")
+        totals.complaints.join("\n\n")
     );
 }
 
-impl Tally {
-    fn note(&mut self, case: Case, aim: Aim, came: Option<(Killed, Vec<String>)>) {
+impl Totals {
+    fn note(&mut self, case: Case, point: KillPoint, came: Option<(Killed, Vec<String>)>) {
         let Some((killed, complaints)) = came else {
             self.too_late += 1;
             return;
@@ -108,7 +105,7 @@ impl Tally {
             _ => "ANOTHER END",
         };
         println!(
-            "  {case} {}: {aim}: {} alive, gone after {} ms, {} interrupted, {verdict}",
+            "  {case} {}: {point}: {} alive, gone after {} ms, {} interrupted, {verdict}",
             self.killed.len() + 1,
             killed.alive,
             killed.gone_after.as_millis(),
@@ -116,18 +113,18 @@ impl Tally {
         );
         self.killed.push(killed);
         let said = complaints.iter();
-        let said = said.map(|complaint| format!("{case}, killed {aim}: {complaint}"));
+        let said = said.map(|complaint| format!("{case}, killed {point}: {complaint}"));
         self.complaints.extend(said);
     }
 
     fn report(&self, case: Case) {
         let longest = self.killed.iter().map(|one| one.gone_after).max();
-        let cut_off = self.killed.iter().filter(|one| one.interruptions > 0);
+        let interrupted = self.killed.iter().filter(|one| one.interruptions > 0);
         println!(
-            "{case}: {} runs killed, {} attempts cut off, {} complaints; everything gone at \
+            "{case}: {} runs killed, {} attempts interrupted, {} complaints; everything gone at \
              most {} ms after the kill; {} more runs were over before theirs",
             self.killed.len(),
-            cut_off.count(),
+            interrupted.count(),
             self.complaints.len(),
             longest.unwrap_or_default().as_millis(),
             self.too_late
@@ -146,18 +143,18 @@ fn seed() -> u64 {
     asked("SEED").unwrap_or(now.subsec_nanos().into())
 }
 
-fn undisturbed(case: Case, tracer: &[String]) -> (Outcome, Project) {
+fn uninterrupted(case: Case, tracer: &[String]) -> (Outcome, Project) {
     let project = Project::new(case);
     let run = project.start(tracer);
     let started = run.started;
     let finished = run.finish();
     let outcome = Outcome::of(&project, &finished, started.elapsed());
     assert!(finished.status.success(), "{finished:?}");
-    assert!(outcome.lineage.is_empty(), "{:#?}", outcome.lineage);
+    assert!(outcome.fix_records.is_empty(), "{:#?}", outcome.fix_records);
     (outcome, project)
 }
 
-/// How often an undisturbed run syncs and renames; `None` where nobody can tell.
+/// How often an uninterrupted run syncs and renames; `None` where nobody can tell.
 fn disk_calls(case: Case) -> Option<(usize, usize)> {
     let version = Command::new("strace")
         .arg("-V")
@@ -172,7 +169,7 @@ fn disk_calls(case: Case) -> Option<(usize, usize)> {
         trace.to_str().unwrap(),
         "--trace=fsync,renameat2",
     ];
-    has_strace.then(|| undisturbed(case, &tracer.map(str::to_owned)));
+    has_strace.then(|| uninterrupted(case, &tracer.map(str::to_owned)));
     let trace = std::fs::read_to_string(trace).ok()?;
     let count = |call: &str| trace.lines().filter(|line| line.starts_with(call)).count();
     Some((count("fsync("), count("renameat2(")))
@@ -180,15 +177,19 @@ fn disk_calls(case: Case) -> Option<(usize, usize)> {
 
 /// Kills once and runs to the end, with what there is to complain about; `None` if there was
 /// nothing left to kill.
-fn kill_and_resume(case: Case, aim: Aim, undisturbed: &Outcome) -> Option<(Killed, Vec<String>)> {
+fn kill_and_resume(
+    case: Case,
+    point: KillPoint,
+    uninterrupted: &Outcome,
+) -> Option<(Killed, Vec<String>)> {
     let project = Project::new(case);
-    let run = project.start(&tracer(aim.at));
-    let (killed_at, alive) = kill(&project, run, aim)?;
+    let run = project.start(&tracer(point.at));
+    let (killed_at, alive) = kill(&project, run, point)?;
     // Where the next run begins at once, its processes have the same mark.
-    let hurried = aim.hurry.then(|| project.start(&[]));
-    let left = || match aim.hurry {
+    let hurried = point.hurry.then(|| project.start(&[]));
+    let left = || match point.hurry {
         true => still_alive(&alive),
-        false => project.nest.alive(),
+        false => project.notes.alive(),
     };
     let gone = wait_until_gone(left, killed_at, AFTERLIFE);
     let resumed = hurried.unwrap_or_else(|| project.start(&[]));
@@ -196,12 +197,12 @@ fn kill_and_resume(case: Case, aim: Aim, undisturbed: &Outcome) -> Option<(Kille
     let finished = resumed.finish();
     // It had ended, and was only still saying so: the next one is a run of its own that finds
     // nothing to do.
-    let goes_on = finished.stdout.contains(" goes on: ");
-    if !goes_on && finished.stdout.contains("\nAttempts:        0 ") {
+    let resumed = finished.stdout.contains(r#""event":"run_resumed""#);
+    if !resumed && finished.stdout.contains(r#""attempts":{"made":0,"#) {
         return None;
     }
     let outcome = Outcome::of(&project, &finished, started.elapsed());
-    let mut complaints = outcome.complaints(undisturbed);
+    let mut complaints = outcome.complaints(uninterrupted);
     if !complaints.is_empty() {
         complaints.push(format!("The next run printed:\n{}", finished.stdout));
     }
@@ -235,34 +236,42 @@ fn tracer(at: Moment) -> Vec<String> {
 }
 
 /// Kills it; when that was, and what was alive then.
-fn kill(project: &Project, mut run: Running, aim: Aim) -> Option<(Instant, BTreeSet<Process>)> {
-    let is_traced = matches!(aim.at, Moment::Sync(_) | Moment::Rename(_));
+fn kill(
+    project: &Project,
+    mut run: Running,
+    point: KillPoint,
+) -> Option<(Instant, BTreeSet<Process>)> {
+    let is_traced = matches!(point.at, Moment::Sync(_) | Moment::Rename(_));
     while run.started.elapsed() < STUCK {
         if let Some(status) = run.child.try_wait().unwrap() {
             let is_killed = is_traced && !status.success();
-            return is_killed.then(|| (Instant::now(), project.nest.alive()));
+            return is_killed.then(|| (Instant::now(), project.notes.alive()));
         }
-        let has_come = match aim.at {
-            Moment::Start => run.started.elapsed() >= aim.delay,
-            Moment::Noted(word, n) => project.nest.count(word) >= n,
+        let has_come = match point.at {
+            Moment::Start => run.started.elapsed() >= point.delay,
+            Moment::Noted(word, n) => project.notes.count(word) >= n,
             Moment::Line(n) => run.lines() >= n,
             Moment::Sync(_) | Moment::Rename(_) => false,
         };
         if has_come {
-            return strike(project, run, aim);
+            return strike(project, run, point);
         }
         thread::sleep(Duration::from_micros(500));
     }
-    panic!("{aim}: the run is stuck")
+    panic!("{point}: the run is stuck")
 }
 
-fn strike(project: &Project, mut run: Running, aim: Aim) -> Option<(Instant, BTreeSet<Process>)> {
-    if aim.at != Moment::Start {
-        thread::sleep(aim.delay);
+fn strike(
+    project: &Project,
+    mut run: Running,
+    point: KillPoint,
+) -> Option<(Instant, BTreeSet<Process>)> {
+    if point.at != Moment::Start {
+        thread::sleep(point.delay);
     }
     run.child.kill().unwrap();
     let at = Instant::now();
-    let alive = project.nest.alive();
+    let alive = project.notes.alive();
     let was_killed = run.finish().status.code().is_none();
     was_killed.then_some((at, alive))
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use regex::Regex;
 use regreen_store::Store;
 
-use crate::lineage;
+use crate::fix_records;
 use crate::project::{Finished, Project, SPEC};
 
-/// Figures of the summary that an interruption changes.
-const CHANGING: [&str; 3] = ["Attempts:", "Time:", "Warnings:"];
+/// Fields of the summary that an interruption changes.
+const CHANGING: [&str; 4] = ["run", "attempts", "time_ms", "warnings"];
 
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     happened: String,
     attempts: Vec<Attempt>,
     /// What is wrong with rows, fixes and their records, whatever they should be.
-    pub(crate) lineage: Vec<String>,
+    pub(crate) fix_records: Vec<String>,
 }
 
 /// An attempt in the history: its task and what came of it.
@@ -39,7 +39,7 @@ impl Outcome {
         let read = |path: &str| fs::read_to_string(project.path(path)).unwrap_or_default();
         let (tasks, state) = (read("specs/k/tasks.md"), read("specs/k/.ralph-state.json"));
         let progress = read("specs/k/.progress.md");
-        let lineage = lineage::complaints(&tasks, &state, &progress);
+        let fix_records = fix_records::complaints(&tasks, &state, &progress);
         let mut facts = BTreeMap::from([
             ("exit code", format!("{:?}", run.status.code())),
             ("stderr", run.stderr.clone()),
@@ -64,9 +64,9 @@ impl Outcome {
             duration,
             lines: run.stdout.lines().count(),
             facts,
-            happened: project.nest.happened(),
+            happened: project.notes.happened(),
             attempts,
-            lineage,
+            fix_records,
         }
     }
 
@@ -79,21 +79,21 @@ impl Outcome {
     }
 
     /// What differs from a run that nobody disturbed, though this one was disturbed only once.
-    pub(crate) fn complaints(&self, undisturbed: &Self) -> Vec<String> {
-        let facts = undisturbed.facts.iter().filter_map(|(what, expected)| {
+    pub(crate) fn complaints(&self, uninterrupted: &Self) -> Vec<String> {
+        let facts = uninterrupted.facts.iter().filter_map(|(what, expected)| {
             let found = &self.facts[what];
             (found != expected)
                 .then(|| format!("{what} is\n{found}\nand without a kill it was\n{expected}"))
         });
         let mut complaints: Vec<String> = facts.collect();
-        complaints.extend(self.lineage.iter().cloned());
-        complaints.extend(self.work_done_twice(undisturbed));
+        complaints.extend(self.fix_records.iter().cloned());
+        complaints.extend(self.work_done_twice(uninterrupted));
         complaints.extend(self.odd_history());
         complaints
     }
 
-    /// The agent is called once more for the task that was cut off, and for no other.
-    fn work_done_twice(&self, undisturbed: &Self) -> Option<String> {
+    /// The agent is called once more for the task that was interrupted, and for no other.
+    fn work_done_twice(&self, uninterrupted: &Self) -> Option<String> {
         let ended: BTreeSet<&str> = self
             .happened
             .lines()
@@ -101,9 +101,9 @@ impl Outcome {
             .collect();
         let surplus: Vec<&str> = ended
             .into_iter()
-            .filter(|done| self.times(done) > undisturbed.times(done))
+            .filter(|done| self.times(done) > uninterrupted.times(done))
             .collect();
-        let most = |line: &&str| self.times(line) - undisturbed.times(line);
+        let most = |line: &&str| self.times(line) - uninterrupted.times(line);
         let is_right = surplus.len() <= 1 && surplus.iter().map(most).sum::<usize>() <= 1;
         (!is_right).then(|| format!("worked on more than once: {surplus:?}"))
     }
@@ -145,12 +145,14 @@ fn without_runs(state: &str) -> String {
     request.replace_all(state, "REQUEST").into_owned()
 }
 
-/// From the headline on.
+/// Returns the summary in the last event, without what an interruption changes.
 fn summary(stdout: &str) -> String {
-    let from = stdout.find("\n\n").unwrap_or(stdout.len());
-    let is_kept = |line: &&str| !CHANGING.iter().any(|label| line.starts_with(label));
-    let lines: Vec<&str> = stdout[from..].lines().filter(is_kept).collect();
-    lines.join("\n")
+    let last = stdout.lines().last().unwrap_or_default();
+    let mut event: serde_json::Value = serde_json::from_str(last).unwrap_or_default();
+    if let Some(summary) = event["summary"].as_object_mut() {
+        summary.retain(|field, _| !CHANGING.contains(&field.as_str()));
+    }
+    event["summary"].to_string()
 }
 
 fn listing(folder: &Path) -> String {

@@ -1,6 +1,6 @@
 //! A project with something to do, and regreen at work in it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,10 +13,53 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use crate::nest::Nest;
-use crate::work::Work;
+use crate::processes::Notes;
 
 pub(crate) const SPEC: &str = "specs/k";
+
+/// A plan and the agent that knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlanKind {
+    /// Twenty tasks, some of which fail at first, without recovery.
+    Twenty,
+    /// Tasks that need fixes, fixes of fixes, and rows that the agent asks for.
+    Healing,
+}
+
+impl PlanKind {
+    pub(crate) fn agent(self) -> &'static str {
+        match self {
+            Self::Twenty => include_str!("agent.sh"),
+            Self::Healing => include_str!("healing_agent.sh"),
+        }
+    }
+
+    pub(crate) fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Twenty => &[],
+            Self::Healing => &["--recovery-mode", "--keep-state"],
+        }
+    }
+
+    /// Every other task has a commit of its own.
+    pub(crate) fn plan(self) -> String {
+        let tasks = match self {
+            Self::Twenty => 20,
+            Self::Healing => 8,
+        };
+        let mut plan = "# Tasks\n".to_owned();
+        for n in 1..=tasks {
+            let _ = write!(
+                plan,
+                "\n- [ ] 1.{n} Task number {n}\n  - **Verify**: `\"$NOTES/verify\" 1.{n}`\n"
+            );
+            if n % 2 == 1 {
+                let _ = writeln!(plan, "  - **Commit**: `feat: task {n}`");
+            }
+        }
+        plan
+    }
+}
 
 /// Whether the project is kept in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +71,7 @@ pub(crate) enum Kind {
 /// What is run, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Case {
-    pub(crate) work: Work,
+    pub(crate) work: PlanKind,
     pub(crate) kind: Kind,
 }
 
@@ -40,9 +83,9 @@ impl fmt::Display for Case {
 
 #[derive(Debug)]
 pub(crate) struct Project {
-    work: Work,
+    work: PlanKind,
     folder: TempDir,
-    pub(crate) nest: Nest,
+    pub(crate) notes: Notes,
 }
 
 impl Project {
@@ -51,7 +94,7 @@ impl Project {
         let Case { work, kind } = case;
         let project = Self {
             work,
-            nest: Nest::new(folder.path().join("nest")),
+            notes: Notes::new(folder.path().join("notes")),
             folder,
         };
         fs::create_dir_all(project.path(SPEC)).unwrap();
@@ -60,7 +103,7 @@ impl Project {
             ("agent", work.agent()),
             ("verify", include_str!("verify.sh")),
         ] {
-            write_script(&project.nest.path().join(name), text);
+            write_script(&project.notes.path().join(name), text);
         }
         if kind == Kind::Git {
             project.begin_repository();
@@ -109,15 +152,22 @@ impl Project {
             .env("HOME", self.folder.path())
             .env_remove("XDG_CONFIG_HOME")
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env(Nest::VARIABLE, self.nest.path())
+            .env(Notes::VARIABLE, self.notes.path())
     }
 
     /// Starts a run, with a tracer before it if there is one to be.
     pub(crate) fn start(&self, tracer: &[String]) -> Running {
         let regreen = std::env::var("REGREEN_KILL_PROGRAM");
-        let regreen = regreen.unwrap_or_else(|_| env!("CARGO_BIN_EXE_regreen").to_owned());
-        let agent = format!("command:{}", self.nest.path().join("agent").display());
-        let words = [regreen, "run".into(), "--agent".into(), agent];
+        let regreen =
+            regreen.unwrap_or_else(|_| regreen_test_support::regreen().display().to_string());
+        let agent = format!("command:{}", self.notes.path().join("agent").display());
+        let words = [
+            regreen,
+            "run".into(),
+            "--json".into(),
+            "--agent".into(),
+            agent,
+        ];
         let words: Vec<&String> = tracer.iter().chain(&words).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).args(self.work.flags());

@@ -40,23 +40,23 @@ fn admission(words: &[Word<'_>]) -> Contradiction {
     }
 }
 
-/// One place of a phrase: the words that may stand there.
-type Place = &'static [&'static str];
+/// Words of which any may stand in one place of a phrase, separated by blanks.
+type Words = &'static str;
 
-const REQUIRE: Place = &["require", "requires", "required", "requiring"];
-const NEED: Place = &["need", "needs", "needed", "needing"];
-const MANUAL: Place = &["manual", "manually"];
-const HUMAN: Place = &["human", "humans"];
-const CANNOT: Place = &["cannot", "can't", "couldn't"];
-const CAN: Place = &["can", "could"];
-const NOT: Place = &["not"];
-const BE: Place = &["be"];
-const COMPLETE: Place = &["complete"];
-const COMPLETED: Place = &["completed"];
-const AUTOMATED: Place = &["automated"];
-const INTERVENTION: Place = &["intervention", "interventions"];
+const REQUIRE: Words = "require requires required requiring";
+const NEED: Words = "need needs needed needing";
+const MANUAL: Words = "manual manually";
+const HUMAN: Words = "human humans";
+const CANNOT: Words = "cannot can't couldn't";
+const CAN: Words = "can could";
+const NOT: Words = "not";
+const BE: Words = "be";
+const COMPLETE: Words = "complete";
+const COMPLETED: Words = "completed";
+const AUTOMATED: Words = "automated";
+const INTERVENTION: Words = "intervention interventions";
 
-const PHRASES: &[&[Place]] = &[
+const PHRASES: &[&[Words]] = &[
     &[REQUIRE, MANUAL],
     &[NEED, HUMAN],
     &[CANNOT, BE, AUTOMATED],
@@ -69,19 +69,10 @@ const PHRASES: &[&[Place]] = &[
 ];
 
 /// Words that may stand anywhere inside a phrase: "needs a human", "requires some manual".
-const BETWEEN: &[&str] = &[
-    "a",
-    "an",
-    "any",
-    "some",
-    "the",
-    "further",
-    "additional",
-    "more",
-];
+const BETWEEN: Words = "a an any some the further additional more";
 
 /// Where the phrase that starts at `start` ends.
-fn match_phrase(words: &[Word<'_>], start: usize, phrase: &[Place]) -> Option<usize> {
+fn match_phrase(words: &[Word<'_>], start: usize, phrase: &[Words]) -> Option<usize> {
     let mut at = start;
     for (n, place) in phrase.iter().enumerate() {
         let mut between = 0;
@@ -120,8 +111,8 @@ pub(super) struct Word<'t> {
 }
 
 impl Word<'_> {
-    pub(super) fn is_one_of(&self, words: &[&str]) -> bool {
-        words.contains(&self.plain.as_str())
+    pub(super) fn is_one_of(&self, words: Words) -> bool {
+        words.split(' ').any(|word| word == self.plain)
     }
 
     pub(super) fn is_not_contracted(&self) -> bool {

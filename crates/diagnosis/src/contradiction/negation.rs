@@ -6,94 +6,22 @@
 
 use std::ops::Range;
 
-use super::{Break, Word};
+use super::{Break, Word, Words};
 
 /// Deny a thing: "no step", "nothing", "without any".
-const OF_THINGS: &[&str] = &[
-    "no", "nothing", "none", "nobody", "neither", "nor", "zero", "without",
-];
+const OF_THINGS: Words = "no nothing none nobody neither nor zero without";
 /// Deny what is done: "does not", "never".
-const OF_DEEDS: &[&str] = &["not", "never", "cannot"];
-const DEEDS: &[&str] = &[
-    "need",
-    "needs",
-    "needed",
-    "needing",
-    "require",
-    "requires",
-    "required",
-    "requiring",
-    "cannot",
-    "can't",
-    "could",
-    "couldn't",
-    "can",
-];
+const OF_ACTIONS: Words = "not never cannot";
+const VERBS: Words = "need needs needed needing require requires required requiring cannot can't could \
+    couldn't can";
 /// Words that pass a denial on.
-const FILLERS: &[&str] = &[
-    "a",
-    "an",
-    "any",
-    "some",
-    "the",
-    "further",
-    "additional",
-    "more",
-    "other",
-    "extra",
-    "need",
-    "for",
-    "to",
-    "of",
-    "is",
-    "was",
-    "are",
-    "were",
-    "be",
-    "been",
-    "being",
-    "there",
-    "will",
-    "would",
-    "should",
-    "do",
-    "does",
-    "did",
-    "has",
-    "have",
-    "had",
-    "longer",
-    "human",
-    "manual",
-    "also",
-    "still",
-    "or",
-];
+const FILLERS: Words = "a an any some the further additional more other extra need for to of is was are were \
+    be been being there will would should do does did has have had longer human manual \
+    also still or";
 /// Another clause begins.
-const CONJUNCTIONS: &[&str] = &[
-    "but",
-    "and",
-    "because",
-    "since",
-    "so",
-    "as",
-    "while",
-    "although",
-    "though",
-    "however",
-    "yet",
-    "if",
-    "when",
-    "until",
-    "unless",
-    "then",
-    "therefore",
-    "thus",
-    "hence",
-    "means",
-    "meaning",
-];
-const RELATIVES: &[&str] = &["that", "which", "who"];
+const CONJUNCTIONS: Words = "but and because since so as while although though however yet if when until unless \
+    then therefore thus hence means meaning";
+const RELATIVES: Words = "that which who";
 
 /// How many words may stand between a denial and what it denies.
 const FAR: usize = 5;
@@ -107,12 +35,12 @@ pub(super) fn is_negated(words: &[Word<'_>], phrase: Range<usize>) -> bool {
 /// Walks from the phrase towards the beginning of its clause.
 fn denials_before(words: &[Word<'_>], before: &[Word<'_>], start: usize) -> usize {
     let mut walk = Walk {
-        verb_seen: words.get(start).is_some_and(|word| word.is_one_of(DEEDS)),
+        verb_seen: words.get(start).is_some_and(|word| word.is_one_of(VERBS)),
         ..Walk::default()
     };
     let mut next = words.get(start);
     for word in before.iter().rev() {
-        let joins = next.is_some_and(|next| next.is_one_of(&["or", "nor"]));
+        let joins = next.is_some_and(|next| next.is_one_of("or nor"));
         walk.in_list |= joins;
         let ends = match word.then {
             Break::None => false,
@@ -145,14 +73,14 @@ impl Walk {
     fn pass(&mut self, word: &Word<'_>) -> bool {
         if word.is_one_of(OF_THINGS) {
             self.denials += 1;
-        } else if word.is_one_of(OF_DEEDS) || word.is_not_contracted() {
+        } else if word.is_one_of(OF_ACTIONS) || word.is_not_contracted() {
             self.denials += usize::from(self.others <= NEAR && !self.in_relative);
         } else if word.is_one_of(CONJUNCTIONS) {
             return false;
         } else if word.is_one_of(RELATIVES) {
             self.in_relative = true;
             return self.verb_seen;
-        } else if word.is_one_of(DEEDS) {
+        } else if word.is_one_of(VERBS) {
             self.verb_seen = true;
         } else if !word.is_one_of(FILLERS) {
             self.others += 1;
@@ -178,8 +106,7 @@ fn is_denied_after(words: &[Word<'_>], end: usize) -> bool {
     };
     match last.then {
         Break::Colon => {
-            first.is_one_of(&["none", "no", "n/a"])
-                && (first.then != Break::None || after.next().is_none())
+            first.is_one_of("none no n/a") && (first.then != Break::None || after.next().is_none())
         }
         Break::None => is_denial_of_need(&words[end..]),
         Break::Comma | Break::Clause => false,
@@ -189,12 +116,12 @@ fn is_denied_after(words: &[Word<'_>], end: usize) -> bool {
 fn is_denial_of_need(after: &[Word<'_>]) -> bool {
     let mut denied = false;
     for word in after.iter().take(6) {
-        if word.is_one_of(&["unnecessary", "avoided"]) {
+        if word.is_one_of("unnecessary avoided") {
             return true;
         }
-        if word.is_one_of(OF_DEEDS) || word.is_one_of(&["no"]) || word.is_not_contracted() {
+        if word.is_one_of(OF_ACTIONS) || word.is_one_of("no") || word.is_not_contracted() {
             denied = true;
-        } else if word.is_one_of(&["needed", "required", "necessary", "involved", "expected"]) {
+        } else if word.is_one_of("needed required necessary involved expected") {
             return denied;
         } else if !word.is_one_of(FILLERS) {
             return false;

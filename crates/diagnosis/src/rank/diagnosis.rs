@@ -7,7 +7,7 @@ use regreen_model::{
 };
 
 use super::cause::Candidate;
-use super::exit::last_telling_line;
+use super::exit::last_informative_line;
 use crate::line::message_of;
 use crate::rules::captures::installation;
 use crate::rules::rule::{MATCHED, Rule};
@@ -98,7 +98,7 @@ impl Diagnosis {
 
     /// With the last line of the output that tells something, for lack of a better one.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
-        let last = last_telling_line(evidence);
+        let last = last_informative_line(evidence);
         Self {
             blocker: last.map(|(_, text)| shortened(text)),
             line: last.map(|(number, _)| number),

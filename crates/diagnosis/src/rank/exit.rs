@@ -110,7 +110,7 @@ pub fn signal_number(text: &str) -> Option<i32> {
 
 /// Lines that end an output and say nothing about it: places in the code, and where to read
 /// more.
-static EMPTY_TALK: LazyRegex = LazyRegex::new(
+static UNINFORMATIVE: LazyRegex = LazyRegex::new(
     r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
         | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
         | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
@@ -121,14 +121,16 @@ static EMPTY_TALK: LazyRegex = LazyRegex::new(
 const TELLING: usize = 6;
 
 /// The line and its number; the very last one if none of the last lines tells more.
-pub(super) fn last_telling_line(evidence: &Evidence) -> Option<(u64, &str)> {
+pub(super) fn last_informative_line(evidence: &Evidence) -> Option<(u64, &str)> {
     let lines = || {
         let numbered = evidence.output.end().lines().rev().enumerate();
         let shown = numbered.flat_map(|(n, line)| line.rsplit('\r').map(move |part| (n, part)));
         shown.filter(|(_, line)| !line.trim().is_empty())
     };
-    let is_empty_talk = |line: &str| EMPTY_TALK.is_match(line);
-    let telling = lines().take(TELLING).find(|(_, line)| !is_empty_talk(line));
+    let is_uninformative = |line: &str| UNINFORMATIVE.is_match(line);
+    let telling = lines()
+        .take(TELLING)
+        .find(|(_, line)| !is_uninformative(line));
     let (from_end, text) = telling.or_else(|| lines().next())?;
     Some((
         evidence.output.lines.saturating_sub(from_end as u64),
@@ -171,7 +173,7 @@ mod tests {
     fn check(text: &str, expected: Option<(u64, &str)>) {
         let output = crate::scan(text.as_bytes(), Source::Command);
         let evidence = crate::evidence_of(output, Source::Command, None, Ending::default());
-        assert_eq!(last_telling_line(&evidence), expected, "{text}");
+        assert_eq!(last_informative_line(&evidence), expected, "{text}");
     }
 
     #[test]

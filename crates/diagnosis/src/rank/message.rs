@@ -95,7 +95,7 @@ fn span_findings(text: &str) -> Vec<Finding> {
     for finding in &mut findings {
         let index = usize::try_from(finding.line).unwrap_or(1).saturating_sub(1);
         finding.line = spans.get(index).map_or(finding.line, |span| span.number);
-        // Neighbours of a span are other spans, not lines around it.
+        // SurroundingLines of a span are other spans, not lines around it.
         finding.before.clear();
         finding.after.clear();
     }

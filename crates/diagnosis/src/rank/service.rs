@@ -6,7 +6,7 @@ use regreen_model::FailureKind;
 
 use super::cause::Candidate;
 use super::signs::is_code;
-use crate::line::Mood;
+use crate::line::LineKind;
 use crate::rules::lazy_regex::LazyRegex;
 
 /// What a runner or a compiler must prove at least to be believed before a service's words.
@@ -47,7 +47,7 @@ fn is_said_by_client(candidate: &Candidate<'_>, is_checked: bool) -> bool {
 
 /// Whether a line is about code, whatever words of services are in it.
 pub(crate) fn is_of_code(line: &str) -> bool {
-    Mood::of(line) == Mood::Quoted || CODE.is_match(line)
+    LineKind::of(line) == LineKind::Quoted || CODE.is_match(line)
 }
 
 fn is_of_service(kind: FailureKind) -> bool {

@@ -5,30 +5,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::one_line;
 
-/// Said where a limit ended the work and no line can be quoted.
+/// The blocker of work that a limit ended.
 const TIME_PHRASE: &str = "Time limit insufficient";
 
-/// A failed delegation, as the one who delegated is told about it. Its fields are public:
-/// other tools read and write this object.
+/// A failed delegation, as it is reported to the one who delegated. Its fields are public: other
+/// tools read and write this object.
 ///
 /// All texts are single lines without control characters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChildFailure {
+    /// The category of the failure.
     pub category: FailureCategory,
+    /// What happened.
     pub message: String,
+    /// The session of the delegation.
     pub session_id: String,
     /// Seconds, in tenths.
     pub duration: f64,
+    /// Steps that were done before the failure.
     pub completed_steps: Vec<String>,
+    /// Files that were modified.
     pub files_modified: Vec<String>,
+    /// What blocked the work.
     pub blocked_on: Option<String>,
+    /// Whether a retry may help.
     pub suggested_retry: bool,
+    /// What may help.
     pub suggested_actions: Vec<String>,
+    /// How often each tool was used.
     pub tool_usage: BTreeMap<String, u32>,
+    /// The last tool that succeeded.
     pub last_successful_tool: Option<String>,
 }
 
 impl ChildFailure {
+    /// Makes it from a diagnosis.
     #[must_use]
     pub fn of(failure: &Failure, session_id: &str, duration_ms: u64) -> Self {
         let phrase = phrase(failure.kind).map(str::to_owned);
@@ -52,7 +63,7 @@ impl ChildFailure {
         .flattened()
     }
 
-    /// With every text on one line, and without texts that say nothing.
+    /// Puts every text on one line and drops empty ones.
     #[must_use]
     pub(crate) fn flattened(self) -> Self {
         let lines = |texts: Vec<String>| -> Vec<String> {
@@ -79,8 +90,7 @@ fn is_timeout(kind: FailureKind) -> bool {
     kind.category() == FailureCategory::Timeout
 }
 
-/// What is said to block where the kind says more than any line: what a program printed last
-/// before its time was up is no reason.
+/// The blocker of a timeout: what a program printed last before its time was up is not a reason.
 fn phrase(kind: FailureKind) -> Option<&'static str> {
     is_timeout(kind).then_some(TIME_PHRASE)
 }

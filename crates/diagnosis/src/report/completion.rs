@@ -12,26 +12,31 @@ use crate::text::one_line;
 
 const SUMMARY: &str = "Execution summary:";
 
-/// A delegation that succeeded, as the one who delegated is told about it.
+/// A delegation that succeeded, as it is reported to the one who delegated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Completion {
+    /// The session of the delegation.
     pub session_id: String,
+    /// The answer.
     pub answer: String,
     /// Seconds, in tenths.
     pub duration: f64,
+    /// How many attempts it took.
     pub attempts: u32,
+    /// Files that were modified.
     pub files_modified: Vec<String>,
+    /// How often each tool was used.
     pub tool_usage: BTreeMap<String, u32>,
     /// The command that was run to check it, if there was one.
     pub verified: Option<String>,
-    /// It was red at first, and green when it ran once more.
+    /// Whether the check failed at first and passed when it ran again.
     pub flaky: bool,
     /// What was done about the failures on the way, oldest first.
     pub recovered: Vec<String>,
 }
 
 impl Completion {
-    /// The answer and the summary, ending with the metadata.
+    /// Returns the answer and the summary, ending with the metadata.
     #[must_use]
     pub fn render(&self) -> String {
         let mut text = String::new();
@@ -84,8 +89,8 @@ fn tools(counts: &BTreeMap<String, u32>) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// An answer in which nothing reads as part of a report, and nothing commands a terminal. All
-/// else is as it was said: answers may be code.
+/// Returns the answer without anything that reads as part of a report or controls a terminal.
+/// Everything else stays, because answers may be code.
 fn harmless(answer: &str) -> String {
     let plain = text::strip(answer);
     let shown = |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || is_format_control(*c));
@@ -95,7 +100,7 @@ fn harmless(answer: &str) -> String {
     without_tags(&text)
 }
 
-/// Tags of the metadata become text, however they are written.
+/// Makes text of the tags of the metadata, however they are written.
 fn without_tags(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     let mut rest = text;
@@ -107,7 +112,7 @@ fn without_tags(text: &str) -> String {
     harmless + rest
 }
 
-/// Whether what follows a `<` is the name of one of our tags.
+/// Returns whether the text after a `<` is the name of a tag of the metadata.
 fn is_tag(after: &str) -> bool {
     let name = after.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
     TAGS.iter().any(|tag| {
@@ -160,7 +165,7 @@ Execution summary:
     }
 
     #[test]
-    fn what_is_not_known_is_said_so() {
+    fn the_summary_says_what_is_not_known() {
         let bare = Completion {
             files_modified: Vec::new(),
             tool_usage: BTreeMap::new(),

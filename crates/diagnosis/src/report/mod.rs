@@ -46,18 +46,27 @@ pub struct Report {
     failure: ChildFailure,
 }
 
-/// Why a text is no failure report.
+/// Why a text is not a failure report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
+    /// The first line of a report is missing.
     #[error("no line begins with `{HEAD}`")]
     NoHead,
+    /// A line with this label is missing.
     #[error("no line begins with `{0}`")]
     Missing(&'static str),
+    /// A label has a value that it cannot have.
     #[error("`{label}` cannot be `{value}`")]
-    Invalid { label: &'static str, value: String },
+    Invalid {
+        /// The label.
+        label: &'static str,
+        /// Its value.
+        value: String,
+    },
 }
 
 impl Report {
+    /// Makes the report of a failure.
     #[must_use]
     pub fn new(failure: ChildFailure) -> Self {
         Self {
@@ -65,47 +74,55 @@ impl Report {
         }
     }
 
+    /// Returns the failure.
     #[must_use]
     pub fn failure(&self) -> &ChildFailure {
         &self.failure
     }
 
+    /// Turns the report into its failure.
     #[must_use]
     pub fn into_failure(self) -> ChildFailure {
         self.failure
     }
 
+    /// Returns the category.
     #[must_use]
     pub fn category(&self) -> FailureCategory {
         self.failure.category
     }
 
+    /// Returns whether a retry may help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.failure.suggested_retry
     }
 
+    /// Returns the steps that were done before the failure.
     #[must_use]
     pub fn completed_steps(&self) -> &[String] {
         &self.failure.completed_steps
     }
 
+    /// Returns the files that were modified.
     #[must_use]
     pub fn files_modified(&self) -> &[String] {
         &self.failure.files_modified
     }
 
+    /// Returns what blocked the work.
     #[must_use]
     pub fn blocker(&self) -> Option<&str> {
         self.failure.blocked_on.as_deref()
     }
 
+    /// Returns what may help.
     #[must_use]
     pub fn suggested_actions(&self) -> &[String] {
         &self.failure.suggested_actions
     }
 
-    /// The report as text, ending with its metadata.
+    /// Returns the report as text, ending with its metadata.
     #[must_use]
     pub fn render(&self) -> String {
         let ChildFailure {
@@ -146,8 +163,8 @@ impl Report {
         text
     }
 
-    /// Reads a report; whatever stands before and after it does not matter. How tools were
-    /// used is not in the text.
+    /// Reads a report, with any text before and after it. The text does not say how tools were
+    /// used.
     ///
     /// # Errors
     /// If the text has no report, or one without category or retry advice.
@@ -211,7 +228,7 @@ pub(crate) fn files(paths: &[String]) -> String {
     }
     let escaped = |path: &String| {
         let path = escaped(path).replace(',', "&#44;");
-        // A file may have the name that stands for no file.
+        // A file may be called `none`.
         path.strip_prefix(NO_FILES)
             .map_or(path.clone(), |rest| format!("&#110;one{rest}"))
     };
@@ -226,7 +243,7 @@ fn split_files(list: &str) -> Vec<String> {
     paths.filter(|path| !path.is_empty()).collect()
 }
 
-/// The text behind a label at the beginning of a line.
+/// Returns the text behind a label at the beginning of a line.
 fn value<'a>(lines: &[&'a str], label: &str) -> Option<&'a str> {
     lines
         .iter()
@@ -250,7 +267,7 @@ fn tag<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
         .find_map(|line| line.trim().strip_prefix(&open)?.strip_suffix(&close))
 }
 
-/// Seconds of which nobody counts tenths.
+/// From here on the tenths of seconds are not written.
 const LONG_AGES: f64 = 1e12;
 
 fn seconds(text: &str) -> Option<f64> {

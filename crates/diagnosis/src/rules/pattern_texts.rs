@@ -148,13 +148,13 @@ const EVERYWHERE: [&str; 14] = [
     "line", "note", "file", "from",
 ];
 
-fn is_telling(run: &str, at_least: usize) -> bool {
+fn is_distinctive(run: &str, at_least: usize) -> bool {
     let word = run.trim_matches([' ', ':', '[', ']']);
     run.len() >= at_least && !word.is_empty() && !EVERYWHERE.contains(&word)
 }
 
 /// The runs that a line can be found by.
-fn telling_runs(pieces: &[Piece], at_least: usize) -> Vec<String> {
+fn distinctive_runs(pieces: &[Piece], at_least: usize) -> Vec<String> {
     let runs = fixed_runs(pieces).into_iter();
-    runs.filter(|run| is_telling(run, at_least)).collect()
+    runs.filter(|run| is_distinctive(run, at_least)).collect()
 }

@@ -66,7 +66,7 @@ pub(crate) struct Examples {
 
 /// The lines around one, nearest last before and nearest first after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Neighbours {
+pub(crate) struct SurroundingLines {
     pub(crate) before: Vec<String>,
     pub(crate) after: Vec<String>,
 }
@@ -88,7 +88,7 @@ impl Rule {
         self.before.is_some() || self.after.is_some() || self.not_near.is_some()
     }
 
-    pub(crate) fn fits(&self, around: &Neighbours) -> bool {
+    pub(crate) fn fits(&self, around: &SurroundingLines) -> bool {
         let says = |regex: &Option<LazyRegex>, lines: &[String]| {
             regex.as_ref().is_none_or(|r| r.is_match(&lines.join("\n")))
         };

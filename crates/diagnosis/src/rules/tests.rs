@@ -109,7 +109,7 @@ fn unseen(rule: &Rule) -> Vec<String> {
     let is_seen = |text: &str| rule.needs.iter().any(|(need, _)| text.contains(need));
     let texts = shortest_texts(&hir).into_iter();
     texts
-        .filter(|text| !is_seen(&as_text(text)) && !telling_runs(text, at_least).is_empty())
+        .filter(|text| !is_seen(&as_text(text)) && !distinctive_runs(text, at_least).is_empty())
         .map(|text| as_text(&text))
         .collect()
 }
@@ -164,7 +164,7 @@ fn every_match_has_one_of_the_texts_that_cover_a_pattern() {
 fn lines_are_found_by_what_is_fixed_in_them_and_rare() {
     let runs = |pattern: &str| {
         let texts = shortest_texts(&regex_syntax::parse(pattern).unwrap());
-        telling_runs(&texts[0], 4)
+        distinctive_runs(&texts[0], 4)
     };
     assert_eq!(runs("error: [a-z]+ never arrived"), [" never arrived"]);
     assert!(runs("[a-z]+: error: [0-9]").is_empty());

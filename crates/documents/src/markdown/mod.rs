@@ -5,10 +5,8 @@
 //! (`- [ ]*`, `- [-]`) or give wrong byte ranges; docs/design/markdown.md has the evidence
 //! and every known difference from CommonMark.
 
-mod fence;
 mod line;
 mod scanner;
 
-pub(crate) use fence::FenceMark;
-pub(crate) use line::{Item, Line, LineKind, eol_of};
+pub(crate) use line::{FenceMark, Item, Line, LineKind, eol_of};
 pub(crate) use scanner::{Scan, scan};

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use regreen_model::Warning;
 
-use super::fence::FenceMark;
-use super::line::{Item, Line, LineKind, skip_blank, split};
+use super::line::{FenceMark, Item, Line, LineKind, skip_blank, split};
 use crate::tasks::has_box;
 
 /// What four columns more than the container's mean: code, or text that goes on.

@@ -1,15 +1,20 @@
-//! What there is to say about a reviewed plan.
+//! What there is to say about a reviewed plan, and the last check before it is used.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use regreen_model::{TaskId, TaskKey};
 
-use super::own_text::{tasks_of, words};
-use super::{Claim, Matching, Plan, PlanReview, TakenBack, Tampering};
+use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
+use super::{Claim, Matching, OriginalPlan, PlanReview, RevertedEdit, Tampering};
 use crate::{RowId, TaskFile};
 
 /// Ticks that nobody but the agent made, on rows of before and on new ones.
-pub(super) fn claims(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) -> Vec<Claim> {
+pub(super) fn claims(
+    plan: &OriginalPlan<'_>,
+    merged: &TaskFile,
+    matching: &Matching,
+) -> Vec<Claim> {
     let is_done = |at: &usize| merged.rows.get(*at).is_some_and(|row| row.done);
     tasks_of(merged)
         .filter(is_done)
@@ -34,7 +39,11 @@ pub(super) fn added(merged: &TaskFile, matching: &Matching) -> Vec<TaskKey> {
         .collect()
 }
 
-pub(super) fn edited(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) -> Vec<TaskKey> {
+pub(super) fn edited(
+    plan: &OriginalPlan<'_>,
+    merged: &TaskFile,
+    matching: &Matching,
+) -> Vec<TaskKey> {
     let is_edited = |at: &usize| {
         matching.before(*at).is_some_and(|row| {
             !plan.protected.contains(&row) && words(plan.before, row) != words(merged, *at)
@@ -46,16 +55,16 @@ pub(super) fn edited(plan: &Plan<'_>, merged: &TaskFile, matching: &Matching) ->
         .collect()
 }
 
-pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
+pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
         "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored".to_owned()
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
-    let taken_back = review
-        .taken_back
+    let reverted = review
+        .reverted
         .iter()
-        .filter_map(|one| taken_back(one, is_done(&one.key)));
+        .filter_map(|one| reverted(one, is_done(&one.key)));
     let vanished = review.vanished.iter().map(|key| {
         let id = &key.id;
         format!("task {id} had vanished from the plan and was put back; to leave it out, run `regreen skip {id}`")
@@ -66,20 +75,20 @@ pub(super) fn warnings(plan: &Plan<'_>, review: &PlanReview) -> Vec<String> {
     });
     restored
         .into_iter()
-        .chain(taken_back)
+        .chain(reverted)
         .chain(vanished)
         .chain(skipped)
         .collect()
 }
 
-fn done_tasks<'a>(plan: &Plan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
+fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
     let done = plan.before.rows.iter().filter(|row| row.done);
     done.filter_map(|row| Some((row.id.as_ref()?, row.title.as_str())))
         .collect()
 }
 
 /// That an agent ticks its own task is nothing to worry about.
-fn taken_back(one: &TakenBack, is_done: bool) -> Option<String> {
+fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     let id = &one.key.id;
     let state = if is_done {
         "is done"
@@ -94,4 +103,90 @@ fn taken_back(one: &TakenBack, is_done: bool) -> Option<String> {
         Tampering::Duplicated => "a copy that the agent made of it was removed",
     };
     Some(format!("task {id} {state}: {deed}"))
+}
+
+pub(super) fn is_complete(
+    plan: &OriginalPlan<'_>,
+    merged: &TaskFile,
+    matching: &Matching,
+    skipped: &[usize],
+) -> bool {
+    let is_whole = |row: usize| match matching.after(row) {
+        Some(now) => !plan.protected.contains(&row) || same(plan, row, merged, now, matching),
+        None => skipped.contains(&row),
+    };
+    tasks_of(plan.before).all(is_whole) && running_are_found(plan, merged, matching)
+}
+
+/// A protected row means what it meant, with the same bytes.
+fn same(
+    plan: &OriginalPlan<'_>,
+    row: usize,
+    merged: &TaskFile,
+    now: usize,
+    matching: &Matching,
+) -> bool {
+    let (Some(old), Some(new)) = (plan.before.rows.get(row), merged.rows.get(now)) else {
+        return false;
+    };
+    let fixes = old.fix_of.and_then(|fixed| matching.after(fixed.0));
+    old.done == new.done
+        && old.kind == new.kind
+        && old.numbered == new.numbered
+        && (old.numbered || old.id == new.id)
+        && old.title == new.title
+        && fixes.map(RowId) == new.fix_of
+        && own_text(plan.before, row) == own_text(merged, now)
+        && (!is_leaf(plan.before, row) || block(plan.before, row) == block(merged, now))
+}
+
+fn block(file: &TaskFile, at: usize) -> Option<&str> {
+    file.text().get(bytes_of(file, &block_lines(file, at)))
+}
+
+/// The names of the tasks that are being worked on still lead to them.
+fn running_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
+    plan.running.iter().all(|key| {
+        let now = plan
+            .before
+            .resolve(key)
+            .and_then(|row| matching.after(row.0));
+        now.is_none() || merged.resolve(key) == now.map(RowId)
+    })
+}
+
+/// The agent's text with the line endings of before, if each text has one sort only.
+pub(super) fn with_line_endings_of<'t>(before: &str, after: &'t str) -> Cow<'t, str> {
+    match (only_ending(before), only_ending(after)) {
+        (Some(old), Some(new)) if old != new => Cow::Owned(after.replace(new, old)),
+        _ => Cow::Borrowed(after),
+    }
+}
+
+/// The line ending of a text that has no other; `None` also if it has none at all.
+fn only_ending(text: &str) -> Option<&'static str> {
+    let pairs = text.matches("\r\n").count();
+    let returns = text.matches('\r').count();
+    let feeds = text.matches('\n').count();
+    match (pairs, returns, feeds) {
+        (0, 0, 1..) => Some("\n"),
+        (0, 1.., 0) => Some("\r"),
+        (1.., _, _) if returns == pairs && feeds == pairs => Some("\r\n"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sort_becomes_the_other_and_a_mixture_stays() {
+        assert_eq!(with_line_endings_of("a\r\nb", "c\nd\n"), "c\r\nd\r\n");
+        assert_eq!(with_line_endings_of("a\nb", "c\r\nd"), "c\nd");
+        assert_eq!(with_line_endings_of("a\rb", "c\n"), "c\r");
+        assert_eq!(with_line_endings_of("a\nb", "c\r\nd\n"), "c\r\nd\n");
+        assert_eq!(with_line_endings_of("a\nb\r\n", "c\r\n"), "c\r\n");
+        assert_eq!(with_line_endings_of("a", "c\r\n"), "c\r\n");
+    }
 }

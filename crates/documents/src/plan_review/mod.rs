@@ -4,21 +4,16 @@
 //! other rows are claims. A row that vanished is put back once. Everything else that was
 //! added or edited stays. Where that cannot be had, the plan of before is restored.
 
-mod check;
 mod findings;
-mod line_endings;
 mod matching;
-mod own_text;
 mod put_back;
 mod restore;
-mod splices;
 
 use std::collections::BTreeSet;
 
 use regreen_model::{PlanChanges, TaskKey};
 
-use self::matching::Matching;
-use self::own_text::tasks_of;
+use self::matching::{Matching, tasks_of};
 use crate::{TaskFile, verify_commands};
 
 /// What became of the plan during an attempt.
@@ -32,7 +27,7 @@ pub struct PlanReview {
     /// Ticks of rows that nobody worked on. They stand in the text; what is not verified has
     /// to be unticked.
     pub claims: Vec<Claim>,
-    pub taken_back: Vec<TakenBack>,
+    pub reverted: Vec<RevertedEdit>,
     /// Rows that were gone and are there again.
     pub vanished: Vec<TaskKey>,
     /// Rows that were gone once more.
@@ -76,7 +71,7 @@ pub struct Claim {
 
 /// A change that was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenBack {
+pub struct RevertedEdit {
     pub key: TaskKey,
     pub what: Tampering,
 }
@@ -106,17 +101,17 @@ pub fn review(
     if before.text() == after.text() {
         return PlanReview::default();
     }
-    let plan = Plan::new(before, running, put_back_already);
+    let plan = OriginalPlan::new(before, running, put_back_already);
     let merged = [0, 1]
         .into_iter()
-        .find_map(|least_gap| merge(&plan, after, least_gap));
+        .find_map(|min_gap| merge(&plan, after, min_gap));
     let mut review = merged.unwrap_or_else(|| restored(&plan, after));
     review.warnings = findings::warnings(&plan, &review);
     review
 }
 
 /// The plan of before, with what must not change in it.
-pub(crate) struct Plan<'a> {
+pub(crate) struct OriginalPlan<'a> {
     before: &'a TaskFile,
     running: &'a [TaskKey],
     /// Rows that are done or being worked on.
@@ -125,7 +120,7 @@ pub(crate) struct Plan<'a> {
     put_back: BTreeSet<usize>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> OriginalPlan<'a> {
     fn new(
         before: &'a TaskFile,
         running: &'a [TaskKey],
@@ -158,22 +153,22 @@ impl<'a> Plan<'a> {
 
 /// The agent's plan with what must be taken back taken back; `None` if the result would not
 /// be what was meant.
-fn merge(plan: &Plan<'_>, after: &TaskFile, least_gap: usize) -> Option<PlanReview> {
-    let same_endings = line_endings::as_in(plan.before.text(), after.text());
+fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<PlanReview> {
+    let same_endings = findings::with_line_endings_of(plan.before.text(), after.text());
     let after_as_before = TaskFile::read(same_endings);
-    let (current, mut taken_back) = restore::protected_rows(plan, after_as_before, least_gap);
-    let missing = put_back::Missing::of(plan, &current);
+    let (current, mut reverted) = restore::protected_rows(plan, after_as_before, min_gap);
+    let missing = put_back::MissingRows::of(plan, &current);
     if missing.is_most_of(plan) {
         return None;
     }
-    taken_back.extend(missing.taken_back(plan));
-    let merged = put_back::put_back(plan, &current, &missing, least_gap);
+    reverted.extend(missing.reverted(plan));
+    let merged = put_back::put_back(plan, &current, &missing, min_gap);
     let matching = Matching::of(plan.before, &merged);
-    check::holds(plan, &merged, &matching, &missing.skipped).then(|| PlanReview {
+    findings::is_complete(plan, &merged, &matching, &missing.skipped).then(|| PlanReview {
         text: (merged.text() != after.text()).then(|| merged.text().to_owned()),
         restored: false,
         claims: findings::claims(plan, &merged, &matching),
-        taken_back: once_per_task(taken_back),
+        reverted: once_per_task(reverted),
         vanished: plan.keys(&missing.vanished),
         skipped: plan.keys(&missing.skipped),
         added: findings::added(&merged, &matching),
@@ -183,21 +178,21 @@ fn merge(plan: &Plan<'_>, after: &TaskFile, least_gap: usize) -> Option<PlanRevi
 }
 
 /// The plan of before: the agent's cannot be joined with it.
-fn restored(plan: &Plan<'_>, after: &TaskFile) -> PlanReview {
-    let missing = put_back::Missing::of(plan, after);
+fn restored(plan: &OriginalPlan<'_>, after: &TaskFile) -> PlanReview {
+    let missing = put_back::MissingRows::of(plan, after);
     PlanReview {
         text: Some(plan.before.text().to_owned()),
         restored: true,
-        taken_back: missing.taken_back(plan),
+        reverted: missing.reverted(plan),
         vanished: plan.keys(&missing.vanished),
         skipped: plan.keys(&missing.skipped),
         ..PlanReview::default()
     }
 }
 
-fn once_per_task(taken_back: Vec<TakenBack>) -> Vec<TakenBack> {
+fn once_per_task(reverted: Vec<RevertedEdit>) -> Vec<RevertedEdit> {
     let mut seen = BTreeSet::new();
-    taken_back
+    reverted
         .into_iter()
         .filter(|one| seen.insert(one.key.clone()))
         .collect()

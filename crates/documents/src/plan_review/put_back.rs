@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::own_text::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
-use super::splices::Splices;
-use super::{Matching, Plan, TakenBack, Tampering};
+use super::matching::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
+use super::restore::Splices;
+use super::{Matching, OriginalPlan, RevertedEdit, Tampering};
 use crate::markdown::eol_of;
 use crate::{RowId, TaskFile};
 
 /// Rows of the plan that the agent's text does not have.
 #[derive(Debug, Default)]
-pub(super) struct Missing {
+pub(super) struct MissingRows {
     /// Rows that must not be missing, whoever took them away.
     protected: Vec<usize>,
     pub(super) vanished: Vec<usize>,
@@ -18,8 +18,8 @@ pub(super) struct Missing {
     pub(super) skipped: Vec<usize>,
 }
 
-impl Missing {
-    pub(super) fn of(plan: &Plan<'_>, current: &TaskFile) -> Self {
+impl MissingRows {
+    pub(super) fn of(plan: &OriginalPlan<'_>, current: &TaskFile) -> Self {
         let matching = Matching::of(plan.before, current);
         let mut missing = Self::default();
         for row in tasks_of(plan.before).filter(|row| matching.after(*row).is_none()) {
@@ -35,14 +35,14 @@ impl Missing {
     }
 
     /// A text that has lost more than half of the plan is another plan.
-    pub(super) fn is_most_of(&self, plan: &Plan<'_>) -> bool {
+    pub(super) fn is_most_of(&self, plan: &OriginalPlan<'_>) -> bool {
         2 * self.rows().len() > tasks_of(plan.before).count()
     }
 
-    pub(super) fn taken_back(&self, plan: &Plan<'_>) -> Vec<TakenBack> {
+    pub(super) fn reverted(&self, plan: &OriginalPlan<'_>) -> Vec<RevertedEdit> {
         let what = Tampering::Removed;
         let keys = plan.keys(&self.protected).into_iter();
-        keys.map(|key| TakenBack { key, what }).collect()
+        keys.map(|key| RevertedEdit { key, what }).collect()
     }
 
     /// The rows to be put back, from the top.
@@ -53,13 +53,13 @@ impl Missing {
     }
 }
 
-/// The text with the missing rows at their places, each at least `least_gap` blank lines
+/// The text with the missing rows at their places, each at least `min_gap` blank lines
 /// apart from what stands there.
 pub(super) fn put_back(
-    plan: &Plan<'_>,
+    plan: &OriginalPlan<'_>,
     current: &TaskFile,
-    missing: &Missing,
-    least_gap: usize,
+    missing: &MissingRows,
+    min_gap: usize,
 ) -> TaskFile {
     let rows = missing.rows();
     if rows.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn put_back(
         before: plan.before,
         current,
         eol: eol_of(plan.before.text()),
-        least_gap,
+        min_gap,
         splices: Splices::default(),
     };
     for row in rows {
@@ -240,7 +240,7 @@ struct Writer<'a> {
     before: &'a TaskFile,
     current: &'a TaskFile,
     eol: &'static str,
-    least_gap: usize,
+    min_gap: usize,
     splices: Splices,
 }
 
@@ -248,7 +248,7 @@ impl Writer<'_> {
     fn insert(&mut self, row: usize, place: Place) {
         let own = own_text(self.before, row);
         let lines = own_lines(self.before, row);
-        let gap = |blank: usize| self.eol.repeat(blank.max(self.least_gap));
+        let gap = |blank: usize| self.eol.repeat(blank.max(self.min_gap));
         let (above, below) = match place {
             Place::Below(_) => (gap(blank_above(self.before, lines.start)), String::new()),
             Place::Above(_) => (String::new(), gap(blank_from(self.before, lines.end))),

@@ -1,6 +1,6 @@
 use super::*;
 
-const PLAN: &str = "# Plan
+const PLAN: &str = "# OriginalPlan
 
 ## Phase 1
 
@@ -49,9 +49,9 @@ fn reviewed_again(after: &str, put_back: &[&str]) -> PlanReview {
 }
 
 fn tampering(review: &PlanReview) -> Vec<(&str, Tampering)> {
-    let one = |one: &'_ TakenBack| one.what;
+    let one = |one: &'_ RevertedEdit| one.what;
     review
-        .taken_back
+        .reverted
         .iter()
         .map(|taken| (taken.key.id.as_str(), one(taken)))
         .collect()
@@ -183,7 +183,7 @@ fn done_and_running_rows_are_put_back_whenever_they_are_gone() {
 
 #[test]
 fn rows_go_back_below_their_heading_even_if_it_has_no_other() {
-    let gone = "# Plan
+    let gone = "# OriginalPlan
 
 ## Phase 1
 
@@ -216,7 +216,7 @@ fn added_rows_and_edits_of_rows_not_yet_run_stay() {
             "- [ ] 2.2 Ship\n",
             "- [ ] 2.2 Ship it\n\n- [ ] 2.3 Announce\n\n- [x] 2.4 Old news\n",
         )
-        .replace("# Plan", "# The plan");
+        .replace("# OriginalPlan", "# The plan");
     let review = reviewed(&after);
     assert_eq!(review.text, None);
     assert_eq!(ids(&review.edited), ["2.2"]);
@@ -263,7 +263,7 @@ fn other_line_endings_alone_are_no_change() {
     let review = review(&before, &after, &running, &BTreeSet::new());
     let expected = PLAN.replace("The end.", "Fin.").replace('\n', "\r\n");
     assert_eq!(review.text, Some(expected));
-    assert_eq!(review.taken_back, []);
+    assert_eq!(review.reverted, []);
 }
 
 #[test]

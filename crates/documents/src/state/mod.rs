@@ -4,15 +4,11 @@
 //! order and the form of their numbers survive.
 
 mod fix_record;
-mod json_style;
-mod known_key;
+mod json;
 mod modifications;
-mod rebuild;
 mod state_file;
-mod task_result;
 
-pub use fix_record::FixRecord;
-pub use known_key::StateWarning;
+pub use fix_record::{FixRecord, TaskResult};
+pub use json::StateWarning;
 pub use modifications::ModificationLineage;
-pub use state_file::{NotState, State};
-pub use task_result::TaskResult;
+pub use state_file::{InvalidState, StateDocument};

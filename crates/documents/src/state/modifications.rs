@@ -3,8 +3,8 @@
 use regreen_model::TaskId;
 use serde_json::{Value, json};
 
-use super::known_key::{FIX_TASK_MAP, MODIFICATION_MAP};
-use super::state_file::State;
+use super::json::{FIX_TASK_MAP, MODIFICATION_MAP};
+use super::state_file::StateDocument;
 
 /// More than any chain of parts and fixes can be long.
 const LONGEST_LINEAGE: usize = 32;
@@ -21,7 +21,7 @@ pub struct ModificationLineage {
     pub requests: u32,
 }
 
-impl State {
+impl StateDocument {
     /// Whose part a task is; its own if it is nobody's. A fix is of the task that it repairs.
     #[must_use]
     pub fn modification_lineage(&self, task: &TaskId) -> ModificationLineage {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn requests_of_parts_are_charged_to_the_whole() {
-        let mut state = State::default();
+        let mut state = StateDocument::default();
         state.record_modification(&id("1.3"), "run/1", &[id("1.3.1"), id("1.3.2")]);
         state.record_modification(&id("1.3.2"), "run/1", &[id("1.3.2.1")]);
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn requests_of_fixes_are_charged_to_what_they_repair() {
-        let mut state = State::default();
+        let mut state = StateDocument::default();
         state.record_fix(&id("1.3"), &id("1.3.1"), "x");
         state.record_fix(&id("1.3.1"), &id("1.3.1.1"), "x");
         state.record_modification(&id("1.3.1.1"), "run/1", &[id("1.3.2")]);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_file_that_goes_round_in_circles_holds_nobody_up() {
-        let mut state = State::default();
+        let mut state = StateDocument::default();
         state.record_fix(&id("1.1"), &id("1.2"), "x");
         state.record_fix(&id("1.2"), &id("1.1"), "x");
         assert_eq!(state.modification_lineage(&id("1.1")).depth, 0);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_request_that_is_noted_twice_counts_once_and_keeps_its_rows() {
-        let mut state = State::default();
+        let mut state = StateDocument::default();
         state.record_modification(&id("1"), "run/1", &[id("1.1")]);
         let once = state.clone();
         state.record_modification(&id("1"), "run/1", &[id("1.2")]);

@@ -6,44 +6,42 @@ use regreen_model::{ERROR_CHARS, PlainLine, TaskId};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::fix_record::FixRecord;
-use super::json_style::JsonStyle;
-use super::known_key::{
-    AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, MAPS,
-    MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP,
-    PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS,
-    TOTAL_TASKS, as_count,
+use super::fix_record::{FixRecord, TaskResult};
+use super::json::{
+    AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, JsonStyle,
+    MAPS, MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS,
+    MODIFICATION_MAP, PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION,
+    TASK_RESULTS, TOTAL_TASKS, as_count,
 };
-use super::task_result::TaskResult;
 use crate::tasks::{RowId, TaskFile};
 
 /// Where a run stands. What regreen does not know stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub struct StateDocument {
     pub(super) value: Map<String, Value>,
     style: JsonStyle,
 }
 
 /// The text is no state file at all: it is to be moved aside and made anew.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum NotState {
+pub enum InvalidState {
     #[error("not JSON: {0}")]
     NotJson(String),
     #[error("JSON, but not an object")]
     NotAnObject,
 }
 
-impl State {
+impl StateDocument {
     /// Reads a state file. Wrong types in known keys are reported; their default is used.
     ///
     /// # Errors
     /// If the text is not a JSON object.
-    pub fn read(text: &str) -> Result<(Self, Vec<StateWarning>), NotState> {
+    pub fn read(text: &str) -> Result<(Self, Vec<StateWarning>), InvalidState> {
         let body = text.trim_start_matches('\u{FEFF}');
         let value: Value =
-            serde_json::from_str(body).map_err(|error| NotState::NotJson(error.to_string()))?;
+            serde_json::from_str(body).map_err(|error| InvalidState::NotJson(error.to_string()))?;
         let Value::Object(value) = value else {
-            return Err(NotState::NotAnObject);
+            return Err(InvalidState::NotAnObject);
         };
         let state = Self {
             value,

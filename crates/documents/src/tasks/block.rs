@@ -2,9 +2,7 @@
 
 use regreen_model::{TaskKind, Warning};
 
-use super::row::{Row, RowId};
-use super::row_box::{RowBox, looks_like_box};
-use super::row_head::RowHead;
+use super::row::{Row, RowBox, RowHead, RowId, looks_like_box};
 use crate::markdown::{Line, LineKind};
 
 /// All rows of a text with their blocks. Numbers and kinds are settled later.

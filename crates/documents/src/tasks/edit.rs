@@ -13,9 +13,9 @@ use super::task_file::TaskFile;
 #[derive(Clone, Debug)]
 pub enum Change {
     /// The file already says so.
-    AlreadySo,
+    Unchanged,
     /// The file with the edit made, read again.
-    Made(TaskFile),
+    Edited(TaskFile),
 }
 
 impl Change {
@@ -23,17 +23,17 @@ impl Change {
     #[must_use]
     pub fn into_file(self, file: TaskFile) -> TaskFile {
         match self {
-            Self::AlreadySo => file,
-            Self::Made(edited) => edited,
+            Self::Unchanged => file,
+            Self::Edited(edited) => edited,
         }
     }
 
     /// The edited file, if anything had to change.
     #[must_use]
-    pub fn made(self) -> Option<TaskFile> {
+    pub fn edited(self) -> Option<TaskFile> {
         match self {
-            Self::AlreadySo => None,
-            Self::Made(edited) => Some(edited),
+            Self::Unchanged => None,
+            Self::Edited(edited) => Some(edited),
         }
     }
 }
@@ -94,7 +94,7 @@ impl TaskFile {
         let mark = self.text().as_bytes().get(row.box_at + 1);
         let is_so = if done { row.done } else { mark == Some(&b' ') };
         if is_so {
-            return Ok(Change::AlreadySo);
+            return Ok(Change::Unchanged);
         }
         let splice = Splice {
             at: row.box_at + 1..row.box_at + 2,
@@ -107,7 +107,7 @@ impl TaskFile {
             edit_guard::check_reading(self, &TaskFile::read(edited.text()), &splice, id, done),
             Ok(())
         );
-        Ok(Change::Made(edited))
+        Ok(Change::Edited(edited))
     }
 
     /// The file with a row inserted, if that does what is meant and nothing else.

@@ -7,8 +7,7 @@ use regreen_model::NewTask;
 use thiserror::Error;
 
 use super::edit::Splice;
-use super::row::{Row, RowId};
-use super::row_box::RowBox;
+use super::row::{Row, RowBox, RowId};
 use super::task_file::TaskFile;
 
 /// What an insertion is meant to do: one more row, at this place among the rows, outside

@@ -1,11 +1,12 @@
-//! Fix tasks in the file: their family, their names, a new one.
+//! Fix tasks in the file: a new one, which there are, and how much of its fix budget a task has
+//! used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_model::{ChoiceKind, FixOrigin, NewTask, PersonChoice, TaskId, TaskKey};
+use regreen_model::{ChoiceKind, FixBudget, FixOrigin, NewTask, PersonChoice, TaskId, TaskKey};
 
 use super::edit::EditError;
-use super::insert::Place;
+use super::insert::InsertPosition;
 use super::row::RowId;
 use super::task_file::TaskFile;
 use crate::state::FixRecord;
@@ -20,14 +21,14 @@ impl TaskFile {
         &self,
         task: &TaskKey,
         fix: TaskId,
-        origin: FixOrigin<'_>,
+        origin: &FixOrigin,
     ) -> Result<Option<Self>, EditError> {
         let row = self.resolve(task).ok_or(EditError::NoSuchRow)?;
         let parent = self.task(row).ok_or(EditError::NoSuchRow)?;
         // In a list without ids the task may have another number by now.
         let parent_id = self.id(row).unwrap_or(&task.id);
         let fix = NewTask::fix(fix, parent_id, &parent, origin);
-        Ok(self.insert(&fix, Place::After(row))?.made())
+        Ok(self.insert(&fix, InsertPosition::After(row))?.edited())
     }
 
     /// The file with the box of a task so; `None` if it is so already, or there is no such
@@ -44,7 +45,7 @@ impl TaskFile {
         } else {
             self.untick(row)
         };
-        Ok(change?.made())
+        Ok(change?.edited())
     }
 
     /// The row of a task that is there and not done.
@@ -104,10 +105,9 @@ impl TaskFile {
         open.filter_map(|fix| self.key(fix)).collect()
     }
 
-    /// What the last fix of a task was to remove, which an earlier run may have made; empty if
-    /// nobody remembers one.
-    #[must_use]
-    pub fn last_error(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
+    /// The error that the last fix of a task was to remove, which an earlier run may have made;
+    /// empty if none is recorded.
+    fn last_error(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
         recorded
             .map(|record| record.last_error.clone())
@@ -130,6 +130,106 @@ impl TaskFile {
     }
 }
 
+impl TaskFile {
+    /// What a task has used of its fix budget, by the rows and by the state's map.
+    #[must_use]
+    pub fn fix_budget(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<FixBudget> {
+        let root = self.root(row);
+        let own = self.row(row)?.id.as_ref()?;
+        let root_id = self.row(root)?.id.as_ref()?;
+        let family = self.family(root, below(root_id, map));
+        let total = |of: fn(&str, &BTreeMap<String, FixRecord>) -> u32| {
+            let counts = family.iter().map(|id| of(id, map));
+            counts.fold(0, u32::saturating_add)
+        };
+        let of_namesakes = self.namesakes(root).map(|row| self.all_fixes(row).count());
+        let noted = total(recorded).saturating_sub(count(of_namesakes.sum()));
+        let all = larger(self.all_fixes(root).count(), noted);
+        Some(FixBudget {
+            depth: self.row(row)?.depth,
+            fixes: self
+                .fixes_made(row, map)
+                .saturating_sub(forgiven(own.as_str(), map)),
+            root_fixes: all.saturating_sub(total(forgiven)),
+            root: root_id.clone(),
+            fix_ids: self.fix_ids(row, map),
+            next_id: self.next_fix_id(row, map)?,
+            last_error: self.last_error(row, map),
+        })
+    }
+
+    /// How many fixes were made for a task itself, forgiven or not.
+    #[must_use]
+    pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
+        let id = self.row(row).and_then(|row| row.id.as_ref());
+        let recorded = id.map_or(0, |id| recorded(id.as_str(), map));
+        let of_namesakes = self.namesakes(row).map(|row| self.fixes(row).count());
+        let noted = recorded.saturating_sub(count(of_namesakes.sum()));
+        larger(self.fixes(row).count(), noted)
+    }
+
+    /// Other rows of the same id: the map notes their fixes together.
+    fn namesakes(&self, row: RowId) -> impl Iterator<Item = RowId> {
+        let id = self.row(row).and_then(|row| row.id.as_ref());
+        let others = id.into_iter().flat_map(|id| self.rows_with_id(id));
+        others.filter(move |other| *other != row)
+    }
+
+    /// The ids that fixes of an original may be noted under: those that the map leads to, and
+    /// those in the file.
+    fn family<'a>(&'a self, root: RowId, mut ids: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+        let fixes = self.all_fixes(root).filter_map(|fix| self.row(fix));
+        ids.extend(fixes.filter_map(|row| row.id.as_ref().map(TaskId::as_str)));
+        ids
+    }
+
+    /// The id of the next fix of a task: one more than the highest number that any row or
+    /// the map has used.
+    #[must_use]
+    pub fn next_fix_id(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<TaskId> {
+        let id = self.row(row)?.id.as_ref()?;
+        let in_file = self.rows.iter().filter_map(|row| row.id.as_ref());
+        let used_in_file = in_file.filter_map(|other| id.child_number(other)).max();
+        let record = map.get(id.as_str());
+        let in_map = record.into_iter().flat_map(|record| &record.fix_task_ids);
+        let used_in_map = in_map
+            .filter_map(|fix| id.child_number(&TaskId::parse(fix)?))
+            .max();
+        Some(id.child(used_in_file.max(used_in_map).unwrap_or(0).saturating_add(1)))
+    }
+}
+
+fn count(rows: usize) -> u32 {
+    u32::try_from(rows).unwrap_or(u32::MAX)
+}
+
+fn larger(rows: usize, recorded: u32) -> u32 {
+    count(rows).max(recorded)
+}
+
+fn recorded(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
+    map.get(id).map_or(0, FixRecord::count)
+}
+
+fn forgiven(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
+    map.get(id).map_or(0, |record| record.forgiven)
+}
+
+/// An original, its fixes and theirs, as the map knows them.
+fn below<'a>(root: &'a TaskId, map: &'a BTreeMap<String, FixRecord>) -> BTreeSet<&'a str> {
+    let mut seen = BTreeSet::from([root.as_str()]);
+    let mut open = vec![root.as_str()];
+    while let Some(id) = open.pop() {
+        let record = map.get(id);
+        for fix in record.into_iter().flat_map(|record| &record.fix_task_ids) {
+            if seen.insert(fix) {
+                open.push(fix);
+            }
+        }
+    }
+    seen
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,7 +245,7 @@ mod tests {
         let now = TaskFile::read("- [x] b\n- [ ] c\n");
         let fix = TaskId::parse("2.1").unwrap();
         let origin = FixOrigin::default();
-        let fixed = now.insert_fix(&c, fix, origin).unwrap().unwrap();
+        let fixed = now.insert_fix(&c, fix, &origin).unwrap().unwrap();
         assert!(fixed.text().contains("\n- [ ] 2.1 [FIX 2] "));
     }
 }

@@ -14,13 +14,13 @@ const MAX_GAP: usize = 2;
 
 /// Where a new row goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum InsertPosition {
     /// After the row's block and the last of its fixes.
     After(RowId),
     Before(RowId),
 }
 
-impl Place {
+impl InsertPosition {
     fn row(self) -> RowId {
         match self {
             Self::After(row) | Self::Before(row) => row,
@@ -60,7 +60,7 @@ impl TaskFile {
     /// # Errors
     /// If the place is unknown, the id belongs to another task, or the edit would do
     /// anything else than add one row there.
-    pub fn insert(&self, task: &NewTask, place: Place) -> Result<Change, EditError> {
+    pub fn insert(&self, task: &NewTask, place: InsertPosition) -> Result<Change, EditError> {
         let row = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
         if !row.is_task() {
             return Err(EditError::Checklist);
@@ -71,18 +71,18 @@ impl TaskFile {
                 .row(existing)
                 .is_some_and(|row| row.fix_target() == meant);
             return match is_it {
-                true => Ok(Change::AlreadySo),
+                true => Ok(Change::Unchanged),
                 false => Err(EditError::IdTaken(task.id.clone())),
             };
         }
-        self.insert_somehow(task, place).map(Change::Made)
+        self.insert_somehow(task, place).map(Change::Edited)
     }
 
     /// Tries the file's own spacing, then a blank line before the task (a numbered row may
     /// not follow text directly), then one behind it as well (text may not go on what it
     /// says), then copied fields on one line each; and if text further left stands before
     /// the place, the same as far left as the rows around it, the next one included.
-    fn insert_somehow(&self, task: &NewTask, place: Place) -> Result<Self, EditError> {
+    fn insert_somehow(&self, task: &NewTask, place: InsertPosition) -> Result<Self, EditError> {
         let own = Gap::of(self.gap(place));
         let on_one_line = on_one_line(task);
         let ways = [
@@ -108,14 +108,14 @@ impl TaskFile {
     fn insert_with(
         &self,
         task: &NewTask,
-        place: Place,
+        place: InsertPosition,
         (beside, style): (RowId, &RowStyle),
         gap: Gap,
     ) -> Result<Self, EditError> {
         let lines = render::task(task, style);
         let (splice, at) = match place {
-            Place::After(row) => self.after(self.last_of(row), &lines, gap, style.eol),
-            Place::Before(row) => self.before(row, &lines, gap, style.eol),
+            InsertPosition::After(row) => self.after(self.last_of(row), &lines, gap, style.eol),
+            InsertPosition::Before(row) => self.before(row, &lines, gap, style.eol),
         }
         .ok_or(EditError::NoSuchRow)?;
         let near = place.row();
@@ -130,11 +130,13 @@ impl TaskFile {
 
     /// The row whose indent and bullet a new row takes: that of the task itself, unless its
     /// last fix stands further left and would swallow it.
-    fn neighbour(&self, place: Place) -> RowId {
+    fn neighbour(&self, place: InsertPosition) -> RowId {
         let row = place.row();
         let indent = |row: RowId| self.row(row).map(|row| row.indent);
         match place {
-            Place::After(_) if indent(self.last_of(row)) < indent(row) => self.last_of(row),
+            InsertPosition::After(_) if indent(self.last_of(row)) < indent(row) => {
+                self.last_of(row)
+            }
             _ => row,
         }
     }
@@ -197,8 +199,8 @@ impl TaskFile {
 
     /// The styles of the rows that would stand before and behind a new one: text between
     /// them may be understood as it is only if the new row is as far left.
-    fn styles_around(&self, place: Place) -> Vec<(RowId, RowStyle)> {
-        let Place::After(row) = place else {
+    fn styles_around(&self, place: InsertPosition) -> Vec<(RowId, RowStyle)> {
+        let InsertPosition::After(row) = place else {
             return Vec::new();
         };
         let last = self.last_of(row);
@@ -226,16 +228,16 @@ impl TaskFile {
     }
 
     /// How many blank lines the file puts between tasks, judged by the nearest ones.
-    fn gap(&self, place: Place) -> usize {
+    fn gap(&self, place: InsertPosition) -> usize {
         let row = match place {
-            Place::After(row) => self.last_of(row),
-            Place::Before(row) => row,
+            InsertPosition::After(row) => self.last_of(row),
+            InsertPosition::Before(row) => row,
         };
         let below = || self.gap_below(row);
         let above = || self.gap_above(row);
         let gap = match place {
-            Place::After(_) => below().or_else(above),
-            Place::Before(_) => above().or_else(below),
+            InsertPosition::After(_) => below().or_else(above),
+            InsertPosition::Before(_) => above().or_else(below),
         };
         let has_many_lines = self.row(row).is_some_and(|row| row.block.len() > 1);
         gap.unwrap_or(usize::from(has_many_lines)).min(MAX_GAP)

@@ -1,38 +1,26 @@
 //! `tasks.md`: rows, what they say, which is next, and edits that damage nothing.
 
 mod block;
-mod budget;
-mod commit;
-mod dialect;
+mod code;
 mod edit;
 mod edit_guard;
 mod fields;
 mod fix;
 mod insert;
-mod next;
 mod numbering;
-mod outlook;
-mod pieces;
-mod proposal;
+mod plan_status;
 mod render;
 mod request;
 mod row;
-mod row_box;
-mod row_head;
-mod shell_steps;
-mod span;
 mod task_file;
 mod verify;
 
-pub use budget::Budget;
-pub use commit::commit_message;
+pub use code::shell_steps;
 pub use edit::{Change, EditError};
-pub use insert::Place;
-pub use next::{Next, Pick};
-pub use outlook::{Outlook, Wanted};
-pub(crate) use row::Row;
+pub use fields::commit_message;
+pub use insert::InsertPosition;
+pub use plan_status::{Next, Pick};
 pub use row::RowId;
-pub(crate) use row_box::has_box;
-pub use shell_steps::shell_steps;
+pub(crate) use row::{Row, has_box};
 pub use task_file::TaskFile;
 pub use verify::verify_commands;

@@ -108,7 +108,7 @@ struct Seen<'r> {
     by_id: BTreeMap<&'r TaskId, Uses>,
     /// The nearest originals above, outermost first: what is further right than a later
     /// one is out of reach.
-    originals: Vec<Place>,
+    originals: Vec<InsertPosition>,
 }
 
 /// The rows of one id.
@@ -121,7 +121,7 @@ struct Uses {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct InsertPosition {
     row: usize,
     indent: usize,
 }
@@ -131,7 +131,7 @@ impl<'r> Seen<'r> {
     fn note(&mut self, id: &'r TaskId, row: usize, indent: usize, is_fix: bool) -> Uses {
         if !is_fix {
             self.originals.retain(|above| above.indent < indent);
-            self.originals.push(Place { row, indent });
+            self.originals.push(InsertPosition { row, indent });
         }
         let again = |uses: &mut Uses| {
             uses.last = row;

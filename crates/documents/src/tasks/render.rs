@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use regreen_model::{NewTask, PlainLine};
 
-use super::row_box::RowBox;
+use super::row::RowBox;
 use crate::markdown::{FenceMark, scan};
 
 /// How the rows around a new task are written.

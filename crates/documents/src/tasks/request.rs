@@ -1,22 +1,24 @@
 //! Rows that an agent asked for.
 
 use regreen_model::{
-    ERROR_CHARS, Modification, ModificationRequest, NewTask, PlainLine, TaskId, TaskKey,
-    is_format_control,
+    ERROR_CHARS, Fields, Modification, ModificationRequest, NewTask, PlainLine, ProposedTask,
+    TaskId, TaskKey, is_format_control,
 };
 
 use super::edit::{Change, EditError};
-use super::insert::Place;
-use super::proposal::Proposal;
+use super::insert::InsertPosition;
 use super::row::RowId;
 use super::task_file::TaskFile;
-use crate::state::State;
+use crate::state::StateDocument;
 
 /// So many requests are honoured for an original, those of its parts and fixes included.
 const REQUESTS: u32 = 3;
 /// So many times a task is divided, and its parts, and theirs.
 const DEPTH: u32 = 2;
 const ROWS: usize = 10;
+const TITLE_CHARS: usize = 120;
+/// What may stand between a row's id and its title, and is neither.
+const SEPARATORS: [char; 5] = ['-', '–', '—', ':', ' '];
 
 impl TaskFile {
     /// The rows that come of a request for a task. `name` tells it from others: what was
@@ -28,7 +30,7 @@ impl TaskFile {
     /// Why it is not honoured.
     pub fn grant(
         &self,
-        state: &State,
+        state: &StateDocument,
         task: &TaskKey,
         name: &str,
         request: &ModificationRequest,
@@ -62,7 +64,7 @@ impl TaskFile {
     /// Why a request is not honoured.
     fn judge(
         &self,
-        state: &State,
+        state: &StateDocument,
         (task, original): (&TaskKey, &TaskKey),
         request: &ModificationRequest,
         proposals: &[Proposal],
@@ -104,7 +106,7 @@ impl TaskFile {
     }
 
     /// The first number that no row, no fix and no earlier request has used.
-    fn next_number(&self, state: &State, row: RowId, original: &TaskId) -> u32 {
+    fn next_number(&self, state: &StateDocument, row: RowId, original: &TaskId) -> u32 {
         let free = self.next_fix_id(row, &state.fix_task_map());
         let free = free.and_then(|id| original.child_number(&id)).unwrap_or(1);
         let asked_for = state.rows_asked_for();
@@ -134,14 +136,25 @@ impl TaskFile {
             let now = edited.as_ref().unwrap_or(self);
             let row = now.resolve(&original).ok_or(EditError::NoSuchRow)?;
             let place = match modification {
-                Modification::AddFollowup => Place::After(row),
-                Modification::SplitTask | Modification::AddPrerequisite => Place::Before(row),
+                Modification::AddFollowup => InsertPosition::After(row),
+                Modification::SplitTask | Modification::AddPrerequisite => {
+                    InsertPosition::Before(row)
+                }
             };
-            if let Change::Made(made) = now.insert(new, place)? {
+            if let Change::Edited(made) = now.insert(new, place)? {
                 edited = Some(made);
             }
         }
         Ok(edited)
+    }
+
+    /// The keys of granted tasks, as they stand in the file.
+    #[must_use]
+    pub fn granted_keys(&self, tasks: &[NewTask]) -> Vec<TaskKey> {
+        let rows = tasks
+            .iter()
+            .filter_map(|task| self.rows_with_id(&task.id).next());
+        rows.filter_map(|row| self.key(row)).collect()
     }
 }
 
@@ -209,10 +222,73 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
+/// A task as an agent proposes it: what it says, whatever it calls itself.
+struct Proposal {
+    title: PlainLine,
+    fields: Fields,
+}
+
+impl Proposal {
+    fn read(original: &TaskId, task: &ProposedTask) -> Self {
+        match task {
+            ProposedTask::Lines(lines) => Self::of_lines(original, lines),
+            ProposedTask::Fields {
+                title,
+                action,
+                files,
+                done_when,
+                verify,
+                commit,
+            } => Self {
+                title: own_title(original, title),
+                fields: Fields {
+                    action: action.clone(),
+                    files: files.clone(),
+                    done_when: done_when.clone(),
+                    verify: verify.clone(),
+                    commit: commit.clone(),
+                },
+            },
+        }
+    }
+
+    /// The first row of the lines, as any row of a task file is read; lines without a row are
+    /// a title.
+    fn of_lines(original: &TaskId, lines: &str) -> Self {
+        let file = TaskFile::read(lines);
+        let row = file.row(RowId(0)).zip(file.task(RowId(0)));
+        let Some((row, task)) = row else {
+            return Self {
+                title: own_title(original, lines),
+                fields: Fields::default(),
+            };
+        };
+        let title = match row.id.as_ref().filter(|_| !row.numbered) {
+            Some(id) => format!("{id} {}", task.title),
+            None => task.title,
+        };
+        Self {
+            title: own_title(original, &title),
+            fields: task.fields,
+        }
+    }
+}
+
+/// The title without the number that its author expects: the next free one is what it gets.
+fn own_title(original: &TaskId, text: &str) -> PlainLine {
+    let line = PlainLine::first_of(text, TITLE_CHARS);
+    let words = line.as_str().trim_start_matches(SEPARATORS);
+    let (first, rest) = words.split_once(' ').unwrap_or_default();
+    let id = TaskId::parse(first.trim_end_matches([':', '.']));
+    let words = match id.and_then(|id| original.child_number(&id)) {
+        Some(_) => rest.trim_start_matches(SEPARATORS),
+        None => words,
+    };
+    PlainLine::flatten(words, TITLE_CHARS)
+}
+
 #[cfg(test)]
 mod tests {
-    use regreen_model::ProposedTask;
-
     use super::*;
 
     const FILE: &str = "- [ ] 1.1 A\n- [ ] 1.2 B\n  - **Verify**: `true`\n- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ] 1.3 C\n";
@@ -247,7 +323,7 @@ mod tests {
     /// The file with the rows that `task` asks for.
     fn granted(
         file: &str,
-        state: &State,
+        state: &StateDocument,
         task: &str,
         request: &ModificationRequest,
     ) -> Result<String, String> {
@@ -264,14 +340,14 @@ mod tests {
     fn a_fix_asks_on_behalf_of_its_original() {
         for asked in ["1.2", "1.2.1"] {
             let request = request(Modification::AddPrerequisite, asked, &["Install"]);
-            let made = granted(FILE, &State::default(), "1.2.1", &request).unwrap();
+            let made = granted(FILE, &StateDocument::default(), "1.2.1", &request).unwrap();
             assert!(
                 made.starts_with("- [ ] 1.1 A\n- [ ] 1.2.2 Install\n- [ ] 1.2 B\n"),
                 "{made}"
             );
         }
         let request = request(Modification::AddFollowup, "1.2.1", &["Tidy"]);
-        let made = granted(FILE, &State::default(), "1.2.1", &request).unwrap();
+        let made = granted(FILE, &StateDocument::default(), "1.2.1", &request).unwrap();
         assert!(
             made.ends_with("- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ] 1.2.2 Tidy\n- [ ] 1.3 C\n"),
             "{made}"
@@ -286,7 +362,7 @@ mod tests {
         assert_eq!(
             granted(
                 "- [ ] 1.1 A\n- [ ] 1.2 B\n",
-                &State::default(),
+                &StateDocument::default(),
                 "1.1",
                 &request
             )
@@ -310,7 +386,7 @@ mod tests {
 
     #[test]
     fn numbers_that_were_used_are_not_used_again() {
-        let mut state = State::default();
+        let mut state = StateDocument::default();
         state.record_fix(&id("1.1"), &id("1.1.3"), "x");
         state.record_modification(&id("1.1"), "run/0", &[id("1.1.4"), id("1.1.5")]);
         let request = request(Modification::SplitTask, "1.1", &["Part"]);
@@ -321,7 +397,13 @@ mod tests {
     #[test]
     fn a_list_without_ids_stays_as_it_is() {
         let request = request(Modification::SplitTask, "2", &["One"]);
-        let refused = granted("- [ ] A\n- [ ] B\n", &State::default(), "2", &request).unwrap_err();
+        let refused = granted(
+            "- [ ] A\n- [ ] B\n",
+            &StateDocument::default(),
+            "2",
+            &request,
+        )
+        .unwrap_err();
         assert!(refused.starts_with("this list has no ids"), "{refused}");
     }
 
@@ -348,7 +430,7 @@ mod tests {
             "(x) [",
         ] {
             let request = request(Modification::SplitTask, "1.2", &[title]);
-            match granted(FILE, &State::default(), "1.2", &request) {
+            match granted(FILE, &StateDocument::default(), "1.2", &request) {
                 Ok(made) => {
                     let (before, after) = (TaskFile::read(FILE), TaskFile::read(made));
                     assert_eq!(after.rows().count(), before.rows().count() + 1, "{title}");

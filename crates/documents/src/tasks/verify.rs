@@ -5,8 +5,7 @@ mod expectation;
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
-use super::pieces::{Piece, pieces};
-use super::span::{Span, spans};
+use super::code::{Piece, Span, pieces, spans};
 
 /// The commands that a Verify field names, in order. Whether a word is a program is not
 /// known here.

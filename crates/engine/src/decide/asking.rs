@@ -1,18 +1,18 @@
-//! What only a person can decide.
+//! What people decide: answers to questions, and choices made outside of runs.
 
 use regreen_model::{
     AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome,
 };
 
 use super::turn::Turn;
-use super::{choosing, ending, healing, picking};
+use super::{ending, healing, picking};
 use crate::command::{Command, Question};
 use crate::state::{Phase, TaskState};
 
 const ERROR_CHARS: usize = 200;
 
-/// Asks what is to become of the task. The question stays open, also where nobody can be asked
-/// now: then the run ends with it, or goes on with other tasks.
+/// Asks what is to become of the task. The question stays open, also where no one can be asked
+/// now: then the run ends with it, or continues with other tasks.
 pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>) {
     let Some(task) = turn.task() else { return };
     let (key, root) = (task.key().clone(), task.picked.root.clone());
@@ -33,13 +33,13 @@ pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>)
     if keep_going {
         turn.withdraw();
         turn.emit(Event::TaskParked { task: root, why });
-        picking::go_on(turn);
+        picking::continue_run(turn);
     } else if !asks {
         pause(turn, reason);
     }
 }
 
-/// Asks about a task that is next and that nobody has decided about; whether that is so.
+/// Asks again about the task that is next, if its question is open. Returns whether it is.
 pub(super) fn ask_again(turn: &mut Turn<'_>) -> bool {
     let phase = turn.task().map(|task| task.phase.clone());
     let Some(Phase::Asking { why, repair, .. }) = phase else {
@@ -55,7 +55,7 @@ fn question(
     why: &str,
     repair: Option<PlannedRepair>,
 ) -> Question {
-    // Nobody works at a group who could be told anything, and commands do not listen.
+    // No agent works on a group, and commands read no prompts.
     let listens = !task.picked.is_group && turn.state.config.agent.reads_prompts();
     let can_be = |choice: &AnswerKind| match choice {
         AnswerKind::Context => listens,
@@ -75,14 +75,15 @@ fn question(
     }
 }
 
-/// Why the run ends, for whoever was not there.
+/// The reason why the run ends, for a person who was not there.
 fn reason(question: &Question) -> String {
     let Question { task, why, .. } = question;
     let failure = question.failure.as_ref();
     let error = PlainLine::first_of(failure.map_or("", |failure| &failure.error), ERROR_CHARS);
-    match error.is_empty() {
-        true => format!("task {task}: {why}"),
-        false => format!("task {task}: {why}; it failed with: {error}"),
+    if error.is_empty() {
+        format!("task {task}: {why}")
+    } else {
+        format!("task {task}: {why}; it failed with: {error}")
     }
 }
 
@@ -93,11 +94,11 @@ pub(super) fn answered(turn: &mut Turn<'_>, answer: &PersonAnswer, choice: Optio
         task: key,
         answer: answer.clone(),
     });
-    choosing::take_note(turn, choice.map_or(&[], std::slice::from_ref));
+    record_choices(turn, choice.map_or(&[], std::slice::from_ref));
     match answer {
         // The file may have been edited, also where that was not the answer.
         PersonAnswer::Edit | PersonAnswer::Context { .. } | PersonAnswer::Skip => {
-            picking::go_on(turn);
+            picking::continue_run(turn);
         }
         PersonAnswer::Repair => healing::ask_budget_again(turn),
         PersonAnswer::Fix => healing::ask_budget(turn, None),
@@ -118,4 +119,22 @@ fn question_of(turn: &Turn<'_>, task: &TaskState) -> Question {
         _ => ("", None),
     };
     question(turn, task, why, repair)
+}
+
+/// Records the choices that the run does not know yet.
+pub(super) fn record_choices(turn: &mut Turn<'_>, choices: &[PersonChoice]) {
+    for choice in choices {
+        if choice.number > turn.state.choices_seen {
+            turn.look_at(&choice.task);
+            turn.emit(Event::Chosen {
+                choice: choice.clone(),
+            });
+        }
+    }
+}
+
+/// Whether a person has decided about the task. The choice takes effect when nothing of the task
+/// is pending.
+pub(super) fn is_decided(turn: &Turn<'_>) -> bool {
+    turn.task().is_some_and(|task| task.choice.is_some())
 }

@@ -1,26 +1,22 @@
-//! Attempts: starting one, and what its end means before anything is verified.
+//! Attempts: starting one, and deciding by its end before anything is verified.
 
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureNote, Mark, PromptKind,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PromptKind,
     TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
-use super::{
-    Decision, choosing, ending, failing, modifying, picking, spending, verifying, waiting,
-};
+use super::{Decision, asking, ending, healing, modifying, picking, spending, verifying};
 use crate::command::{AttemptOrder, Command};
-use crate::recovery::FREE_SESSIONS;
+use crate::recovery::{FailureClass, RecoveryRule};
 use crate::state::{Phase, State, TaskState};
 
-/// So many interruptions cost a task nothing.
-const FREE_INTERRUPTIONS: u32 = 2;
-/// Said of an agent that claims completion and admits failure in one breath.
+/// The error of an agent that signals completion and admits failure.
 const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
 
-/// Starts the next attempt of the task, unless a limit or somebody says stop.
+/// Starts the next attempt of the task, unless a limit or the user says stop.
 pub(super) fn start(turn: &mut Turn<'_>) {
     let prompt = turn
         .task()
@@ -63,7 +59,7 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
     });
 }
 
-/// Somebody asked to stop: the attempt is made when the run goes on.
+/// The user asked to stop: the attempt is made when the run is resumed.
 fn postpone(turn: &mut Turn<'_>, prompt: PromptKind) {
     if let Some(task) = turn.task().map(|task| task.key().clone()) {
         turn.emit(Event::AttemptPostponed { task, prompt });
@@ -81,9 +77,12 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         max_iterations: config.limits.task_iterations,
         prompt,
         previous: task.failure.clone(),
-        cut_off: cut_off(task, prompt),
+        interrupted: interrupted(task, prompt),
         failed_attempt: task.failed_attempt,
-        session: task.session.clone().filter(|_| task.goes_on(prompt)),
+        session: task
+            .session
+            .clone()
+            .filter(|_| task.continues_session(prompt)),
         timeout_ms: config
             .attempt_timeout_ms
             .saturating_mul(u64::from(time_factor))
@@ -95,14 +94,14 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
     }
 }
 
-/// What the attempt before this one had come to, where nobody failed.
-fn cut_off(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
-    let was_cut_off = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
-    let report = task.report.as_ref().filter(|_| was_cut_off);
-    report.and_then(|report| report.diagnosis.clone())
+/// The diagnosis of the attempt before this one, if that was interrupted.
+fn interrupted(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
+    let was_interrupted = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
+    let report = task.report.as_ref().filter(|_| was_interrupted);
+    report.and_then(|report| report.failure.diagnosis.clone())
 }
 
-/// Says what the session of an attempt is called, while the attempt is being made.
+/// Records what the session of an attempt is called, while the attempt is being made.
 pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str) -> Decision {
     let Some(task) = state.task_of(seq) else {
         return Decision::default();
@@ -119,12 +118,12 @@ pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str
 }
 
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
-    let is_decided = choosing::is_decided(turn);
+    let is_decided = asking::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    // Whoever was cut off by the budget has not failed.
-    let is_cut_off = spending::will_have_cut_off(turn, report);
-    let charged = is_charged(turn, task, report) && !is_cut_off;
-    let counted = Some(is_counted(task, &report.class) && !is_cut_off);
+    // An attempt that the budget ended has not failed.
+    let is_out_of_budget = spending::will_have_ended(turn, report);
+    let charged = is_charged(turn, task, report) && !is_out_of_budget;
+    let counted = Some(is_counted(task, report) && !is_out_of_budget);
     turn.emit(Event::AttemptEnded {
         task: task.key().clone(),
         attempt,
@@ -140,16 +139,18 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     for task in &report.plan.skipped {
         turn.emit(Event::TaskSkipped { task: task.clone() });
     }
-    // Whatever a person says of the task itself, the agent's ticks of others are claims.
-    match (report.plan.claims.is_empty(), is_decided) {
-        (false, _) => ask_claims(turn),
-        (true, true) => picking::go_on(turn),
-        (true, false) => judge(turn),
+    // Also where a person has decided about the task, the agent's ticks of others are claims.
+    if !report.plan.claims.is_empty() {
+        ask_claims(turn);
+    } else if is_decided {
+        picking::continue_run(turn);
+    } else {
+        judge(turn);
     }
 }
 
-/// Somebody removed or ticked the task since it was picked: the file is people's between
-/// attempts. There is nothing to run, and nothing to repair.
+/// Someone removed or ticked the task since it was picked: between attempts people may edit the
+/// file. There is nothing to run, and nothing to repair.
 pub(super) fn gone(turn: &mut Turn<'_>) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -160,41 +161,30 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
     }
 }
 
-/// What an attempt is charged to: its task, unless the trouble was none of its making.
+/// Whether an attempt is charged to its task: unless its class is charged to something else.
 fn is_charged(turn: &Turn<'_>, task: &TaskState, report: &AttemptReport) -> bool {
-    // Whoever says what becomes of a task does not count its attempts.
-    if choosing::has_a_say(task) {
+    // Attempts of a task that a person has decided about don't count.
+    if task.choice.is_some() {
         return false;
     }
-    // A reminder is part of the attempt before it, and to be asked to split a task is no attempt
-    // at it; but nothing can be cut off for ever.
+    // A reminder is part of the attempt before it, and a request to split is not an attempt; but
+    // nothing can be interrupted for ever.
     let is_extra = task.reminded || task.asked_to_split;
     if is_extra && report.class != AttemptClass::Interrupted {
         return false;
     }
-    match report.class {
-        AttemptClass::Ordinary => !is_stuck(turn, report),
-        AttemptClass::Interrupted => task.interruptions >= FREE_INTERRUPTIONS,
-        AttemptClass::Session { .. } => task.lost_sessions >= FREE_SESSIONS,
-        AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => false,
-    }
-}
-
-/// What gets nowhere is charged to the requests to split it, where there are any.
-fn is_stuck(turn: &Turn<'_>, report: &AttemptReport) -> bool {
-    turn.state.config.recovery && report.ending.timed_out && !report.progressed
+    let recovery = turn.state.config.recovery;
+    let class = FailureClass::of_ending(report);
+    let charge = class.map(|class| RecoveryRule::of(class).charge);
+    charge.is_none_or(|charge| charge.is_taken_from_task(&task.history(), recovery))
 }
 
 /// Whether it is one of the run's attempts. A reminder is part of the one before.
-fn is_counted(task: &TaskState, class: &AttemptClass) -> bool {
-    match class {
-        AttemptClass::Ordinary | AttemptClass::Session { .. } => {
-            !task.reminded && !choosing::has_a_say(task)
-        }
-        AttemptClass::Interrupted | AttemptClass::Transient { .. } | AttemptClass::Fatal { .. } => {
-            false
-        }
-    }
+fn is_counted(task: &TaskState, report: &AttemptReport) -> bool {
+    let class = FailureClass::of_ending(report);
+    let charge = class.map(|class| RecoveryRule::of(class).charge);
+    let is_extra = task.reminded || task.choice.is_some();
+    !is_extra && charge.is_none_or(|charge| charge.is_taken_from_run())
 }
 
 /// Asks for the rows that the agent ticked on its own to be verified.
@@ -215,7 +205,7 @@ pub(super) fn ask_claims(turn: &mut Turn<'_>) {
 }
 
 pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &[TaskKey]) {
-    let is_decided = choosing::is_decided(turn);
+    let is_decided = asking::is_decided(turn);
     let Some(key) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
@@ -237,51 +227,46 @@ pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &
         });
     }
     if is_decided {
-        picking::go_on(turn);
+        picking::continue_run(turn);
     } else {
         judge(turn);
     }
 }
 
-/// What the end of the last attempt means, whatever the work is worth.
+/// Decides what follows the last attempt. Trouble of the agent's own is no failure of the task,
+/// unless it comes too often.
 fn judge(turn: &mut Turn<'_>) {
-    let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
+    let Some(task) = turn.task() else { return };
+    let Some(report) = task.report.clone() else {
         return;
     };
-    match &report.class {
-        AttemptClass::Fatal { why } => ending::broken(turn, why),
-        AttemptClass::Transient { why, until } => waiting::start(turn, why, *until),
-        AttemptClass::Interrupted => start_unless_used_up(turn),
-        AttemptClass::Session { why } if has_lost_too_many_sessions(turn) => {
-            let failure = FailureNote {
-                error: why.clone(),
-                ..failure_of(&report)
-            };
-            failing::fail(turn, failure);
+    let class = FailureClass::of_ending(&report).filter(|class| class.is_the_agents_own());
+    match class {
+        Some(class) if !RecoveryRule::of(class).is_used_up(&task.history()) => {
+            healing::recover(turn);
         }
-        AttemptClass::Session { .. } => start(turn),
-        AttemptClass::Ordinary => match spending::cut_off(turn, &report) {
+        Some(_) => {
+            let failure = FailureRecord {
+                error: healing::agent_trouble(task).unwrap_or_default(),
+                ..report.failure.clone()
+            };
+            healing::fail(turn, failure);
+        }
+        None => match spending::ended_by_budget(turn, &report) {
             Some(message) => ending::limit(turn, message),
             None => judge_ordinary(turn),
         },
     }
 }
 
-fn has_lost_too_many_sessions(turn: &Turn<'_>) -> bool {
-    turn.task()
-        .is_some_and(|task| task.lost_sessions > FREE_SESSIONS)
-}
-
-/// Starts the next attempt if the task may have one more; a reminder costs nothing.
+/// Starts the next attempt if the task may have one more.
 pub(super) fn start_unless_used_up(turn: &mut Turn<'_>) {
-    let is_free = turn.task().is_some_and(|task| {
-        let is_reminder = task.next_prompt() == PromptKind::Reminder;
-        is_reminder && task.interruptions <= FREE_INTERRUPTIONS
-    });
-    if failing::is_used_up(turn) && !is_free {
-        failing::give_up(turn);
-    } else {
+    let limits = &turn.state.config.limits;
+    let task = turn.task();
+    if task.is_some_and(|task| task.history().may_attempt(limits)) {
         start(turn);
+    } else {
+        healing::give_up(turn);
     }
 }
 
@@ -291,44 +276,35 @@ fn judge_ordinary(turn: &mut Turn<'_>) {
     }
 }
 
-/// What the attempt says of its work, before anything is verified.
+/// Decides by what the attempt says of its work, before anything is verified.
 pub(super) fn judge_work(turn: &mut Turn<'_>) {
     let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
         return;
     };
-    // Whoever was to split the task and did not is not asked for a signal either.
-    let is_last_word = turn
+    // An agent that was to split the task and did not is not asked for a signal either.
+    let is_final = turn
         .task()
         .is_some_and(|task| task.reminded || task.asked_to_split);
     let has_failed = report.ending.timed_out
         || report.unfinished
         || report.reports_failure
-        || (is_last_word && !report.signalled);
+        || (is_final && !report.signalled);
     if has_failed {
-        return failing::fail(turn, failure_of(&report));
+        return healing::fail(turn, report.failure.clone());
     }
-    // A reminder is for agents with which all else is well: who admits failure has failed.
+    // A reminder is for agents that lack nothing but the signal: one that admits failure failed.
     if let Some(words) = &report.contradiction {
         if !report.signalled {
-            return failing::fail(turn, failure_of(&report));
+            return healing::fail(turn, report.failure.clone());
         }
         turn.emit(Event::Warned {
             message: CONTRADICTION.to_owned(),
         });
-        let failure = FailureNote {
+        let failure = FailureRecord {
             error: format!("{CONTRADICTION}: {words}"),
-            ..failure_of(&report)
+            ..report.failure.clone()
         };
-        return failing::fail(turn, failure);
+        return healing::fail(turn, failure);
     }
     verifying::start(turn, false);
-}
-
-/// What the attempt itself says of why it failed.
-fn failure_of(report: &AttemptReport) -> FailureNote {
-    FailureNote {
-        error: report.error.clone(),
-        attempted_fix: report.attempted_fix.clone(),
-        diagnosis: report.diagnosis.clone(),
-    }
 }

@@ -5,7 +5,7 @@ use regreen_model::{Event, RunOutcome, StopSignal, TaskKey, Timestamp};
 use super::Decision;
 use super::turn::Turn;
 use crate::command::Command;
-use crate::state::{State, TaskState};
+use crate::state::State;
 
 pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
     turn.withdraw();
@@ -20,15 +20,11 @@ pub(super) fn limit(turn: &mut Turn<'_>, message: String) {
     let is_healing = turn.state.config.recovery;
     let task = turn
         .task()
-        .filter(|task| is_healing && (task.picked.is_fix() || owns_fixes(task)));
+        .filter(|task| is_healing && (task.picked.is_fix() || task.owns_fixes()));
     match task.map(|task| task.key().clone()) {
         Some(task) => note_failure(turn, task, message),
         None => end_at_limit(turn, message),
     }
-}
-
-fn owns_fixes(task: &TaskState) -> bool {
-    task.picked.has_fixes || !task.fixes.is_empty()
 }
 
 fn note_failure(turn: &mut Turn<'_>, task: TaskKey, message: String) {
@@ -56,25 +52,23 @@ pub(super) fn broken(turn: &mut Turn<'_>, why: &str) {
     );
 }
 
-/// Ends the run here if somebody has asked for it. What was asked for stays owed.
+/// Ends the run here if the user has asked to stop. Issued commands stay pending.
 pub(super) fn stop_if_asked(turn: &mut Turn<'_>) -> bool {
-    match turn.state.stopping {
-        Some(signal) => {
-            end(turn, RunOutcome::Stopped { signal });
-            true
-        }
-        None => false,
-    }
+    let Some(signal) = turn.state.stopping else {
+        return false;
+    };
+    end(turn, RunOutcome::Stopped { signal });
+    true
 }
 
-/// Somebody asks to stop: what runs is being ended, and its answer ends the run.
+/// The user asks to stop: what runs is being stopped, and its answer ends the run.
 pub(super) fn stop(state: &State, now: Timestamp, signal: StopSignal) -> Decision {
     let mut turn = Turn::about_run(state, now);
     turn.emit(Event::StopAsked { signal });
     turn.decision()
 }
 
-/// What people should know, whatever happens next.
+/// Passes on what the user should know.
 pub(super) fn noticed(state: &State, now: Timestamp, messages: &[String]) -> Decision {
     let mut turn = Turn::about_run(state, now);
     for message in messages {
@@ -85,7 +79,7 @@ pub(super) fn noticed(state: &State, now: Timestamp, messages: &[String]) -> Dec
     turn.decision()
 }
 
-/// What was being done was cut short because somebody asked to stop.
+/// A command was stopped because the user asked to stop.
 pub(super) fn halted(state: &State, now: Timestamp) -> Decision {
     let mut turn = Turn::about_run(state, now);
     stop_if_asked(&mut turn);

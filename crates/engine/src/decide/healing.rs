@@ -1,29 +1,89 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
 use regreen_model::{
-    ERROR_CHARS as KEPT_CHARS, Event, FailureNote, Inspection, PlainLine, PlannedRepair,
-    PromptKind, TaskId,
+    AttemptClass, ERROR_CHARS as KEPT_CHARS, Event, FailureRecord, FixBudget, FixOrigin,
+    Inspection, PlainLine, PlannedRepair, PromptKind, TaskFailure, TaskId,
 };
 
 use super::turn::Turn;
-use super::{asking, attempting, ending, failing, picking, repairing, waiting};
+use super::{asking, attempting, ending, picking, repairing, waiting};
 use crate::command::{Command, FixOrder};
-use crate::input::FixBudget;
-use crate::recovery::{self, Class, History, Plan, Policy, Situation};
+use crate::recovery::{self, FailureClass, Policy, RecoveryAction, Situation};
 use crate::state::{Phase, TaskState};
 
 /// The agent that runs a task's own commands and cannot repair anything.
 const ERROR_CHARS: usize = 200;
-/// What is said of a fix that an earlier run made.
+/// The extra step of a fix after one that an earlier run made.
 const EARLIER_FIX: &str =
     "The same error came back after an earlier fix: find another way than that fix took";
 
-/// What is done about a failed attempt.
-pub(super) fn start(turn: &mut Turn<'_>) {
-    go_by_plan(turn, None);
+/// Records that the attempt failed, and recovers from it.
+pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureRecord) {
+    fail_as(turn, failure, false);
 }
 
-/// What is done now that the workspace was looked at.
+/// The agent has signalled completion, but Verify failed.
+pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureRecord) {
+    let has_signalled = turn
+        .task()
+        .and_then(|task| task.report.as_ref())
+        .is_some_and(|report| report.signalled);
+    fail_as(turn, failure, has_signalled);
+}
+
+fn fail_as(turn: &mut Turn<'_>, failure: FailureRecord, only_red: bool) {
+    let is_decided = asking::is_decided(turn);
+    let Some(task) = turn.task() else { return };
+    let failure = FailureRecord {
+        error: or(&failure.error, TaskFailure::NO_ERROR),
+        attempted_fix: or(&failure.attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
+        ..failure
+    };
+    turn.emit(Event::TaskFailed {
+        task: task.key().clone(),
+        attempt: task.attempts,
+        failure,
+        only_red,
+    });
+    if is_decided {
+        return picking::continue_run(turn);
+    }
+    recover(turn);
+}
+
+/// Whether the task has used up its attempts.
+pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
+    let limit = turn.state.config.limits.task_iterations;
+    turn.task().is_some_and(|task| task.iterations >= limit)
+}
+
+/// The task has used up its attempts: the run ends here.
+pub(super) fn give_up(turn: &mut Turn<'_>) {
+    let Some(task) = turn.task() else { return };
+    let (id, attempts) = (&task.key().id, task.iterations);
+    let message = if task.picked.is_group {
+        format!("ERROR: Verify of group {id} failed after its tasks were done")
+    } else {
+        let noun = if attempts == 1 { "attempt" } else { "attempts" };
+        format!("ERROR: Max retries reached for task {id} after {attempts} {noun}")
+    };
+    ending::limit(turn, message);
+}
+
+fn or(text: &str, fallback: &str) -> String {
+    if text.trim().is_empty() {
+        fallback.to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Recovers from the failure of the task or of its agent, by the table of recovery.
+pub(super) fn recover(turn: &mut Turn<'_>) {
+    recover_after(turn, None);
+}
+
+/// Continues to recover now that the workspace was inspected.
 pub(super) fn inspected(turn: &mut Turn<'_>, inspection: &Inspection) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -32,54 +92,51 @@ pub(super) fn inspected(turn: &mut Turn<'_>, inspection: &Inspection) {
         task,
         inspection: inspection.clone(),
     });
-    go_by_plan(turn, Some(inspection));
+    recover_after(turn, Some(inspection));
 }
 
-fn go_by_plan(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
+fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     let Some(task) = turn.task() else { return };
-    match plan_for(turn, task, inspection) {
-        Plan::TryAgain => attempting::start(turn),
-        Plan::Wait => wait(turn),
-        Plan::Repeat { delay_ms } => waiting::repeat(turn, delay_ms),
-        Plan::Split => attempting::start_with(turn, PromptKind::Split),
-        Plan::Enrich => attempting::start_with(turn, PromptKind::Enriched),
-        Plan::AskPerson { why } => asking::ask(turn, &why, None),
-        Plan::Inspect => repairing::inspect(turn),
-        Plan::Repair(repair) => ask_budget(turn, Some(repair)),
-        Plan::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
-        Plan::Fix => ask_budget(turn, None),
-        Plan::GiveUp => failing::give_up(turn),
-        Plan::StopRun => ending::broken(turn, &cause(turn)),
+    match recovery::action_for(&situation(turn, task, inspection)) {
+        RecoveryAction::TryAgain => attempting::start(turn),
+        RecoveryAction::Wait => waiting::start(turn),
+        RecoveryAction::Repeat { delay_ms } => waiting::repeat(turn, delay_ms),
+        RecoveryAction::Split => attempting::start_with(turn, PromptKind::Split),
+        RecoveryAction::Enrich => attempting::start_with(turn, PromptKind::Enriched),
+        RecoveryAction::AskPerson { why } => asking::ask(turn, &why, None),
+        RecoveryAction::Inspect => repairing::inspect(turn),
+        RecoveryAction::Repair(repair) => ask_budget(turn, Some(repair)),
+        RecoveryAction::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
+        RecoveryAction::Fix => ask_budget(turn, None),
+        RecoveryAction::GiveUp => give_up(turn),
+        RecoveryAction::StopRun => {
+            let why = agent_trouble(task).unwrap_or_default();
+            ending::broken(turn, &why);
+        }
     }
 }
 
-/// Waits for the agent's service, from which alone this failure can come.
-fn wait(turn: &mut Turn<'_>) {
-    let why = cause(turn);
-    waiting::start(turn, &why, None);
+/// What the agent's own trouble is, if that ended the last attempt.
+pub(super) fn agent_trouble(task: &TaskState) -> Option<String> {
+    match &task.report.as_ref()?.class {
+        AttemptClass::Fatal { why }
+        | AttemptClass::Transient { why, .. }
+        | AttemptClass::Session { why } => Some(why.clone()),
+        AttemptClass::Ordinary | AttemptClass::Interrupted => None,
+    }
 }
 
-fn cause(turn: &Turn<'_>) -> String {
-    let failure = turn.task().and_then(|task| task.failure.as_ref());
-    failure
-        .map(|failure| failure.cause().to_owned())
-        .unwrap_or_default()
-}
-
-fn plan_for(turn: &Turn<'_>, task: &TaskState, inspection: Option<&Inspection>) -> Plan {
+fn situation<'a>(
+    turn: &'a Turn<'_>,
+    task: &'a TaskState,
+    inspection: Option<&'a Inspection>,
+) -> Situation<'a> {
     let config = &turn.state.config;
-    let failure = task.failure.as_ref().and_then(FailureNote::told);
-    recovery::plan(&Situation {
-        class: Class::of(task.report.as_deref(), failure),
+    let failure = task.failure.as_ref().and_then(FailureRecord::told);
+    Situation {
+        class: FailureClass::of(task.report.as_deref(), failure),
         failure,
-        history: History {
-            iterations: task.iterations,
-            lost_sessions: task.lost_sessions,
-            repeats: task.repeats,
-            was_enriched: task.was_enriched,
-            asked_to_split: task.asked_to_split,
-            repaired: &task.repaired,
-        },
+        history: task.history(),
         limits: &config.limits,
         policy: Policy {
             recovery: config.recovery,
@@ -89,7 +146,7 @@ fn plan_for(turn: &Turn<'_>, task: &TaskState, inspection: Option<&Inspection>) 
             is_group: task.picked.is_group,
         },
         inspection,
-    })
+    }
 }
 
 pub(super) fn ask_budget(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
@@ -100,9 +157,9 @@ pub(super) fn ask_budget(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
     turn.ask(command, |seq| Event::BudgetAsked { seq, task, repair });
 }
 
-/// What was asked for when the run was cut off, or what a person has agreed to.
+/// Reads the budget again for the repair that was planned, or that a person has agreed to.
 pub(super) fn ask_budget_again(turn: &mut Turn<'_>) {
-    let own = turn.task().and_then(|task| task.own_fix.clone());
+    let own = turn.task().and_then(|task| task.automatic_fix.clone());
     ask_budget(turn, own.map(|own| own.repair));
 }
 
@@ -143,7 +200,7 @@ fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
     })
 }
 
-/// Whether the error is there again that the last fix was to remove, in this run or before.
+/// Whether the error that the last fix was to remove is there again, in this run or before.
 fn came_back(task: &TaskState, budget: &FixBudget) -> bool {
     let Some(failure) = &task.failure else {
         return false;
@@ -157,25 +214,27 @@ fn came_back(task: &TaskState, budget: &FixBudget) -> bool {
     }
 }
 
-/// What of an error tells it from others.
+/// The part of an error that tells it from others.
 fn blocker(error: &str) -> PlainLine {
     PlainLine::first_of(error, ERROR_CHARS)
 }
 
-/// Asks for a fix to stand after its task.
+/// Inserts a fix after its task.
 pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
     let Some(task) = turn.task() else { return };
     let failure = task.failure.clone().unwrap_or_default();
     let order = FixOrder {
         task: task.key().clone(),
         id: fix.clone(),
-        error: failure.cause().to_owned(),
-        error_type: failure.kind().unwrap_or_default().to_owned(),
-        attempted_fix: failure.attempted_fix,
-        scope: turn.state.config.spec.clone(),
-        extra_step: extra_step(task, again),
+        origin: FixOrigin {
+            error: failure.cause().to_owned(),
+            error_type: failure.kind().unwrap_or_default().to_owned(),
+            attempted_fix: failure.attempted_fix,
+            scope: turn.state.config.spec.clone(),
+            extra_step: extra_step(task, again),
+        },
     };
-    let repair = task.own_fix.as_ref().map(|own| own.repair.clone());
+    let repair = task.automatic_fix.as_ref().map(|own| own.repair.clone());
     let (task, fix) = (order.task.clone(), order.id.clone());
     turn.ask(Command::InsertFix(Box::new(order)), |seq| {
         Event::FixPlanned {
@@ -189,7 +248,7 @@ pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
 }
 
 fn extra_step(task: &TaskState, again: bool) -> String {
-    if let Some(own) = &task.own_fix {
+    if let Some(own) = &task.automatic_fix {
         return format!("regreen does this itself: {}", own.repair.does);
     }
     match task.fixes.last() {
@@ -201,7 +260,7 @@ fn extra_step(task: &TaskState, again: bool) -> String {
     }
 }
 
-/// The fix stands in the file, and is what is picked next.
+/// The fix stands in the file, and is picked next.
 pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -210,10 +269,10 @@ pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
         task,
         fix: fix.clone(),
     });
-    picking::go_on(turn);
+    picking::continue_run(turn);
 }
 
-/// What was asked for when the run was cut off.
+/// Inserts again the fix that was being inserted when the run was interrupted.
 pub(super) fn insert_again(turn: &mut Turn<'_>) {
     let phase = turn.task().map(|task| task.phase.clone());
     if let Some(Phase::Inserting { fix, again, .. }) = phase {

@@ -1,15 +1,12 @@
-//! What to do about one thing that happened: one file per family of transitions.
+//! The decision about one thing that happened: one file per family of transitions.
 
 mod asking;
 mod attempting;
-mod choosing;
 mod ending;
-mod failing;
 mod healing;
 mod modifying;
 mod picking;
 mod repairing;
-mod resuming;
 mod saving;
 mod spending;
 mod turn;
@@ -24,7 +21,7 @@ use crate::command::Issued;
 use crate::input::Input;
 use crate::state::{Phase, State};
 
-/// What is to be stored, then done.
+/// The events to store, then the commands to perform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Decision {
@@ -32,7 +29,7 @@ pub struct Decision {
     pub commands: Vec<Issued>,
 }
 
-/// What follows from an input. The same state, time and input always give the same answer.
+/// Decides what follows from an input. The same state, time and input always give the same answer.
 pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
     match input {
         Input::Start {
@@ -41,7 +38,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             choices,
             after_limit,
         } => picking::start(state, now, run, config, choices, *after_limit),
-        Input::Resume(resumption) => resuming::resume(state, now, resumption),
+        Input::Resume(resumption) => picking::resume(state, now, resumption),
         Input::Noticed { messages } => ending::noticed(state, now, messages),
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
@@ -68,7 +65,7 @@ fn answer(state: &State, now: Timestamp, input: &Input) -> Decision {
     turn.decision()
 }
 
-/// What a task was waiting for, what it got, and what comes then.
+/// The table of transitions: what a task was waiting for, what it got, and what follows.
 fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
     use {Input as I, Phase as P};
     match (phase, input) {
@@ -110,17 +107,15 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
         (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),
-        (P::Superseding { .. }, I::OpenFixesRead { fixes, .. }) => {
-            saving::tick_fixes(turn, fixes);
-        }
-        (P::TickingFixes { .. }, I::FixesTicked { .. }) => saving::save(turn),
         (P::Noting { message, .. }, I::FailureNoted { .. }) => {
             ending::end_at_limit(turn, message.clone());
         }
         (P::Asking { .. }, I::PersonAnswered { answer, choice, .. }) => {
             asking::answered(turn, answer, choice.as_ref());
         }
-        (P::Ticking { done, .. }, I::Ticked { .. }) => saving::ticked(turn, *done),
+        (P::Ticking { done, .. }, I::Ticked { superseded, .. }) => {
+            saving::ticked(turn, *done, superseded);
+        }
         (P::Committing { .. }, I::Committed { result, .. }) => saving::committed(turn, result),
         (P::Recording { .. }, I::Recorded { .. }) => saving::recorded(turn),
         (

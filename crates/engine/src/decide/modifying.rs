@@ -7,27 +7,29 @@ use super::{attempting, picking};
 use crate::command::{Command, ModifyOrder};
 use crate::input::ModifyResult;
 
-/// What is said where nobody may change the plan.
+/// The warning without recovery.
 const NOT_HONOURED: &str =
     "the agent asked for other rows in the plan; that is only done in recovery mode";
-/// What is said where nothing else would be run.
+/// The warning if no other task is run.
 const ONLY_ONE: &str = "the agent asked for rows to be done before its task, but only that task is run: they are not added";
-/// What is said where the agent wants its task divided and calls it done.
+/// The warning if the agent wants its task divided and signals completion.
 const CALLED_DONE: &str = "the agent asked for rows to be done before its task, but says that it is done: they are not added";
 
-/// Asks for the rows, if the last attempt asked for some; whether it did.
+/// Asks for the rows that the last attempt asked for. Returns whether it asked for some that may
+/// be added.
 pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
     let Some(request) = requested(turn) else {
         return false;
     };
-    let refusal = match turn.state.config.recovery {
-        false => NOT_HONOURED,
-        true if is_called_done(turn) && !is_followup(&request) => CALLED_DONE,
-        true if turn.state.config.only.is_some() && !is_followup(&request) => ONLY_ONE,
-        true => {
-            ask(turn, request);
-            return true;
-        }
+    let refusal = if !turn.state.config.recovery {
+        NOT_HONOURED
+    } else if is_called_done(turn) && !is_followup(&request) {
+        CALLED_DONE
+    } else if turn.state.config.only.is_some() && !is_followup(&request) {
+        ONLY_ONE
+    } else {
+        ask(turn, request);
+        return true;
     };
     turn.emit(Event::Warned {
         message: refusal.to_owned(),
@@ -40,7 +42,7 @@ fn requested(turn: &Turn<'_>) -> Option<ModificationRequest> {
     report.modification.as_deref().cloned()
 }
 
-/// What follows a task can be asked for by whoever has done it.
+/// Rows that follow a task may be asked for by the agent that has done it.
 fn is_followup(request: &ModificationRequest) -> bool {
     request.modification == Modification::AddFollowup
 }
@@ -81,7 +83,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, result: &ModifyResult) {
             if is_called_done(turn) {
                 attempting::judge_work(turn);
             } else {
-                picking::go_on(turn);
+                picking::continue_run(turn);
             }
         }
         ModifyResult::Refused { why } => {

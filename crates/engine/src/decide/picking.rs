@@ -1,13 +1,19 @@
-//! Starting, and finding out what is next.
+//! The beginning of a run, its resumption, and the choice of the next task.
 
-use regreen_model::{Event, PersonChoice, RunConfig, RunOutcome, Timestamp};
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PlanStatus,
+    RepairResult, RunConfig, RunOutcome, Timestamp,
+};
 
 use super::turn::Turn;
-use super::{Decision, asking, attempting, choosing, ending, repairing, verifying};
-use crate::input::{NextStep, Plan};
-use crate::state::{State, TaskState};
+use super::{
+    Decision, asking, attempting, ending, healing, modifying, repairing, saving, verifying,
+};
+use crate::command::Command;
+use crate::input::Resumption;
+use crate::state::{Phase, State, TaskState};
 
-/// A limit that nobody has set grows with the plan.
+/// A limit that is not set grows with the plan.
 const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
 
 pub(super) fn start(
@@ -24,20 +30,99 @@ pub(super) fn start(
         config: config.clone(),
         after_limit,
     });
-    choosing::take_note(&mut turn, choices);
+    asking::record_choices(&mut turn, choices);
     turn.read_plan();
     turn.decision()
 }
 
+/// Issues the pending command again. An attempt is never made again as if nothing had happened:
+/// it is recorded as interrupted. All other commands can be performed twice.
+pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> Decision {
+    let mut turn = match state.pending_task() {
+        Some(task) => Turn::about(state, now, task.key()),
+        None => Turn::about_run(state, now),
+    };
+    turn.emit(Event::RunResumed {
+        config: resumption.config.clone(),
+        at: Some(now),
+    });
+    asking::record_choices(&mut turn, &resumption.choices);
+    reissue(&mut turn, resumption.interrupted.as_deref());
+    turn.decision()
+}
+
+fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
+    let phase = turn.task().map_or(Phase::Open, |task| task.phase.clone());
+    match &phase {
+        Phase::Attempting { attempt, .. } => {
+            attempting::ended(turn, *attempt, left.unwrap_or(&interrupted()));
+        }
+        Phase::JudgingClaims { .. } => attempting::ask_claims(turn),
+        Phase::Verifying { first: true, .. } => verifying::start_first(turn),
+        Phase::Verifying { again, .. } => verifying::start(turn, *again),
+        Phase::Inspecting { .. } => repairing::inspect(turn),
+        Phase::Repairing { .. } => repair_again(turn),
+        Phase::Budgeting { .. } => healing::ask_budget_again(turn),
+        Phase::Inserting { .. } => healing::insert_again(turn),
+        Phase::Modifying { .. } => modifying::ask_again(turn),
+        Phase::Noting { message, .. } => ending::note_failure_again(turn, message),
+        Phase::Ticking { done, .. } => saving::set_box(turn, *done),
+        Phase::Superseding { .. } | Phase::TickingFixes { .. } => saving::tick(turn),
+        Phase::Committing { .. } => saving::save(turn),
+        Phase::Recording { .. } => saving::record(turn),
+        Phase::Waiting {
+            since,
+            until,
+            repeats,
+            ..
+        } => wait_on(turn, *since, *until, *repeats),
+        // A person may have decided about the task meanwhile, in the file.
+        Phase::Open | Phase::Asking { .. } | Phase::Closed => turn.read_plan(),
+    }
+}
+
+/// The report of an attempt that left nothing behind.
+fn interrupted() -> AttemptReport {
+    AttemptReport {
+        class: AttemptClass::Interrupted,
+        failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
+        ..AttemptReport::default()
+    }
+}
+
+/// A repair inspects the workspace again before it does anything, and says so if nothing is left
+/// to do. Where a person has decided meanwhile, it is not done again.
+fn repair_again(turn: &mut Turn<'_>) {
+    if asking::is_decided(turn) || !repairing::start_again(turn) {
+        let why = "regreen or the machine ended while it was done".to_owned();
+        repairing::ended(turn, &RepairResult::Failed { why });
+    }
+}
+
+/// A wait continues to its end; it does not start afresh.
+fn wait_on(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.ask(Command::Wait { until }, |seq| Event::WaitStarted {
+        seq,
+        task,
+        since,
+        until,
+        why: "still waiting".to_owned(),
+        repeats,
+    });
+}
+
 /// Leaves a task for what is next.
-pub(super) fn go_on(turn: &mut Turn<'_>) {
+pub(super) fn continue_run(turn: &mut Turn<'_>) {
     turn.save_state();
     if !ending::stop_if_asked(turn) {
         turn.read_plan();
     }
 }
 
-pub(super) fn read(state: &State, now: Timestamp, plan: &Plan) -> Decision {
+pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision {
     let mut turn = Turn::about_run(state, now);
     if state.max_iterations.is_none() {
         let max_iterations = settled_limit(state.config.limits.global_iterations, plan.total);
@@ -73,9 +158,9 @@ fn is_perhaps_healed(task: &TaskState) -> bool {
     task.was_fixed && task.only_red
 }
 
-/// What it comes to when nothing is left to run.
-fn outcome(state: &State, plan: &Plan) -> RunOutcome {
-    // What people remove is theirs to remove; what an agent removed is not done by that.
+/// The outcome when nothing is left to run.
+fn outcome(state: &State, plan: &PlanStatus) -> RunOutcome {
+    // People may remove tasks; one that an agent removed is not done by that.
     let is_lost = plan
         .missing
         .iter()

@@ -1,27 +1,27 @@
 //! Repairs that regreen carries out itself.
 
-use regreen_model::{Event, FailureNote, RepairResult};
+use regreen_model::{Event, FailureRecord, RepairResult};
 
 use super::turn::Turn;
-use super::{asking, attempting, choosing, ending, healing, picking, saving};
-use crate::command::{Command, RepairOrder, RepairScene};
-use crate::state::{OwnFix, TaskState};
+use super::{asking, attempting, ending, healing, picking, saving};
+use crate::command::{Command, RepairOrder, RepairTarget};
+use crate::state::{AutomaticFix, TaskState};
 
-/// Asks for a look at what a machine may repair of what the task failed of.
+/// Inspects whether what the task failed of can be repaired.
 pub(super) fn inspect(turn: &mut Turn<'_>) {
-    let scene = turn.task().and_then(|task| scene(turn, task));
-    let Some(scene) = scene else {
+    let target = turn.task().and_then(|task| target(turn, task));
+    let Some(target) = target else {
         return healing::ask_budget(turn, None);
     };
-    let task = scene.task.clone();
-    turn.ask(Command::InspectRepair(Box::new(scene)), |seq| {
+    let task = target.task.clone();
+    turn.ask(Command::InspectRepair(Box::new(target)), |seq| {
         Event::InspectionAsked { seq, task }
     });
 }
 
-fn scene(turn: &Turn<'_>, task: &TaskState) -> Option<RepairScene> {
-    let failure = task.failure.as_ref().and_then(FailureNote::told)?;
-    Some(RepairScene {
+fn target(turn: &Turn<'_>, task: &TaskState) -> Option<RepairTarget> {
+    let failure = task.failure.as_ref().and_then(FailureRecord::told)?;
+    Some(RepairTarget {
         task: task.key().clone(),
         attempt: task.failed_attempt.unwrap_or(task.attempts),
         failure: failure.clone(),
@@ -30,12 +30,12 @@ fn scene(turn: &Turn<'_>, task: &TaskState) -> Option<RepairScene> {
     })
 }
 
-/// Carries out the fix that is next, if it is one that regreen does itself; whether it is.
+/// Carries out the fix that is next, if it is an automatic one. Returns whether it is.
 pub(super) fn start(turn: &mut Turn<'_>) -> bool {
     ask(turn, false)
 }
 
-/// The same, after it was cut off.
+/// The same, after it was interrupted.
 pub(super) fn start_again(turn: &mut Turn<'_>) -> bool {
     ask(turn, true)
 }
@@ -61,20 +61,20 @@ fn ask(turn: &mut Turn<'_>, again: bool) -> bool {
 
 fn order(turn: &Turn<'_>, fix: &TaskState, again: bool) -> Option<RepairOrder> {
     let owner = turn.owner_of(fix)?;
-    let OwnFix { repair, agreed, .. } = owner.own_fix.clone()?;
+    let AutomaticFix { repair, agreed, .. } = owner.automatic_fix.clone()?;
     Some(RepairOrder {
         fix: fix.key().clone(),
         attempt: fix.attempts + 1,
         repair,
         agreed,
         again,
-        scene: scene(turn, owner)?,
+        target: target(turn, owner)?,
     })
 }
 
-/// The task that failed is the judge of what was done. What could not be done is the agent's.
+/// The task that failed decides whether the fix worked. A fix that failed is left to the agent.
 pub(super) fn ended(turn: &mut Turn<'_>, result: &RepairResult) {
-    let is_decided = choosing::is_decided(turn);
+    let is_decided = asking::is_decided(turn);
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
@@ -83,7 +83,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, result: &RepairResult) {
         result: result.clone(),
     });
     match result {
-        _ if is_decided => picking::go_on(turn),
+        _ if is_decided => picking::continue_run(turn),
         RepairResult::Done { .. } => saving::tick(turn),
         RepairResult::Failed { why } if !turn.state.config.agent.reads_prompts() => {
             asking::ask(

@@ -1,65 +1,51 @@
-//! A task that has passed: ticked, committed, recorded.
+//! A task that has passed is ticked, committed and recorded.
 
-use regreen_model::{ChoiceKind, Event, FailureNote, TaskKey};
+use regreen_model::{ChoiceKind, Event, FailureRecord, TaskKey};
 
 use super::turn::Turn;
-use super::{ending, failing, picking};
+use super::{ending, healing, picking};
 use crate::command::{Command, CommitOrder, Record};
 use crate::input::CommitResult;
 
-/// Ticks the task's box.
+/// Ticks the task's box. The fixes of an original that has passed have nothing left to do: their
+/// boxes are ticked as well.
 pub(super) fn tick(turn: &mut Turn<'_>) {
     set_box(turn, true);
 }
 
 pub(super) fn set_box(turn: &mut Turn<'_>, done: bool) {
-    let Some(task) = turn.task().map(|task| task.key().clone()) else {
-        return;
-    };
+    let Some(task) = turn.task() else { return };
+    let (key, is_fix) = (task.key().clone(), task.picked.is_fix());
     let command = Command::Tick {
-        task: task.clone(),
+        task: key.clone(),
         done,
+        supersede: done && !is_fix && task.owns_fixes(),
     };
-    turn.ask(command, |seq| Event::TickAsked { seq, task, done });
+    turn.ask(command, |seq| Event::TickAsked {
+        seq,
+        task: key,
+        done,
+    });
 }
 
-pub(super) fn ticked(turn: &mut Turn<'_>, done: bool) {
+pub(super) fn ticked(turn: &mut Turn<'_>, done: bool, superseded: &[TaskKey]) {
     if !done {
         return commit_refused(turn);
     }
-    let Some(task) = turn.task() else { return };
-    let owns_fixes = task.picked.has_fixes || !task.fixes.is_empty();
-    if owns_fixes && !task.picked.is_fix() {
-        return supersede(turn);
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    if !superseded.is_empty() {
+        turn.emit(Event::FixesSuperseded {
+            seq: turn.state.next_seq,
+            task,
+            fixes: superseded.to_vec(),
+        });
     }
     save(turn);
 }
 
-/// Fixes of a task that has passed have nothing left to do.
-pub(super) fn supersede(turn: &mut Turn<'_>) {
-    let Some(task) = turn.task().map(|task| task.key().clone()) else {
-        return;
-    };
-    let command = Command::ReadOpenFixes { task: task.clone() };
-    turn.ask(command, |seq| Event::SupersedeAsked { seq, task });
-}
-
-/// Ticks the fixes that are open; if none are, there is nothing to do.
-pub(super) fn tick_fixes(turn: &mut Turn<'_>, fixes: &[TaskKey]) {
-    if fixes.is_empty() {
-        return save(turn);
-    }
-    let Some(task) = turn.task().map(|task| task.key().clone()) else {
-        return;
-    };
-    let fixes = fixes.to_vec();
-    let command = Command::TickFixes {
-        fixes: fixes.clone(),
-    };
-    turn.ask(command, |seq| Event::FixesSuperseded { seq, task, fixes });
-}
-
-/// Commits what the task asks to be committed, and records it.
+/// Commits the task's changes if it asks for that, and records it.
 pub(super) fn save(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let commit = task.picked.commit.clone();
@@ -105,7 +91,7 @@ pub(super) fn committed(turn: &mut Turn<'_>, result: &CommitResult) {
 /// The box is emptied again, unless a person wants it ticked.
 fn refused(turn: &mut Turn<'_>, output: &str) {
     let Some(task) = turn.task() else { return };
-    let (key, is_called_done) = (task.key().clone(), task.said == Some(ChoiceKind::Done));
+    let (key, is_called_done) = (task.key().clone(), task.choice == Some(ChoiceKind::Done));
     let message = format!("the commit of task {key} was refused; it was called done, so it stays");
     turn.emit(Event::CommitRefused {
         task: key,
@@ -122,11 +108,11 @@ fn refused(turn: &mut Turn<'_>, output: &str) {
 /// A commit hook that fails is a failed verification, with what the hook said.
 fn commit_refused(turn: &mut Turn<'_>) {
     let refusal = turn.task().and_then(|task| task.refusal.clone());
-    let failure = FailureNote {
+    let failure = FailureRecord {
         error: refusal.unwrap_or_default(),
-        ..FailureNote::default()
+        ..FailureRecord::default()
     };
-    failing::fail(turn, failure);
+    healing::fail(turn, failure);
 }
 
 pub(super) fn record(turn: &mut Turn<'_>) {
@@ -147,5 +133,5 @@ pub(super) fn recorded(turn: &mut Turn<'_>) {
         hash: task.hash.clone(),
     };
     turn.emit(done);
-    picking::go_on(turn);
+    picking::continue_run(turn);
 }

@@ -1,4 +1,4 @@
-//! Budgets: what may be spent on the run, and on each original with its fixes.
+//! Budgets: what a run may spend, on the whole and on each original with its fixes.
 
 use regreen_model::{AttemptReport, Budget, Dollars, Span, Spending, TaskId};
 
@@ -28,24 +28,24 @@ pub(super) fn run_time_left(turn: &Turn<'_>) -> u64 {
 }
 
 /// Whether it is a time budget that will have ended the attempt, once that is counted.
-pub(super) fn will_have_cut_off(turn: &Turn<'_>, report: &AttemptReport) -> bool {
+pub(super) fn will_have_ended(turn: &Turn<'_>, report: &AttemptReport) -> bool {
     report.ending.timed_out && report.ending.duration_ms >= time_left(turn)
 }
 
 /// The time budget that has ended the attempt, if it was one.
-pub(super) fn cut_off(turn: &Turn<'_>, report: &AttemptReport) -> Option<String> {
+pub(super) fn ended_by_budget(turn: &Turn<'_>, report: &AttemptReport) -> Option<String> {
     let mut accounts = accounts(turn).into_iter();
     let account = accounts.find(|account| report.ending.timed_out && account.time_left() == 0)?;
     account.message(&account.time(), "; that ended the attempt")
 }
 
-/// All that the task is charged to.
+/// The accounts that the task is charged to.
 fn accounts(turn: &Turn<'_>) -> Vec<Account> {
     let run = Account::of_run(turn);
     [run].into_iter().chain(Account::of_task(turn)).collect()
 }
 
-/// A budget, and what of it is spent.
+/// A budget and what is spent of it.
 struct Account {
     /// The original whose it is; `None` if it is the run's.
     root: Option<TaskId>,
@@ -53,10 +53,10 @@ struct Account {
     spent: Spending,
 }
 
-/// One of the things that are limited.
-struct Entry {
+/// One limited item of a budget.
+struct Item {
     name: &'static str,
-    /// What it is called in flags.
+    /// Its name in flags.
     flag: &'static str,
     limit: Option<u64>,
     spent: u64,
@@ -81,8 +81,8 @@ impl Account {
         })
     }
 
-    fn cost(&self) -> Entry {
-        Entry {
+    fn cost(&self) -> Item {
+        Item {
             name: "Cost",
             flag: "cost",
             limit: self.budget.cost_micro_usd,
@@ -91,8 +91,8 @@ impl Account {
         }
     }
 
-    fn tokens(&self) -> Entry {
-        Entry {
+    fn tokens(&self) -> Item {
+        Item {
             name: "Token",
             flag: "tokens",
             limit: self.budget.tokens,
@@ -101,8 +101,8 @@ impl Account {
         }
     }
 
-    fn time(&self) -> Entry {
-        Entry {
+    fn time(&self) -> Item {
+        Item {
             name: "Time",
             flag: "time",
             limit: self.budget.time_ms,
@@ -118,14 +118,14 @@ impl Account {
     }
 
     fn used_up(&self) -> Option<String> {
-        let entries = [self.cost(), self.tokens(), self.time()];
-        let is_used_up = |entry: &&Entry| entry.limit.is_some_and(|limit| entry.spent >= limit);
-        self.message(entries.iter().find(is_used_up)?, "")
+        let items = [self.cost(), self.tokens(), self.time()];
+        let is_used_up = |item: &&Item| item.limit.is_some_and(|limit| item.spent >= limit);
+        self.message(items.iter().find(is_used_up)?, "")
     }
 
-    fn message(&self, entry: &Entry, what_came_of_it: &str) -> Option<String> {
-        let Entry { name, flag, .. } = entry;
-        let (limit, spent) = ((entry.shown)(entry.limit?), (entry.shown)(entry.spent));
+    fn message(&self, item: &Item, consequence: &str) -> Option<String> {
+        let Item { name, flag, .. } = item;
+        let (limit, spent) = ((item.shown)(item.limit?), (item.shown)(item.spent));
         let (whose, way_out) = match &self.root {
             None => (
                 String::new(),
@@ -139,7 +139,7 @@ impl Account {
             ),
         };
         Some(format!(
-            "ERROR: {name} budget ({limit}){whose} used up: {spent} spent{what_came_of_it}. {way_out}"
+            "ERROR: {name} budget ({limit}){whose} used up: {spent} spent{consequence}. {way_out}"
         ))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_model::{Event, PromptKind, TaskId, TaskKey, Timestamp};
+use regreen_model::{Event, PlanQuery, PromptKind, StateFile, TaskId, TaskKey, Timestamp};
 
 use super::Decision;
-use crate::command::{Command, Issued, StateFile};
+use crate::command::{Command, Issued};
 use crate::state::{State, TaskState};
 
 /// Collects events and commands about one task, and shows what the state becomes by them.
@@ -60,8 +60,8 @@ impl<'s> Turn<'s> {
         }
     }
 
-    /// There is no task any more to run: the state file points at what was left out, or behind
-    /// the last task.
+    /// No task is left to run: the state file points at what was left out, or behind the last
+    /// task.
     pub(super) fn reach_the_end(&mut self, total_tasks: u32, first_open: Option<u32>) {
         self.state.current = None;
         self.state.total_tasks = total_tasks;
@@ -82,53 +82,49 @@ impl<'s> Turn<'s> {
         self.decision.events.push(event);
     }
 
-    /// Asks for something; `event` says so and gets the command's number.
+    /// Issues a command; `event` records it and gets its number.
     pub(super) fn ask(&mut self, command: Command, event: impl FnOnce(u64) -> Event) {
         let seq = self.state.next_seq;
         self.emit(event(seq));
         self.decision.commands.push(Issued { seq, command });
     }
 
-    /// Takes back what this decision has asked for so far: it is asked for again later.
+    /// Withdraws the commands of this decision: they are issued again later.
     pub(super) fn withdraw(&mut self) {
         self.decision.commands.clear();
     }
 
-    /// Asks for something that no event waits for.
+    /// Issues a command that no event waits for.
     pub(super) fn ask_aside(&mut self, command: Command) {
         let seq = self.state.next_seq;
         self.decision.commands.push(Issued { seq, command });
     }
 
-    /// Whether the run may make no attempt any more.
+    /// Whether the run has used up its attempts.
     pub(super) fn is_used_up(&self) -> bool {
         self.state.iterations >= self.state.iteration_limit()
     }
 
-    /// Asks what is next.
+    /// Reads the plan to pick the next task.
     pub(super) fn read_plan(&mut self) {
-        let command = Command::ReadPlan {
+        let (skipped, parked) = (&self.state.skipped, &self.state.parked);
+        let command = Command::ReadPlan(PlanQuery {
             include_optional: self.state.config.include_optional,
             only: self.state.config.only.clone(),
-            passed_over: self
-                .state
-                .skipped
-                .union(&self.state.parked)
-                .cloned()
-                .collect(),
+            passed_over: skipped.union(parked).cloned().collect(),
             originals_first: self.state.after_limit.then(|| self.tried()),
-        };
+        });
         self.ask(command, |seq| Event::PlanAsked { seq });
     }
 
-    /// What the state file is to say between attempts.
+    /// Saves the state between attempts.
     pub(super) fn save_state(&mut self) {
         let task = self.current();
         let task_iteration = task.map_or(1, |task| task.iterations.max(1));
         self.save_iterations(task_iteration, self.state.iterations.max(1));
     }
 
-    /// What the state file is to say while an attempt is made: that one counts already.
+    /// Saves the state while an attempt is made: that one counts already.
     pub(super) fn save_state_during(&mut self, prompt: PromptKind) {
         let task_iteration = self.task().map_or(1, |task| task.iteration(prompt));
         let is_new = prompt != PromptKind::Reminder;
@@ -163,7 +159,7 @@ impl<'s> Turn<'s> {
         shown.or_else(|| self.before.tasks.get(key))
     }
 
-    /// What a person had to say about a task, and about the one that it repairs in the end.
+    /// What the user had to say about a task, and about its original if it is a fix.
     pub(super) fn context_of(&self, task: &TaskState) -> Vec<String> {
         let is_root = |other: &&TaskState| task.picked.is_fix() && *other.key() == task.picked.root;
         let root = self.tasks().find(is_root);
@@ -171,10 +167,11 @@ impl<'s> Turn<'s> {
         said.flat_map(|task| task.context.iter().cloned()).collect()
     }
 
-    /// The task for which regreen carries out this fix itself.
+    /// The task that this automatic fix is for.
     pub(super) fn owner_of(&self, fix: &TaskState) -> Option<&TaskState> {
-        let is_owner =
-            |task: &&TaskState| task.picked.root == fix.picked.root && task.owns_fix(&fix.key().id);
+        let is_owner = |task: &&TaskState| {
+            task.picked.root == fix.picked.root && task.owns_automatic_fix(&fix.key().id)
+        };
         self.tasks().find(is_owner)
     }
 

@@ -1,9 +1,9 @@
 //! Independent verification: the agent's word is never enough.
 
-use regreen_model::{Event, Failure, FailureNote, Mark, PromptKind, Verdict};
+use regreen_model::{Event, Failure, FailureRecord, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
-use super::{attempting, ending, failing, saving, spending};
+use super::{attempting, ending, healing, saving, spending};
 use crate::command::Command;
 use crate::state::TaskState;
 
@@ -24,7 +24,7 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
         task: key.clone(),
         attempt,
         commands: task.picked.verify.clone(),
-        // What is below a group has passed the gate already.
+        // The tasks below a group have passed the gate already.
         gate: gate.filter(|_| !task.picked.is_group),
         timeout_ms: turn.state.config.verify_timeout_ms,
         environment: turn.state.environment.clone(),
@@ -36,7 +36,7 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
         again,
         first,
     });
-    // The attempt is over: when the run goes on, it is verified, not made again.
+    // The attempt is over: when the run is resumed, it is verified, not made again.
     ending::stop_if_asked(turn);
 }
 
@@ -58,14 +58,14 @@ pub(super) fn ended(
         took_ms,
     });
     match verdict {
-        // The task that a fix is for is the judge of it.
+        // The task that a fix is for decides whether it worked.
         Verdict::Red { .. } if is_fix => accept(turn, verdict),
         Verdict::Red { .. } if first => attempting::start_unless_used_up(turn),
-        // Red once may be bad luck: it runs once more before it counts.
+        // The first failure may be bad luck: Verify runs once more before it counts.
         Verdict::Red { .. } if !again => start(turn, true),
-        Verdict::Red { error } => failing::fail_verify(
+        Verdict::Red { error } => healing::fail_verify(
             turn,
-            FailureNote {
+            FailureRecord {
                 error: error.clone(),
                 attempted_fix: attempted_fix(turn),
                 diagnosis: diagnosis.cloned().map(Box::new),
@@ -78,11 +78,11 @@ pub(super) fn ended(
 fn attempted_fix(turn: &Turn<'_>) -> String {
     let report = turn.task().and_then(|task| task.report.as_ref());
     report
-        .map(|report| report.attempted_fix.clone())
+        .map(|report| report.failure.attempted_fix.clone())
         .unwrap_or_default()
 }
 
-/// Nothing speaks against the work any more. What is still missing is asked for once.
+/// Nothing speaks against the work. A signal that is missing is asked for once.
 fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
     let Some(task) = turn.task() else { return };
     if task.picked.is_group {
@@ -93,7 +93,7 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
         return attempting::start_with(turn, PromptKind::Reminder);
     }
     if *verdict == Verdict::Unverified && did_nothing(task) {
-        let may_try_again = !failing::is_used_up(turn) && !turn.is_used_up();
+        let may_try_again = !healing::is_used_up(turn) && !turn.is_used_up();
         if task.noops == 0 && may_try_again && !spending::is_used_up(turn) {
             return attempting::start_with(turn, PromptKind::NoOp);
         }

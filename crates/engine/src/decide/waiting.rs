@@ -1,9 +1,9 @@
 //! Waiting for an agent's service to come back.
 
-use regreen_model::{Event, PlainLine, RunOutcome, Span, Timestamp};
+use regreen_model::{AttemptClass, Event, PlainLine, RunOutcome, Span, Timestamp};
 
 use super::turn::Turn;
-use super::{attempting, ending, spending, verifying};
+use super::{attempting, ending, healing, spending, verifying};
 use crate::command::Command;
 
 const FIRST_WAIT_MS: u64 = 2_000;
@@ -12,15 +12,21 @@ const SHOWN_CHARS: usize = 200;
 
 /// Waits until the service says it is back, but at least as long as the backoff; gives up
 /// when the run has waited enough.
-pub(super) fn start(turn: &mut Turn<'_>, why: &str, until: Option<Timestamp>) {
+pub(super) fn start(turn: &mut Turn<'_>) {
     if ending::stop_if_asked(turn) {
         return;
     }
-    // Nothing could follow the wait.
+    let Some(task) = turn.task() else { return };
+    let why = healing::agent_trouble(task).unwrap_or_default();
+    let until = task.report.as_ref().and_then(|report| match report.class {
+        AttemptClass::Transient { until, .. } => until,
+        _ => None,
+    });
+    // No attempt could follow the wait.
     if let Some(message) = spending::used_up(turn) {
         return ending::limit(turn, message);
     }
-    let why = PlainLine::flatten(why, SHOWN_CHARS).to_string();
+    let why = PlainLine::flatten(&why, SHOWN_CHARS).to_string();
     let now = turn.now;
     let until = now
         .plus(backoff_ms(turn.state.waits, now))
@@ -78,15 +84,16 @@ pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
     ending::stop_if_asked(turn);
 }
 
-/// What it was to take is what it costs, also if the machine was off meanwhile or its clock was
+/// A wait costs what it was meant to take, also if the machine was off meanwhile or its clock was
 /// set.
 pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
     let Some(task) = turn.task() else { return };
     let (task, only_red) = (task.key().clone(), task.only_red || task.picked.is_group);
     let waited_ms = until.since(since);
     turn.emit(Event::WaitEnded { task, waited_ms });
-    match repeats && only_red {
-        true => verifying::start(turn, false),
-        false => attempting::start(turn),
+    if repeats && only_red {
+        verifying::start(turn, false);
+    } else {
+        attempting::start(turn);
     }
 }

@@ -1,20 +1,20 @@
-//! What follows from what happened, by the table of recovery.
+//! Decides what follows from what happened, by the table of recovery.
 
 use regreen_model::{
-    AttemptClass, FailureNote, Inspection, Limits, PlainLine, PromptKind, RepairResult, Timestamp,
+    AttemptClass, FailureRecord, Inspection, Limits, PlainLine, PromptKind, RepairAction,
+    RepairResult, Timestamp,
 };
 
-use super::happened::{Attempted, Happened, Past};
-use super::step::{End, Order, Step, Terms};
+use super::{Attempted, End, Happened, Order, Step, Terms};
 use crate::decide::backoff_ms;
-use crate::recovery::{self, Class, History, LACKS_CONTEXT, Plan, Policy, Situation};
+use crate::recovery::{
+    self, FailureClass, History, LACKS_CONTEXT, MAX_TIME_FACTOR, Policy, RecoveryAction,
+    RecoveryRule, STUCK, Situation,
+};
 
-/// Time is doubled up to so many times the first.
-const MOST_TIME: u64 = 8;
 const SHOWN_CHARS: usize = 200;
-const NOT_DIVIDED: &str = "it gets nowhere in its time, and was not divided";
 
-/// What is to be done next.
+/// Decides what to do next.
 #[must_use]
 pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> Step {
     let past = Past(happened);
@@ -39,10 +39,10 @@ pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> Step {
             ..
         }) => {
             let refused = Inspection::Refused { why: why.clone() };
-            by_plan(terms, past, last, failure, Some(&refused), now)
+            recover(terms, past, last, failure, Some(&refused), now)
         }
-        Some(Happened::Inspected(found)) => by_plan(terms, past, last, failure, Some(found), now),
-        _ => by_plan(terms, past, last, failure, None, now),
+        Some(Happened::Inspected(found)) => recover(terms, past, last, failure, Some(found), now),
+        _ => recover(terms, past, last, failure, None, now),
     }
 }
 
@@ -50,7 +50,7 @@ pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> Step {
 fn do_parts(terms: &Terms, past: Past<'_>, last: &Attempted) -> Step {
     let count = u64::try_from(last.parts.len()).unwrap_or(u64::MAX);
     if count == 0 {
-        return needs_person(NOT_DIVIDED);
+        return needs_person(STUCK);
     }
     Step::DoParts {
         parts: last.parts.clone(),
@@ -63,59 +63,58 @@ fn do_parts(terms: &Terms, past: Past<'_>, last: &Attempted) -> Step {
     }
 }
 
-fn by_plan(
+fn recover(
     terms: &Terms,
     past: Past<'_>,
     last: &Attempted,
-    failure: &FailureNote,
+    failure: &FailureRecord,
     inspection: Option<&Inspection>,
     now: Timestamp,
 ) -> Step {
     let is_used_up = past.charged() >= terms.attempts;
-    match plan(terms, past, last, failure, inspection) {
-        Plan::Wait => wait(terms, past, last, now),
-        Plan::StopRun => Step::End(End::SetUp {
+    match action(terms, past, last, failure, inspection) {
+        RecoveryAction::Wait => wait(terms, past, last, now),
+        RecoveryAction::StopRun => Step::End(End::SetUp {
             why: why(last, failure),
         }),
-        Plan::AskPerson { why } | Plan::AskToRepair { why, .. } => needs_person(&why),
-        Plan::Repeat { .. } | Plan::Split if is_used_up => Step::End(End::Failed),
-        Plan::Repeat { delay_ms } => Step::Wait {
+        RecoveryAction::AskPerson { why } | RecoveryAction::AskToRepair { why, .. } => {
+            needs_person(&why)
+        }
+        RecoveryAction::Repeat { .. } | RecoveryAction::Split if is_used_up => {
+            Step::End(End::Failed)
+        }
+        RecoveryAction::Repeat { delay_ms } => Step::Wait {
             until: now.plus(delay_ms),
             why: why(last, failure),
             repeats: true,
         },
-        Plan::Split if terms.divides => Step::Attempt(order(PromptKind::Split, terms.timeout_ms)),
+        RecoveryAction::Split if terms.divides => {
+            Step::Attempt(order(PromptKind::Split, terms.timeout_ms))
+        }
         // That no attempt is left changes nothing: another one would lack the same.
-        Plan::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
-        Plan::Split | Plan::GiveUp => Step::End(End::Failed),
-        Plan::Enrich => again(terms, last, PromptKind::Enriched),
-        Plan::Inspect => Step::Inspect,
-        Plan::Repair(repair) => Step::Repair(repair),
-        // Nobody writes tasks here: the agent itself is told what to put right.
-        Plan::TryAgain | Plan::Fix => again(terms, last, kind_after(last)),
+        RecoveryAction::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
+        RecoveryAction::Split | RecoveryAction::GiveUp => Step::End(End::Failed),
+        RecoveryAction::Enrich => again(terms, last, PromptKind::Enriched),
+        RecoveryAction::Inspect => Step::Inspect,
+        RecoveryAction::Repair(repair) => Step::Repair(repair),
+        // There is no task file here: the agent itself is told what to put right.
+        RecoveryAction::TryAgain | RecoveryAction::Fix => again(terms, last, kind_after(last)),
     }
 }
 
-fn plan(
+fn action(
     terms: &Terms,
     past: Past<'_>,
     last: &Attempted,
-    failure: &FailureNote,
+    failure: &FailureRecord,
     inspection: Option<&Inspection>,
-) -> Plan {
+) -> RecoveryAction {
     let told = failure.told();
     let repaired = past.repaired();
-    recovery::plan(&Situation {
-        class: Class::of(Some(&last.report), told),
+    recovery::action_for(&Situation {
+        class: FailureClass::of(Some(&last.report), told),
         failure: told,
-        history: History {
-            iterations: past.charged(),
-            lost_sessions: past.lost_sessions(),
-            repeats: past.repeats(),
-            was_enriched: past.was_enriched(),
-            asked_to_split: last.order.prompt == PromptKind::Split,
-            repaired: &repaired,
-        },
+        history: past.history(&repaired),
         limits: &Limits {
             task_iterations: terms.attempts,
             ..Limits::default()
@@ -131,9 +130,9 @@ fn plan(
     })
 }
 
-fn lacks_context(failure: &FailureNote) -> bool {
+fn lacks_context(failure: &FailureRecord) -> bool {
     let told = failure.told();
-    told.is_some_and(|found| Class::of_failure(found) == Class::MissingContext)
+    told.is_some_and(|found| FailureClass::of_failure(found) == FailureClass::MissingContext)
 }
 
 fn kind_after(last: &Attempted) -> PromptKind {
@@ -143,13 +142,14 @@ fn kind_after(last: &Attempted) -> PromptKind {
     }
 }
 
-/// Another attempt. Whoever ran out of time goes on with twice as much.
+/// Another attempt. One that ran out of time gets twice as much.
 fn again(terms: &Terms, last: &Attempted, prompt: PromptKind) -> Step {
     let timed_out = last.report.ending.timed_out;
-    let most = terms.timeout_ms.saturating_mul(MOST_TIME);
-    let timeout_ms = match timed_out {
-        true => last.order.timeout_ms.saturating_mul(2).min(most),
-        false => last.order.timeout_ms,
+    let most = terms.timeout_ms.saturating_mul(u64::from(MAX_TIME_FACTOR));
+    let timeout_ms = if timed_out {
+        last.order.timeout_ms.saturating_mul(2).min(most)
+    } else {
+        last.order.timeout_ms
     };
     Step::Attempt(Order {
         session: last.report.session.clone().filter(|_| timed_out),
@@ -181,17 +181,17 @@ fn wait(terms: &Terms, past: Past<'_>, last: &Attempted, now: Timestamp) -> Step
     let (waited_ms, waits) = past.waited();
     let until = now.plus(backoff_ms(waits, now)).max(until.unwrap_or(now));
     let why = one_line(why);
-    match waited_ms.saturating_add(until.since(now)) > terms.max_wait_ms {
-        true => Step::End(End::TryLater { why }),
-        false => Step::Wait {
-            until,
-            why,
-            repeats: false,
-        },
+    if waited_ms.saturating_add(until.since(now)) > terms.max_wait_ms {
+        return Step::End(End::TryLater { why });
+    }
+    Step::Wait {
+        until,
+        why,
+        repeats: false,
     }
 }
 
-fn why(last: &Attempted, failure: &FailureNote) -> String {
+fn why(last: &Attempted, failure: &FailureRecord) -> String {
     match &last.report.class {
         AttemptClass::Fatal { why } => one_line(why),
         _ => one_line(failure.cause()),
@@ -206,4 +206,97 @@ fn needs_person(why: &str) -> Step {
     Step::End(End::NeedsPerson {
         why: why.to_owned(),
     })
+}
+
+/// All that has happened, for questions about it.
+#[derive(Clone, Copy, Debug)]
+struct Past<'a>(&'a [Happened]);
+
+impl<'a> Past<'a> {
+    fn attempts(self) -> impl DoubleEndedIterator<Item = &'a Attempted> {
+        self.0.iter().filter_map(|happened| match happened {
+            Happened::Attempted(attempted) => Some(attempted.as_ref()),
+            _ => None,
+        })
+    }
+
+    fn last_attempt(self) -> Option<&'a Attempted> {
+        self.attempts().next_back()
+    }
+
+    /// What recovery goes by.
+    fn history(self, repaired: &'a [RepairAction]) -> History<'a> {
+        let mut history = History {
+            repeats: self.repeats(),
+            was_enriched: self.was_enriched(),
+            asked_to_split: self
+                .last_attempt()
+                .is_some_and(|last| last.order.prompt == PromptKind::Split),
+            repaired,
+            ..History::default()
+        };
+        for attempt in self.attempts() {
+            history.iterations += u32::from(is_charged(attempt, &history));
+            match attempt.report.class {
+                AttemptClass::Interrupted => history.interruptions += 1,
+                AttemptClass::Session { .. } => history.lost_sessions += 1,
+                _ => {}
+            }
+        }
+        history
+    }
+
+    /// How many attempts are charged.
+    fn charged(self) -> u32 {
+        self.history(&[]).iterations
+    }
+
+    fn repeats(self) -> u32 {
+        let repeats = self
+            .0
+            .iter()
+            .filter(|happened| matches!(happened, Happened::Waited { repeats: true, .. }));
+        count(repeats.count())
+    }
+
+    fn was_enriched(self) -> bool {
+        self.attempts()
+            .any(|attempt| attempt.order.prompt == PromptKind::Enriched)
+    }
+
+    /// What was repaired, with or without success.
+    fn repaired(self) -> Vec<RepairAction> {
+        let repaired = self.0.iter().filter_map(|happened| match happened {
+            Happened::Repaired { action, .. } => Some(action.clone()),
+            _ => None,
+        });
+        repaired.collect()
+    }
+
+    /// How long the agent's service was waited for, and how often in a row.
+    fn waited(self) -> (u64, u32) {
+        let waits = self.0.iter().filter_map(|happened| match happened {
+            Happened::Waited { ms, repeats: false } => Some(*ms),
+            _ => None,
+        });
+        let is_transient =
+            |attempt: &&Attempted| matches!(attempt.report.class, AttemptClass::Transient { .. });
+        let in_a_row = self.attempts().rev().take_while(is_transient).count();
+        (waits.sum(), count(in_a_row.saturating_sub(1)))
+    }
+}
+
+/// Whether an attempt is charged, by the table of recovery. A request to divide the work is no
+/// attempt at it, and there are no modification requests that could pay for a timeout.
+fn is_charged(attempt: &Attempted, history: &History<'_>) -> bool {
+    let is_interrupted = attempt.report.class == AttemptClass::Interrupted;
+    let is_extra = attempt.order.prompt == PromptKind::Split;
+    let class = FailureClass::of_ending(&attempt.report);
+    let charge = class.map(|class| RecoveryRule::of(class).charge);
+    (is_interrupted || !is_extra)
+        && charge.is_none_or(|charge| charge.is_taken_from_task(history, false))
+}
+
+fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

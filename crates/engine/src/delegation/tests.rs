@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Confidence, Ending, Failure, FailureKind, FailureNote, Inspection,
-    PlannedRepair, PromptKind, RepairAction, RepairPolicy, RepairResult, Timestamp,
+    AttemptClass, AttemptReport, Confidence, Ending, Failure, FailureKind, FailureRecord,
+    Inspection, PlannedRepair, PromptKind, RepairAction, RepairPolicy, RepairResult, Timestamp,
 };
 
 use super::*;
@@ -19,7 +19,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(1_000_000)
 }
 
-fn failure(kind: FailureKind) -> FailureNote {
+fn failure(kind: FailureKind) -> FailureRecord {
     let failure = Failure {
         category: kind.category(),
         kind,
@@ -38,7 +38,7 @@ fn failure(kind: FailureKind) -> FailureNote {
         confidence: Confidence::percent(90),
         fingerprint: String::new(),
     };
-    FailureNote {
+    FailureRecord {
         error: "it failed".into(),
         attempted_fix: String::new(),
         diagnosis: Some(Box::new(failure)),
@@ -238,7 +238,7 @@ fn what_gets_nowhere_is_divided_and_the_parts_share_time_and_attempts() {
 
 #[test]
 fn what_cannot_be_divided_is_a_persons() {
-    let why = "it gets nowhere in its time, and was not divided".to_owned();
+    let why = "it gets nowhere in its time, and was not split".to_owned();
     for answer in [attempted(), timed_out(false)] {
         Play::new()
             .attempt(First, 300, timed_out(false))

@@ -5,10 +5,10 @@ use regreen_model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What sort of failure it is. What it is charged to and what is done about it follow from it.
+/// The class of a failure, from which follows what it is charged to and how regreen responds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum FailureClass {
     Transient,
     Fatal,
     Session,
@@ -22,7 +22,7 @@ pub enum Class {
     Other,
 }
 
-impl Class {
+impl FailureClass {
     pub const ALL: [Self; 11] = [
         Self::Transient,
         Self::Fatal,
@@ -37,6 +37,7 @@ impl Class {
         Self::Other,
     ];
 
+    /// Its name, as the table has it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,8 +55,8 @@ impl Class {
         }
     }
 
-    /// The trouble is the agent's own and not the task's: it is dealt with alike whether or
-    /// not recovery is on.
+    /// Whether the trouble is the agent's own and not the task's: regreen responds alike whether
+    /// or not recovery is on.
     #[must_use]
     pub fn is_the_agents_own(self) -> bool {
         matches!(
@@ -74,7 +75,7 @@ impl Class {
             .unwrap_or(Self::Other)
     }
 
-    /// What the end of the attempt alone tells.
+    /// The class that the end of the attempt alone tells; `None` if it is an ordinary end.
     #[must_use]
     pub fn of_ending(report: &AttemptReport) -> Option<Self> {
         match report.class {
@@ -88,7 +89,7 @@ impl Class {
         }
     }
 
-    /// What the kind of a failure alone tells, for people: a run knows more of it.
+    /// The class that the kind of a failure alone tells. A run knows more.
     #[must_use]
     pub fn of_kind(kind: FailureKind) -> Self {
         match kind {
@@ -99,8 +100,8 @@ impl Class {
         }
     }
 
-    /// What the diagnosis alone tells. Whether something can be repaired is for inspection to
-    /// say.
+    /// The class that the diagnosis alone tells. Whether something is repairable is for an
+    /// inspection to say.
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
         Self::of_nature(failure.category, failure.kind, failure.retry_mode)
@@ -119,8 +120,7 @@ impl Class {
     }
 }
 
-/// The same again may well succeed. A session that is full or lost is none of that: it would be
-/// so again.
+/// Whether the same may well succeed the next time. A session that is full or lost stays so.
 fn is_passing(kind: FailureKind, mode: RetryMode) -> bool {
     let is_of_session = matches!(
         kind,
@@ -129,7 +129,7 @@ fn is_passing(kind: FailureKind, mode: RetryMode) -> bool {
     mode == RetryMode::AsIs && !is_of_session
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for FailureClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

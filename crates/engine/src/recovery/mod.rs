@@ -1,17 +1,16 @@
-//! Recovery: what is done about a failure, as one table.
+//! Recovery: what regreen does about a failure, as one table.
 
+mod action;
 mod class;
-mod page;
-mod plan;
-mod situation;
 mod table;
 
-pub use class::Class;
-pub use page::{table_page, table_text};
-pub(crate) use plan::LACKS_CONTEXT;
-pub use plan::{FREE_SESSIONS, Plan, REPEATS, plan};
-pub use situation::{History, Policy, Situation};
-pub use table::{Charge, Row, Step, TABLE};
+pub use action::{History, Policy, RecoveryAction, Situation, action_for};
+pub(crate) use action::{LACKS_CONTEXT, STUCK};
+pub use class::FailureClass;
+pub use table::{
+    Charge, FREE_INTERRUPTIONS, FREE_SESSIONS, MAX_TIME_FACTOR, REPEATS, RecoveryRule, Response,
+    TABLE, table_page, table_text,
+};
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,30 @@
-//! What is done after each class of failure.
+//! The table of recovery: what each class of failure is charged to and how regreen responds,
+//! also as text for people.
 
-use super::Class;
+use regreen_model::FailureKind;
 
-/// One row: what a class is charged to, what is done about it at first, and when that is used
-/// up.
+use super::{FailureClass, History};
+
+/// A task may lose this many sessions at no cost.
+pub const FREE_SESSIONS: u32 = 2;
+/// A task may be interrupted this often at no cost.
+pub const FREE_INTERRUPTIONS: u32 = 2;
+/// Passing trouble is met this often by repeating the attempt.
+pub const REPEATS: u32 = 2;
+/// The time of an attempt doubles up to this many times the usual.
+pub const MAX_TIME_FACTOR: u32 = 8;
+
+/// The rule for one class of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    pub class: Class,
+pub struct RecoveryRule {
+    pub class: FailureClass,
     pub charge: Charge,
-    pub first: Step,
-    pub then: Step,
+    pub first: Response,
+    /// The response once what `charge` allows is used up.
+    pub then: Response,
 }
 
-/// What pays for a failure.
+/// The account that pays for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
     WaitingBudget,
@@ -29,9 +41,9 @@ pub enum Charge {
     FixBudget,
 }
 
-/// What is done about a failure.
+/// The way in which regreen responds to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Response {
     Wait,
     StopRun,
     NewSession,
@@ -43,39 +55,42 @@ pub enum Step {
     Person,
     Repair,
     Fix,
-    /// What is done about everything else.
-    AsOther,
 }
 
-pub const TABLE: [Row; 11] = {
-    use {Charge as C, Class as K, Step as S};
+pub const TABLE: [RecoveryRule; 11] = {
+    use {Charge as C, FailureClass as K, Response as R};
     [
-        row(K::Transient, C::WaitingBudget, S::Wait, S::StopRun),
-        row(K::Fatal, C::Run, S::StopRun, S::StopRun),
-        row(K::Session, C::Sessions, S::NewSession, S::AsOther),
-        row(K::Interrupted, C::Interruptions, S::Again, S::Again),
-        row(K::PassingTrouble, C::Repeats, S::Repeat, S::AsOther),
-        row(
+        rule(K::Transient, C::WaitingBudget, R::Wait, R::Wait),
+        rule(K::Fatal, C::Run, R::StopRun, R::StopRun),
+        rule(K::Session, C::Sessions, R::NewSession, R::Fix),
+        rule(K::Interrupted, C::Interruptions, R::Again, R::Again),
+        rule(K::PassingTrouble, C::Repeats, R::Repeat, R::Fix),
+        rule(
             K::TimeoutWithProgress,
             C::TaskIteration,
-            S::MoreTime,
-            S::MoreTime,
+            R::MoreTime,
+            R::MoreTime,
         ),
-        row(
+        rule(
             K::TimeoutWithoutProgress,
             C::ModificationRequests,
-            S::Split,
-            S::Person,
+            R::Split,
+            R::Person,
         ),
-        row(K::MissingContext, C::TaskIteration, S::Enrich, S::Person),
-        row(K::InvalidTask, C::Nothing, S::Person, S::Person),
-        row(K::Repairable, C::FixBudget, S::Repair, S::AsOther),
-        row(K::Other, C::FixBudget, S::Fix, S::Fix),
+        rule(K::MissingContext, C::TaskIteration, R::Enrich, R::Person),
+        rule(K::InvalidTask, C::Nothing, R::Person, R::Person),
+        rule(K::Repairable, C::FixBudget, R::Repair, R::Fix),
+        rule(K::Other, C::FixBudget, R::Fix, R::Fix),
     ]
 };
 
-const fn row(class: Class, charge: Charge, first: Step, then: Step) -> Row {
-    Row {
+const fn rule(
+    class: FailureClass,
+    charge: Charge,
+    first: Response,
+    then: Response,
+) -> RecoveryRule {
+    RecoveryRule {
         class,
         charge,
         first,
@@ -83,16 +98,59 @@ const fn row(class: Class, charge: Charge, first: Step, then: Step) -> Row {
     }
 }
 
-impl Row {
+impl RecoveryRule {
+    /// The rule for a class.
     #[must_use]
-    pub fn of(class: Class) -> Self {
-        let rows = TABLE.into_iter().find(|row| row.class == class);
-        rows.unwrap_or(row(class, Charge::FixBudget, Step::Fix, Step::Fix))
+    pub fn of(class: FailureClass) -> Self {
+        let mut rules = TABLE.into_iter().filter(|rule| rule.class == class);
+        let other = rule(class, Charge::FixBudget, Response::Fix, Response::Fix);
+        rules.next().unwrap_or(other)
+    }
+
+    /// The response to one more failure of the class.
+    pub(super) fn response(&self, history: &History<'_>) -> Response {
+        if self.is_used_up(history) {
+            self.then
+        } else {
+            self.first
+        }
+    }
+
+    /// Whether the first response was given as often as the rule allows.
+    pub(crate) fn is_used_up(&self, history: &History<'_>) -> bool {
+        match self.charge {
+            Charge::Sessions => history.lost_sessions > FREE_SESSIONS,
+            Charge::Repeats => history.repeats >= REPEATS,
+            Charge::ModificationRequests => history.asked_to_split,
+            Charge::TaskIteration => self.first == Response::Enrich && history.was_enriched,
+            Charge::FixBudget => self.first == Response::Repair && history.was_repaired,
+            Charge::WaitingBudget | Charge::Run | Charge::Interruptions | Charge::Nothing => false,
+        }
     }
 }
 
-impl Class {
-    /// Which failures are of this class.
+impl Charge {
+    /// Whether an attempt that ends with such a failure is taken from the task's attempts.
+    /// `history` is that before the failure. Without recovery there are no modification
+    /// requests that could pay.
+    pub(crate) fn is_taken_from_task(self, history: &History<'_>, recovery: bool) -> bool {
+        match self {
+            Self::WaitingBudget | Self::Run => false,
+            Self::Sessions => history.lost_sessions >= FREE_SESSIONS,
+            Self::Interruptions => history.interruptions >= FREE_INTERRUPTIONS,
+            Self::ModificationRequests => !recovery,
+            Self::Repeats | Self::TaskIteration | Self::Nothing | Self::FixBudget => true,
+        }
+    }
+
+    /// Whether an attempt that ends with such a failure is one of the run's attempts.
+    pub(crate) fn is_taken_from_run(self) -> bool {
+        !matches!(self, Self::WaitingBudget | Self::Run | Self::Interruptions)
+    }
+}
+
+impl FailureClass {
+    /// Says which failures are of this class.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -122,6 +180,7 @@ impl Class {
 }
 
 impl Charge {
+    /// Names the account and its limit.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -138,36 +197,93 @@ impl Charge {
     }
 }
 
-impl Row {
-    /// What regreen does, in one sentence.
+impl RecoveryRule {
+    /// Says in one sentence what regreen does.
     #[must_use]
     pub fn words(&self) -> &'static str {
         match self.class {
-            Class::Transient => {
+            FailureClass::Transient => {
                 "waits until the time that is given, at least 2 s doubling to 5 min, and tries again; when the budget is used up the run stops with exit code 75"
             }
-            Class::Fatal => "stops the run at once with exit code 78",
-            Class::Session => "a new session, told what is known of the last one",
-            Class::Interrupted => "tries again, with what is known",
-            Class::PassingTrouble => {
+            FailureClass::Fatal => "stops the run at once with exit code 78",
+            FailureClass::Session => "a new session, told what is known of the last one",
+            FailureClass::Interrupted => "tries again, with what is known",
+            FailureClass::PassingTrouble => {
                 "repeats it after the delay that the text names (60 s at most), else after 2 s, then 5 s"
             }
-            Class::TimeoutWithProgress => {
+            FailureClass::TimeoutWithProgress => {
                 "tries again with twice the time (8 times at most), in the same session where the agent can"
             }
-            Class::TimeoutWithoutProgress => {
+            FailureClass::TimeoutWithoutProgress => {
                 "asks the agent to split the task; if it cannot, a person decides"
             }
-            Class::MissingContext => {
+            FailureClass::MissingContext => {
                 "tries once more with the project's root, main files, configuration, tests and the missing things looked up; then a person decides"
             }
-            Class::InvalidTask => "a person decides",
-            Class::Repairable => {
+            FailureClass::InvalidTask => "a person decides",
+            FailureClass::Repairable => {
                 "writes a fix task and carries it out by itself, then tries the task again"
             }
-            Class::Other => {
+            FailureClass::Other => {
                 "writes a fix task for the agent, then tries the task again with what was done and what blocked it"
             }
         }
     }
+}
+
+impl RecoveryRule {
+    /// The rule as text, under the name of the class.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let class = self.class;
+        format!(
+            "{class}: {}\n  charged to: {}\n  regreen: {}\n",
+            class.meaning(),
+            self.charge.words(),
+            self.words()
+        )
+    }
+}
+
+impl FailureClass {
+    /// The kinds of failures of this class, as far as the kind alone tells.
+    #[must_use]
+    pub fn kinds(self) -> Vec<FailureKind> {
+        let kinds = FailureKind::ALL.into_iter();
+        kinds.filter(|kind| Self::of_kind(*kind) == self).collect()
+    }
+}
+
+/// Returns the whole table as text.
+#[must_use]
+pub fn table_text() -> String {
+    let rules: Vec<String> = TABLE.iter().map(RecoveryRule::text).collect();
+    rules.join("\n")
+}
+
+/// Returns the whole table as Markdown, with the kinds of each class.
+#[must_use]
+pub fn table_page() -> String {
+    let mut page =
+        "| class | what it is | charged to | what regreen does |\n|---|---|---|---|\n".to_owned();
+    for rule in &TABLE {
+        let (class, charge) = (rule.class, rule.charge.words());
+        page += &format!(
+            "| {class} | {} | {charge} | {} |\n",
+            class.meaning(),
+            rule.words()
+        );
+    }
+    page += "\nThe kinds of [failures](failures.md) by class; all others are “other”, or “repairable” if a look at the workspace allows a repair:\n\n";
+    for class in FailureClass::ALL
+        .into_iter()
+        .filter(|class| *class != FailureClass::Other)
+    {
+        let kinds = class.kinds();
+        if !kinds.is_empty() {
+            let kinds: Vec<String> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+            page += &format!("- {class}: {}\n", kinds.join(", "));
+        }
+    }
+    page
 }

@@ -5,7 +5,6 @@ use regreen_model::{
     Inspection, Limits, PlannedRepair, RepairAction, RepairPolicy,
 };
 
-use super::table::{Charge, Row};
 use super::*;
 
 const RECOVERING: Policy = Policy {
@@ -46,7 +45,7 @@ fn planned(name: &str) -> PlannedRepair {
     }
 }
 
-fn situation(class: Class, limits: &Limits) -> Situation<'_> {
+fn situation(class: FailureClass, limits: &Limits) -> Situation<'_> {
     Situation {
         class,
         failure: None,
@@ -59,7 +58,7 @@ fn situation(class: Class, limits: &Limits) -> Situation<'_> {
 
 /// What is done at the first failure of a class, at the next ones, and when the task has had
 /// all its attempts.
-fn course(class: Class) -> [Plan; 3] {
+fn course(class: FailureClass) -> [RecoveryAction; 3] {
     let limits = Limits::default();
     let first = situation(class, &limits);
     let next = Situation {
@@ -68,8 +67,8 @@ fn course(class: Class) -> [Plan; 3] {
             lost_sessions: 3,
             repeats: 2,
             was_enriched: true,
-            asked_to_split: class == Class::TimeoutWithoutProgress,
-            repaired: &[],
+            asked_to_split: class == FailureClass::TimeoutWithoutProgress,
+            ..History::default()
         },
         ..first
     };
@@ -80,36 +79,45 @@ fn course(class: Class) -> [Plan; 3] {
         },
         ..next
     };
-    [plan(&first), plan(&next), plan(&last)]
+    [action_for(&first), action_for(&next), action_for(&last)]
 }
 
-fn person(why: &str) -> Plan {
-    Plan::AskPerson {
+fn person(why: &str) -> RecoveryAction {
+    RecoveryAction::AskPerson {
         why: why.to_owned(),
     }
 }
 
 #[test]
 fn each_class_has_its_course() {
-    use Plan::{Enrich, Fix, GiveUp, Repeat, Split, StopRun, TryAgain, Wait};
+    use RecoveryAction::{Enrich, Fix, GiveUp, Repeat, Split, StopRun, TryAgain, Wait};
     let stuck = || person("it gets nowhere in its time, and was not split");
     let lacks = || person("it lacks something that only a person knows");
     let invalid = || person("as it is written it cannot be done");
     let repeat = Repeat { delay_ms: 2_000 };
     let courses = [
-        (Class::Transient, [Wait, Wait, Wait]),
-        (Class::Fatal, [StopRun, StopRun, StopRun]),
-        (Class::Session, [TryAgain, Fix, GiveUp]),
-        (Class::Interrupted, [TryAgain, TryAgain, GiveUp]),
-        (Class::PassingTrouble, [repeat, Fix, GiveUp]),
-        (Class::TimeoutWithProgress, [TryAgain, TryAgain, GiveUp]),
-        (Class::TimeoutWithoutProgress, [Split, stuck(), stuck()]),
-        (Class::MissingContext, [Enrich, lacks(), lacks()]),
-        (Class::InvalidTask, [invalid(), invalid(), invalid()]),
-        (Class::Repairable, [Fix, Fix, GiveUp]),
-        (Class::Other, [Fix, Fix, GiveUp]),
+        (FailureClass::Transient, [Wait, Wait, Wait]),
+        (FailureClass::Fatal, [StopRun, StopRun, StopRun]),
+        (FailureClass::Session, [TryAgain, Fix, GiveUp]),
+        (FailureClass::Interrupted, [TryAgain, TryAgain, GiveUp]),
+        (FailureClass::PassingTrouble, [repeat, Fix, GiveUp]),
+        (
+            FailureClass::TimeoutWithProgress,
+            [TryAgain, TryAgain, GiveUp],
+        ),
+        (
+            FailureClass::TimeoutWithoutProgress,
+            [Split, stuck(), stuck()],
+        ),
+        (FailureClass::MissingContext, [Enrich, lacks(), lacks()]),
+        (FailureClass::InvalidTask, [invalid(), invalid(), invalid()]),
+        (FailureClass::Repairable, [Fix, Fix, GiveUp]),
+        (FailureClass::Other, [Fix, Fix, GiveUp]),
     ];
-    assert_eq!(courses.each_ref().map(|(class, _)| *class), Class::ALL);
+    assert_eq!(
+        courses.each_ref().map(|(class, _)| *class),
+        FailureClass::ALL
+    );
     for (class, expected) in courses {
         assert_eq!(course(class), expected, "{class}");
     }
@@ -117,7 +125,7 @@ fn each_class_has_its_course() {
 
 #[test]
 fn each_class_is_charged_to_one_thing() {
-    let charges = Class::ALL.map(|class| Row::of(class).charge);
+    let charges = FailureClass::ALL.map(|class| RecoveryRule::of(class).charge);
     use Charge as C;
     assert_eq!(
         charges,
@@ -141,10 +149,10 @@ fn each_class_is_charged_to_one_thing() {
 #[test]
 fn each_kind_belongs_to_the_class_that_its_category_and_retry_mode_say() {
     for kind in FailureKind::ALL {
-        let class = Class::of(None, Some(&failure(kind)));
+        let class = FailureClass::of(None, Some(&failure(kind)));
         let expected = match (kind.category(), kind) {
-            (FailureCategory::MissingContext, _) => Class::MissingContext,
-            (FailureCategory::InvalidTask, _) => Class::InvalidTask,
+            (FailureCategory::MissingContext, _) => FailureClass::MissingContext,
+            (FailureCategory::InvalidTask, _) => FailureClass::InvalidTask,
             (
                 FailureCategory::ToolError,
                 FailureKind::ConnectionRefused
@@ -153,8 +161,8 @@ fn each_kind_belongs_to_the_class_that_its_category_and_retry_mode_say() {
                 | FailureKind::ServiceUnavailable
                 | FailureKind::DatabaseLocked
                 | FailureKind::CrashedBySignal,
-            ) => Class::PassingTrouble,
-            _ => Class::Other,
+            ) => FailureClass::PassingTrouble,
+            _ => FailureClass::Other,
         };
         assert_eq!(class, expected, "{kind}");
     }
@@ -170,11 +178,11 @@ fn no_kind_turns_trouble_of_the_agents_own_into_the_tasks() {
                 why: why(),
                 until: None,
             },
-            Class::Transient,
+            FailureClass::Transient,
         ),
-        (AttemptClass::Fatal { why: why() }, Class::Fatal),
-        (AttemptClass::Session { why: why() }, Class::Session),
-        (AttemptClass::Interrupted, Class::Interrupted),
+        (AttemptClass::Fatal { why: why() }, FailureClass::Fatal),
+        (AttemptClass::Session { why: why() }, FailureClass::Session),
+        (AttemptClass::Interrupted, FailureClass::Interrupted),
     ];
     for (class, expected) in ends {
         let report = AttemptReport {
@@ -182,7 +190,10 @@ fn no_kind_turns_trouble_of_the_agents_own_into_the_tasks() {
             ..AttemptReport::default()
         };
         for kind in FailureKind::ALL {
-            assert_eq!(Class::of(Some(&report), Some(&failure(kind))), expected);
+            assert_eq!(
+                FailureClass::of(Some(&report), Some(&failure(kind))),
+                expected
+            );
         }
     }
 }
@@ -197,26 +208,26 @@ fn a_timeout_is_told_by_whether_anything_showed_progress() {
         progressed,
         ..AttemptReport::default()
     };
-    let class = |progressed| Class::of(Some(&timed_out(progressed)), None);
-    assert_eq!(class(true), Class::TimeoutWithProgress);
-    assert_eq!(class(false), Class::TimeoutWithoutProgress);
+    let class = |progressed| FailureClass::of(Some(&timed_out(progressed)), None);
+    assert_eq!(class(true), FailureClass::TimeoutWithProgress);
+    assert_eq!(class(false), FailureClass::TimeoutWithoutProgress);
 }
 
 #[test]
 fn without_recovery_all_but_the_agents_own_trouble_is_tried_again_until_it_is_used_up() {
     let limits = Limits::default();
-    for class in Class::ALL {
+    for class in FailureClass::ALL {
         let mut off = situation(class, &limits);
         off.policy.recovery = false;
-        let with = plan(&situation(class, &limits));
+        let with = action_for(&situation(class, &limits));
         let expected = match class.is_the_agents_own() {
             true => with,
-            false => Plan::TryAgain,
+            false => RecoveryAction::TryAgain,
         };
-        assert_eq!(plan(&off), expected, "{class}");
+        assert_eq!(action_for(&off), expected, "{class}");
         off.history.iterations = limits.task_iterations;
         if !class.is_the_agents_own() {
-            assert_eq!(plan(&off), Plan::GiveUp, "{class}");
+            assert_eq!(action_for(&off), RecoveryAction::GiveUp, "{class}");
         }
     }
 }
@@ -229,12 +240,12 @@ fn a_repeat_waits_as_long_as_the_text_says_but_not_for_ever() {
             blocked_on: Some(line.to_owned()),
             ..failure(FailureKind::ServiceUnavailable)
         };
-        let mut situation = situation(Class::PassingTrouble, &limits);
+        let mut situation = situation(FailureClass::PassingTrouble, &limits);
         situation.failure = Some(&failure);
         situation.history.repeats = repeats;
-        plan(&situation)
+        action_for(&situation)
     };
-    let repeat = |delay_ms| Plan::Repeat { delay_ms };
+    let repeat = |delay_ms| RecoveryAction::Repeat { delay_ms };
     assert_eq!(delay("503 Service Unavailable", 0), repeat(2_000));
     assert_eq!(delay("503 Service Unavailable", 1), repeat(5_000));
     assert_eq!(delay("503, retry after 7 seconds", 1), repeat(7_000));
@@ -248,11 +259,11 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
     let broken = failure(FailureKind::MissingFile);
     let inspect = Situation {
         failure: Some(&broken),
-        ..situation(Class::Other, &limits)
+        ..situation(FailureClass::Other, &limits)
     };
-    assert_eq!(plan(&inspect), Plan::Inspect);
+    assert_eq!(action_for(&inspect), RecoveryAction::Inspect);
     let after = |inspection: &Inspection, policy| {
-        plan(&Situation {
+        action_for(&Situation {
             inspection: Some(inspection),
             policy,
             ..inspect
@@ -266,14 +277,17 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
     let refused = Inspection::Refused {
         why: "no".to_owned(),
     };
-    assert_eq!(after(&allowed, RECOVERING), Plan::Repair(planned("out")));
-    assert_eq!(after(&asks, RECOVERING), Plan::Fix);
-    assert_eq!(after(&refused, RECOVERING), Plan::Fix);
+    assert_eq!(
+        after(&allowed, RECOVERING),
+        RecoveryAction::Repair(planned("out"))
+    );
+    assert_eq!(after(&asks, RECOVERING), RecoveryAction::Fix);
+    assert_eq!(after(&refused, RECOVERING), RecoveryAction::Fix);
     let on_terminal = Policy {
         asks: true,
         ..RECOVERING
     };
-    let ask_to_repair = |why: &str| Plan::AskToRepair {
+    let ask_to_repair = |why: &str| RecoveryAction::AskToRepair {
         repair: planned("out"),
         why: why.to_owned(),
     };
@@ -289,7 +303,7 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
         repairs: RepairPolicy::Off,
         ..RECOVERING
     };
-    assert_eq!(after(&allowed, off), Plan::Fix);
+    assert_eq!(after(&allowed, off), RecoveryAction::Fix);
     let commands = Policy {
         listens: false,
         ..RECOVERING
@@ -324,19 +338,23 @@ fn what_did_not_help_is_not_repaired_twice() {
             ..History::default()
         },
         inspection: Some(&inspection),
-        ..situation(Class::Other, &limits)
+        ..situation(FailureClass::Other, &limits)
     };
-    assert_eq!(plan(&again), Plan::Fix);
+    assert_eq!(action_for(&again), RecoveryAction::Fix);
 }
 
 #[test]
 fn commands_are_told_nothing() {
     let limits = Limits::default();
-    for class in Class::ALL {
+    for class in FailureClass::ALL {
         let mut shell = situation(class, &limits);
         shell.policy.listens = false;
-        let plan = plan(&shell);
-        let talks = [Plan::Enrich, Plan::Split, Plan::Fix];
-        assert!(!talks.contains(&plan), "{class}: {plan:?}");
+        let action = action_for(&shell);
+        let talks = [
+            RecoveryAction::Enrich,
+            RecoveryAction::Split,
+            RecoveryAction::Fix,
+        ];
+        assert!(!talks.contains(&action), "{class}: {action:?}");
     }
 }

@@ -1,10 +1,10 @@
 //! What only a person can decide, and what follows from the answer.
 
-use regreen_engine::{Command, FixBudget, Input, Phase, Question, Resumption};
+use regreen_engine::{Command, Input, Phase, Question, Resumption};
 use regreen_model::ChoiceKind::{Done, Retry, Skip};
 use regreen_model::{
-    AgentIdentity, AnswerKind, AttemptReport, Ending, PersonAnswer, PickedTask, PromptKind,
-    RunConfig, RunOutcome, Verdict, VerifyCommand,
+    AgentIdentity, AnswerKind, AttemptReport, Ending, FailureRecord, FixBudget, PersonAnswer,
+    PickedTask, PromptKind, RunConfig, RunOutcome, Verdict, VerifyCommand,
 };
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
@@ -29,7 +29,7 @@ fn stuck(run: &mut Run) {
     for _ in 0..2 {
         run.attempt_ends(AttemptReport {
             ending,
-            error: "no time".to_owned(),
+            failure: FailureRecord::new("no time"),
             ..AttemptReport::default()
         });
     }

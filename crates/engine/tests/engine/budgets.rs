@@ -1,10 +1,10 @@
 //! Budgets: what is counted, and where a run ends by it.
 
 use proptest::prelude::*;
-use regreen_engine::{FixBudget, Input, Resumption, State};
+use regreen_engine::{Input, Resumption, State};
 use regreen_model::{
-    AttemptClass, AttemptReport, Budget, Budgets, ChoiceKind, Ending, Event, PickedTask, RunConfig,
-    RunOutcome, Timestamp, Usage, Verdict,
+    AttemptClass, AttemptReport, Budget, Budgets, ChoiceKind, Ending, Event, FixBudget, PickedTask,
+    RunConfig, RunOutcome, Timestamp, Usage, Verdict,
 };
 
 use crate::script::{Run, choice, failed, picked, signalled, task};

@@ -10,7 +10,7 @@ use crate::script::{Run, choice, failed, picked, signalled, task};
 
 fn passed_over(run: &Run) -> Vec<TaskKey> {
     match run.command() {
-        Command::ReadPlan { passed_over, .. } => passed_over.iter().cloned().collect(),
+        Command::ReadPlan(query) => query.passed_over.iter().cloned().collect(),
         other => panic!("the plan is not read: {other:?}"),
     }
 }

@@ -1,9 +1,8 @@
 //! What a run comes to, and what is counted against it.
 
-use regreen_engine::Plan;
 use regreen_model::{
-    AttemptReport, FailureNote, Limits, Mark, PickedTask, PlanChanges, PromptKind, RunConfig,
-    RunOutcome, Verdict,
+    AttemptReport, FailureRecord, Limits, Mark, PickedTask, PlanChanges, PlanStatus, PromptKind,
+    RunConfig, RunOutcome, Verdict,
 };
 
 use crate::script::{Run, failed, picked, signalled, task};
@@ -18,10 +17,10 @@ fn outcome(run: &Run) -> &RunOutcome {
 #[test]
 fn what_was_asked_for_may_be_done_while_more_is_open() {
     let mut run = Run::start(vec![]);
-    run.read(Plan {
+    run.read(PlanStatus {
         total: 3,
         open_besides: 2,
-        ..Plan::default()
+        ..PlanStatus::default()
     });
     assert_eq!(outcome(&run), &RunOutcome::OnlyDone);
 }
@@ -66,10 +65,10 @@ fn a_row_that_an_agent_removed_is_not_done_by_that_under_another_number_either()
         ..signalled()
     });
     run.finish_task();
-    run.read(Plan {
+    run.read(PlanStatus {
         total: 1,
         missing: vec![task("2")],
-        ..Plan::default()
+        ..PlanStatus::default()
     });
     assert_eq!(outcome(&run), &RunOutcome::Skipped);
 }
@@ -77,10 +76,10 @@ fn a_row_that_an_agent_removed_is_not_done_by_that_under_another_number_either()
 #[test]
 fn a_row_that_an_agent_removed_is_not_done_by_that() {
     let mut run = with_a_row_removed_twice();
-    run.read(Plan {
+    run.read(PlanStatus {
         total: 2,
         missing: vec![task("1.3")],
-        ..Plan::default()
+        ..PlanStatus::default()
     });
     assert_eq!(outcome(&run), &RunOutcome::Skipped);
     // Somebody put it into the file again and ticked it.
@@ -93,10 +92,10 @@ fn a_row_that_an_agent_removed_is_not_done_by_that() {
 fn a_row_that_a_person_skips_and_removes_is_no_longer_missed() {
     let skip = crate::script::choice(1, "1.3", regreen_model::ChoiceKind::Skip);
     let mut run = Run::start(vec![skip]);
-    run.read(Plan {
+    run.read(PlanStatus {
         total: 2,
         missing: vec![task("1.3")],
-        ..Plan::default()
+        ..PlanStatus::default()
     });
     assert_eq!(outcome(&run), &RunOutcome::AllGreen);
 }
@@ -144,7 +143,7 @@ fn the_last_attempt_of_a_run_may_still_be_reminded() {
 
 #[test]
 fn a_task_that_an_earlier_run_gave_up_begins_with_how_it_failed() {
-    let before = FailureNote {
+    let before = FailureRecord {
         error: "it broke".to_owned(),
         attempted_fix: "hope".to_owned(),
         diagnosis: None,

@@ -1,9 +1,9 @@
 //! What people do to the file or to the clock while something is owed.
 
-use regreen_engine::{Command, FixBudget, Input, Resumption, decide};
+use regreen_engine::{Command, Input, Resumption, decide};
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, PlanChanges, RunConfig, TaskId,
-    Timestamp,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FixBudget, PlanChanges, RunConfig,
+    TaskId, Timestamp,
 };
 
 use crate::script::{Run, choice, failed, picked, task};

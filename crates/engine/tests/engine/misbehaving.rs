@@ -1,8 +1,9 @@
 //! Agents that misbehave for ever, as no script can: each is ended by the budget that is for it.
 
-use regreen_engine::{Command, FixBudget, Input, NextStep, Plan};
+use regreen_engine::{Command, Input};
 use regreen_model::{
-    AttemptClass, AttemptReport, PickedTask, RunConfig, RunOutcome, TaskId, Timestamp,
+    AttemptClass, AttemptReport, FixBudget, NextStep, PickedTask, PlanStatus, RunConfig,
+    RunOutcome, TaskId, Timestamp,
 };
 
 use crate::script::{Run, picked, signalled};
@@ -162,14 +163,14 @@ fn rows_that_are_added_do_not_raise_a_limit_that_nobody_has_set() {
     assert_eq!(run.state.iteration_limit(), 100);
     run.attempt_ends(signalled());
     run.finish_task();
-    run.read(Plan {
+    run.read(PlanStatus {
         total: 5_000,
         open: 4_999,
         next: NextStep::Task(Box::new(PickedTask {
             total: 5_000,
             ..picked("1.2", 1)
         })),
-        ..Plan::default()
+        ..PlanStatus::default()
     });
     assert_eq!(run.state.iteration_limit(), 100);
 }

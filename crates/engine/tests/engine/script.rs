@@ -1,12 +1,11 @@
 //! A run that is told what happens, one thing at a time.
 
 use regreen_engine::{
-    AttemptOrder, Command, CommitResult, Decision, FixBudget, Input, NextStep, Plan, Resumption,
-    State, StateFile, decide,
+    AttemptOrder, Command, CommitResult, Decision, Input, Resumption, State, decide,
 };
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PersonChoice, PickedTask, RunConfig, StopSignal, TaskId,
-    TaskKey, Timestamp, Verdict,
+    AttemptReport, ChoiceKind, Event, FailureRecord, FixBudget, NextStep, PersonChoice, PickedTask,
+    PlanStatus, RunConfig, StateFile, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 pub(crate) fn task(id: &str) -> TaskKey {
@@ -55,7 +54,7 @@ pub(crate) fn signalled() -> AttemptReport {
 pub(crate) fn failed() -> AttemptReport {
     AttemptReport {
         reports_failure: true,
-        error: "it broke".to_owned(),
+        failure: FailureRecord::new("it broke"),
         ..signalled()
     }
 }
@@ -129,7 +128,7 @@ impl Run {
     }
 
     pub(crate) fn is_reading_the_plan(&self) -> bool {
-        matches!(self.command(), Command::ReadPlan { .. })
+        matches!(self.command(), Command::ReadPlan(_))
     }
 
     /// What the last thing told has made the state file say.
@@ -155,25 +154,25 @@ impl Run {
     }
 
     pub(crate) fn pick(&mut self, picked: PickedTask) {
-        let plan = Plan {
+        let plan = PlanStatus {
             total: picked.total,
             open: 1,
             next: NextStep::Task(Box::new(picked)),
-            ..Plan::default()
+            ..PlanStatus::default()
         };
         let seq = self.seq;
         self.tell(&Input::PlanRead { seq, plan });
     }
 
     pub(crate) fn nothing_left(&mut self, total: u32, open: u32) {
-        self.read(Plan {
+        self.read(PlanStatus {
             total,
             open,
-            ..Plan::default()
+            ..PlanStatus::default()
         });
     }
 
-    pub(crate) fn read(&mut self, plan: Plan) {
+    pub(crate) fn read(&mut self, plan: PlanStatus) {
         let seq = self.seq;
         self.tell(&Input::PlanRead { seq, plan });
     }
@@ -199,7 +198,10 @@ impl Run {
     }
 
     pub(crate) fn ticked(&mut self) {
-        self.tell(&Input::Ticked { seq: self.seq });
+        self.tell(&Input::Ticked {
+            seq: self.seq,
+            superseded: Vec::new(),
+        });
     }
 
     pub(crate) fn committed(&mut self, result: CommitResult) {

@@ -1,7 +1,7 @@
 //! What the state file is made to say.
 
-use regreen_engine::{CommitResult, Plan};
-use regreen_model::{ChoiceKind, PromptKind, Verdict};
+use regreen_engine::CommitResult;
+use regreen_model::{ChoiceKind, PlanStatus, PromptKind, Verdict};
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
 
@@ -66,11 +66,11 @@ fn when_nothing_is_left_it_points_behind_the_last_task() {
 fn when_something_was_left_out_it_points_at_that() {
     let mut run = Run::start(vec![]);
     done(&mut run, "1.3", 2);
-    run.read(Plan {
+    run.read(PlanStatus {
         total: 4,
         open_besides: 2,
         first_open: Some(1),
-        ..Plan::default()
+        ..PlanStatus::default()
     });
     let file = run.state_file();
     assert_eq!((file.task_index, file.total_tasks), (1, 4));

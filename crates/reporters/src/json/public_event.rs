@@ -481,7 +481,7 @@ impl<'e> PublicEvent<'e> {
             class,
             why,
             until: until.map(Timestamp::iso8601),
-            error: &report.error,
+            error: &report.failure.error,
             signalled: report.signalled,
             contradiction: report.contradiction.as_deref(),
             timed_out: report.ending.timed_out,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureNote, Inspection, Mark,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureRecord, Inspection, Mark,
     OutlineKind, OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair,
     PromptKind, RepairAction, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
     Timestamp, Verdict, VerifyCommand,
@@ -201,8 +201,11 @@ fn report(text: &str, class: AttemptClass) -> AttemptReport {
     AttemptReport {
         class,
         contradiction: Some(text.to_owned()),
-        error: text.to_owned(),
-        attempted_fix: text.to_owned(),
+        failure: FailureRecord {
+            error: text.to_owned(),
+            attempted_fix: text.to_owned(),
+            diagnosis: None,
+        },
         session: Some(text.to_owned()),
         plan: PlanChanges {
             claims: vec![Claim {
@@ -247,7 +250,7 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
         Event::TaskFailed {
             task: task(text),
             attempt: 1,
-            failure: FailureNote {
+            failure: FailureRecord {
                 error: text.to_owned(),
                 attempted_fix: text.to_owned(),
                 diagnosis: None,

@@ -1,11 +1,9 @@
 //! A run of the real engine in a world that a script makes up.
 
-use regreen_engine::{
-    Command, CommitResult, Input, Issued, NextStep, Plan, Resumption, State, decide,
-};
+use regreen_engine::{Command, CommitResult, Input, Issued, Resumption, State, decide};
 use regreen_model::{
-    AttemptReport, Ending, Event, OutlineKind, OutlineRow, PickedTask, RunConfig, StopSignal,
-    TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
+    AttemptReport, Ending, Event, NextStep, OutlineKind, OutlineRow, PickedTask, PlanStatus,
+    RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
 };
 use regreen_reporters::Reporter;
 
@@ -89,11 +87,11 @@ impl<R: Reporter> Run<R> {
     pub(crate) fn plan(&mut self, rows: &[OutlineRow], next: Option<PickedTask>) -> &mut Self {
         self.view.outline(rows);
         let is_open = |row: &&OutlineRow| row.is_original() && !row.done && !row.optional;
-        let plan = Plan {
+        let plan = PlanStatus {
             next: next.map_or(NextStep::Nothing, |task| NextStep::Task(Box::new(task))),
             total: u32::try_from(rows.len()).expect("a short plan"),
             open: u32::try_from(rows.iter().filter(is_open).count()).expect("a short plan"),
-            ..Plan::default()
+            ..PlanStatus::default()
         };
         self.answer(|seq| Input::PlanRead { seq, plan })
     }
@@ -130,7 +128,10 @@ impl<R: Reporter> Run<R> {
     }
 
     pub(crate) fn ticked(&mut self) -> &mut Self {
-        self.answer(|seq| Input::Ticked { seq })
+        self.answer(|seq| Input::Ticked {
+            seq,
+            superseded: Vec::new(),
+        })
     }
 
     pub(crate) fn committed(&mut self, result: CommitResult) -> &mut Self {

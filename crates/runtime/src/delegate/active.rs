@@ -6,7 +6,7 @@ use std::path::Path;
 use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion, unexplained_failure};
 use regreen_engine::delegation::End;
-use regreen_model::{FailureKind, FailureNote, StopSignal, Timestamp};
+use regreen_model::{FailureKind, FailureRecord, StopSignal, Timestamp};
 use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::Keepers;
 
@@ -140,7 +140,7 @@ impl<'o> ActiveDelegation<'o> {
         }
     }
 
-    fn child_failure(&self, record: &FailureNote) -> ChildFailure {
+    fn child_failure(&self, record: &FailureRecord) -> ChildFailure {
         let diagnosis = record.diagnosis.as_deref().cloned();
         let mut failure = diagnosis.unwrap_or_else(|| {
             unexplained_failure(FailureKind::IncompleteWork, record.error.clone())

@@ -3,13 +3,12 @@
 use std::fs;
 
 use regreen_agents::{
-    Assignment, DelegateBrief, IdenticalPrompt, PreviousAttempt, PromptReason, parts,
-    refuse_identical,
+    Assignment, DelegateBrief, IdenticalPrompt, PromptReason, parts, refuse_identical,
 };
 use regreen_diagnosis::{DelegatedAttempt, ObservedAttempt};
 use regreen_engine::delegation::{Attempted, Order};
 use regreen_model::{
-    AttemptClass, AttemptReport, FailureNote, PromptKind, Transcript, VerifyCommand,
+    AttemptClass, AttemptReport, FailureRecord, PromptKind, Transcript, VerifyCommand,
 };
 
 use super::DelegationObserver;
@@ -19,7 +18,7 @@ use super::log::LoggedAttempt;
 use super::work::{DelegatedWork, DelegationState};
 use crate::execution::AgentRun;
 use crate::listener::TranscriptObserver;
-use crate::perform::{Around, completed};
+use crate::perform::LookedUpProject;
 use crate::perform_error::PerformError;
 use crate::verify::{Check, CheckResult};
 
@@ -93,7 +92,7 @@ impl ActiveDelegation<'_> {
         work: &DelegatedWork,
         stem: &str,
         known: &DelegatedAttempt<'_>,
-    ) -> Result<(Option<FailureNote>, bool), PerformError> {
+    ) -> Result<(Option<FailureRecord>, bool), PerformError> {
         let Some(command) = &work.verify else {
             return Ok((None, false));
         };
@@ -129,23 +128,24 @@ impl ActiveDelegation<'_> {
             max_attempts: work.terms.attempts,
         };
         let since = state.repaired.join("\n");
-        let previous = state
-            .failure
-            .as_ref()
-            .map(|failure| previous(failure, &since));
-        let around = match (order.prompt, state.failure.as_ref()) {
-            (PromptKind::Enriched, Some(failure)) => Around::looked_up(&self.context.root, failure),
-            _ => Around::default(),
-        };
-        let occasion = match (order.prompt, previous) {
-            (PromptKind::First, _) | (_, None) => PromptReason::First,
-            (PromptKind::Split, Some(previous)) => PromptReason::Split(previous),
-            (PromptKind::Enriched, Some(previous)) => {
-                PromptReason::Enriched(previous, around.surroundings())
+        let project = match (order.prompt, &state.failure) {
+            (PromptKind::Enriched, Some(failure)) => {
+                LookedUpProject::looked_up(&self.context.root, failure)
             }
-            (_, Some(previous)) => PromptReason::Retry(previous),
+            _ => LookedUpProject::default(),
         };
-        self.prompts().delegated(&brief, &occasion, resumes)
+        let reason = match (order.prompt, &state.failure) {
+            (PromptKind::First, _) | (_, None) => PromptReason::First,
+            (PromptKind::Split, failure) => PromptReason::Split(failure.as_ref()),
+            (PromptKind::Enriched, Some(failure)) => {
+                PromptReason::Enriched(failure, project.context())
+            }
+            (_, Some(failure)) => PromptReason::Retry {
+                failure,
+                since: &since,
+            },
+        };
+        self.prompts().delegated(&brief, &reason, resumes)
     }
 
     /// Keeps the prompt beside the log; refuses one with which an attempt has failed.
@@ -232,19 +232,6 @@ impl TranscriptObserver for ActivityOnly<'_> {
     fn session(&mut self, _id: &str) {}
 }
 
-fn previous<'a>(failure: &'a FailureNote, since: &'a str) -> PreviousAttempt<'a> {
-    PreviousAttempt {
-        error: &failure.error,
-        details: since,
-        suggestions: match failure.told() {
-            Some(found) => &found.suggested_actions,
-            None => &[],
-        },
-        completed: completed(failure.diagnosis.as_deref()),
-        ..PreviousAttempt::default()
-    }
-}
-
 /// Reports an attempt that was not made, because it would fail like the one before.
 fn refused_attempt(
     order: Order,
@@ -259,10 +246,7 @@ fn refused_attempt(
                 class: AttemptClass::Fatal { why: why.clone() },
                 ..AttemptReport::default()
             },
-            failure: Some(FailureNote {
-                error: why,
-                ..FailureNote::default()
-            }),
+            failure: Some(FailureRecord::new(why)),
             parts: Vec::new(),
         },
         logged,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use regreen_engine::delegation::{Order, Step};
-use regreen_model::{FailureNote, Timestamp};
+use regreen_model::{FailureRecord, Timestamp};
 use regreen_redaction::Masks;
 use regreen_store::{Delegation, Store, StoreError};
 
@@ -116,7 +116,7 @@ impl DelegationLog {
         &mut self,
         attempt: LoggedAttempt,
         duration_ms: u64,
-        failure: Option<&FailureNote>,
+        failure: Option<&FailureRecord>,
     ) -> Result<(), StoreError> {
         let diagnosis = failure.and_then(|failure| failure.diagnosis.as_deref());
         let masks = self.masks.clone();

@@ -1,7 +1,7 @@
 //! What is done between two attempts: waiting, inspecting, repairing.
 
 use regreen_engine::delegation::Happened;
-use regreen_model::{FailureNote, Inspection, PlannedRepair, RepairResult, Timestamp};
+use regreen_model::{FailureRecord, Inspection, PlannedRepair, RepairResult, Timestamp};
 
 use super::active::ActiveDelegation;
 use super::work::{DelegatedWork, DelegationState};
@@ -78,7 +78,7 @@ impl ActiveDelegation<'_> {
         state: &'s DelegationState,
     ) -> Option<FailureSite<'s>> {
         Some(FailureSite {
-            failure: state.failure.as_ref().and_then(FailureNote::told)?,
+            failure: state.failure.as_ref().and_then(FailureRecord::told)?,
             commands: work.verify.iter().cloned().collect(),
             log: log_of_attempt(&self.folder.path, self.log.last_number()),
             environment: &self.environment,

@@ -4,7 +4,7 @@ use regreen_agents::PartBrief;
 use regreen_diagnosis::DelegatedAttempt;
 use regreen_engine::delegation::{Attempted, End, Happened, Order, Step, Terms, next};
 use regreen_model::{
-    AttemptClass, AttemptReport, FailureCategory, FailureNote, PlainLine, PromptKind, Transcript,
+    AttemptClass, AttemptReport, FailureCategory, FailureRecord, PlainLine, PromptKind, Transcript,
 };
 
 use super::active::ActiveDelegation;
@@ -31,7 +31,7 @@ pub(super) struct DelegationOutcome {
     /// The check failed first, then passed.
     pub(super) flaky: bool,
     /// The last failure.
-    pub(super) failure: Option<FailureNote>,
+    pub(super) failure: Option<FailureRecord>,
 }
 
 /// What is known so far of the work on one prompt.
@@ -45,7 +45,7 @@ pub(super) struct DelegationState {
     /// The failed attempt that is being recovered from.
     pub(super) failed: Option<LoggedAttempt>,
     /// How the last attempt at the work itself failed.
-    pub(super) failure: Option<FailureNote>,
+    pub(super) failure: Option<FailureRecord>,
     pub(super) answer: String,
     pub(super) flaky: bool,
 }
@@ -225,7 +225,7 @@ impl ActiveDelegation<'_> {
     fn check_parts(
         &mut self,
         work: &DelegatedWork,
-    ) -> Result<(Option<FailureNote>, bool), PerformError> {
+    ) -> Result<(Option<FailureRecord>, bool), PerformError> {
         let stem = format!("{}.parts", self.log.rows.len());
         let files: Vec<String> = self.files.iter().cloned().collect();
         self.check(
@@ -245,7 +245,7 @@ impl ActiveDelegation<'_> {
         &mut self,
         work: &DelegatedWork,
         state: &mut DelegationState,
-        failure: Option<FailureNote>,
+        failure: Option<FailureRecord>,
         answer: String,
         flaky: bool,
     ) -> Result<(), PerformError> {
@@ -271,7 +271,7 @@ impl ActiveDelegation<'_> {
 }
 
 /// The failure of a part, with the parts before it as completed steps.
-fn after_parts(mut failure: FailureNote, parts: &[String], at: usize) -> FailureNote {
+fn after_parts(mut failure: FailureRecord, parts: &[String], at: usize) -> FailureRecord {
     if let (Some(found), Some(done)) = (failure.diagnosis.as_mut(), parts.get(..at))
         && !done.is_empty()
     {

@@ -1,6 +1,6 @@
 use std::iter;
 
-use regreen_documents::{NotState, RowId, State};
+use regreen_documents::{InvalidState, RowId, StateDocument};
 use regreen_engine::Question;
 use regreen_model::{PersonAnswer, PersonChoice, TaskKey};
 use regreen_store::Store;
@@ -75,10 +75,10 @@ fn forgive(performer: &mut Performer, task: &TaskKey) -> Result<(), PerformError
     let rows: Vec<RowId> = iter::once(row).chain(file.all_fixes(row)).collect();
     sound_state(performer)?;
     let edited = edit_file(&RealDisk, &performer.places.state, |text| {
-        let (mut state, _) = State::read(text)?;
+        let (mut state, _) = StateDocument::read(text)?;
         state.forgive_all(&file, &rows);
         let said = state.to_text();
-        Ok::<_, NotState>((said != text).then_some(said))
+        Ok::<_, InvalidState>((said != text).then_some(said))
     })?;
     performer.notices.edited(&edited);
     Ok(())

@@ -7,7 +7,9 @@ use regreen_agents::{Assignment, IdenticalPrompt};
 use regreen_diagnosis::{ObservedAttempt, task_failure};
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
-use regreen_model::{AttemptClass, AttemptReport, CommandSeq, Ending, PersonChoice, TaskKey};
+use regreen_model::{
+    AttemptClass, AttemptReport, CommandSeq, Ending, FailureRecord, PersonChoice, TaskKey,
+};
 use regreen_workspace::AttemptName;
 
 use super::attempt_files::{
@@ -58,12 +60,11 @@ pub(crate) fn attempt(
     let mut observer = AttemptObserver { chronicle, seq };
     let seen = run_agent(performer, order, &file, row, &prompt, &mut observer)?;
     let report = seen.task_report(&key.id, order.task.is_verify);
-    let (report, files) = review_changes(performer, &name, key, &before, &order.put_back, report)?;
+    let (mut report, files) =
+        review_changes(performer, &name, key, &before, &order.put_back, report)?;
     let diagnosis = task_failure(&report, &seen.transcript, files);
-    Ok(Attempted::Ended(Box::new(AttemptReport {
-        diagnosis: diagnosis.map(Box::new),
-        ..report
-    })))
+    report.failure.diagnosis = diagnosis.map(Box::new);
+    Ok(Attempted::Ended(Box::new(report)))
 }
 
 /// Reports an attempt whose end was not seen, by what it left behind.
@@ -76,7 +77,7 @@ pub(crate) fn interrupted(
 ) -> Result<AttemptReport, PerformError> {
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
-        error: "regreen or the machine ended while the agent was at work".to_owned(),
+        failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
         usage: kept_usage(performer, key, attempt),
         ending: Ending {
             duration_ms: seen_at_work(performer, key, attempt).unwrap_or(0),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{EditError, FixHistory, FixRecord, Outcome, RowId, TaskFile};
-use regreen_engine::{FixBudget, FixOrder};
-use regreen_model::{FixOrigin, TaskKey};
+use regreen_documents::{EditError, FixHistory, FixRecord, HealingOutcome, RowId, TaskFile};
+use regreen_engine::FixOrder;
+use regreen_model::{FixBudget, TaskKey};
 use regreen_workspace::EditFileError;
 
 use super::modify::state;
@@ -21,20 +21,7 @@ pub(crate) fn read_budget(
     let file = performer.plan.read()?;
     let map = fix_map(performer);
     let row = file.open_row(task);
-    Ok(row.and_then(|row| budget(&file, row, &map)))
-}
-
-fn budget(file: &TaskFile, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<FixBudget> {
-    let used = file.budget(row, map)?;
-    Some(FixBudget {
-        depth: used.depth,
-        fixes: used.fixes,
-        root_fixes: used.root_fixes,
-        root: file.key(file.root(row))?.id,
-        fix_ids: file.fix_ids(row, map),
-        next_id: file.next_fix_id(row, map)?,
-        last_error: file.last_error(row, map),
-    })
+    Ok(row.and_then(|row| file.fix_budget(row, &map)))
 }
 
 /// The fixes that the state file remembers; without one the rows alone count.
@@ -47,16 +34,9 @@ pub(crate) fn insert_fix(
     performer: &mut Performer,
     order: &FixOrder,
 ) -> Result<bool, PerformError> {
-    let origin = FixOrigin {
-        error: &order.error,
-        attempted_fix: &order.attempted_fix,
-        scope: &order.scope,
-        error_type: &order.error_type,
-        extra_step: &order.extra_step,
-    };
     let edited = performer
         .plan
-        .edit(|file| file.insert_fix(&order.task, order.id.clone(), origin));
+        .edit(|file| file.insert_fix(&order.task, order.id.clone(), &order.origin));
     let edited = match edited {
         Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(false),
         edited => edited?,
@@ -65,12 +45,22 @@ pub(crate) fn insert_fix(
     Ok(true)
 }
 
-/// The fixes of a task, and of its fixes, that are not done.
-pub(crate) fn open_fixes(
+/// Sets the box of a task. With `supersede`, ticks its open fixes as well, and returns them.
+pub(crate) fn tick(
     performer: &mut Performer,
     task: &TaskKey,
+    done: bool,
+    supersede: bool,
 ) -> Result<Vec<TaskKey>, PerformError> {
-    Ok(performer.plan.read()?.open_fixes(task))
+    performer.set_box(task, done)?;
+    if !supersede {
+        return Ok(Vec::new());
+    }
+    let fixes = performer.plan.read()?.open_fixes(task);
+    for fix in &fixes {
+        performer.set_box(fix, true)?;
+    }
+    Ok(fixes)
 }
 
 /// The progress file is to say of a task, and of all above it, that healing them has failed.
@@ -82,7 +72,7 @@ pub(crate) fn note_failure(performer: &mut Performer, task: &TaskKey) -> Result<
     };
     let above = std::iter::successors(Some(row), |row| file.fixed_by(*row));
     let histories: Vec<FixHistory> = above
-        .filter_map(|row| history(&file, row, &map, Outcome::MaxLimit))
+        .filter_map(|row| history(&file, row, &map, HealingOutcome::MaxLimit))
         .collect();
     edit_progress(performer, |progress| {
         // The original first.
@@ -99,14 +89,14 @@ pub(super) fn passed(
     let file = performer.plan.read()?;
     let map = fix_map(performer);
     let row = file.resolve(task);
-    Ok(row.and_then(|row| history(&file, row, &map, Outcome::Pass)))
+    Ok(row.and_then(|row| history(&file, row, &map, HealingOutcome::Pass)))
 }
 
 fn history(
     file: &TaskFile,
     row: RowId,
     map: &BTreeMap<String, FixRecord>,
-    outcome: Outcome,
+    outcome: HealingOutcome,
 ) -> Option<FixHistory> {
     let fixes = file.fix_ids(row, map);
     let task = file.key(row)?.id;

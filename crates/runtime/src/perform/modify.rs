@@ -1,6 +1,6 @@
 //! Rows that an agent asked for.
 
-use regreen_documents::{NotState, State};
+use regreen_documents::{InvalidState, StateDocument};
 use regreen_engine::{ModifyOrder, ModifyResult};
 use regreen_model::{Modification, NewTask, TaskId, TaskKey};
 use regreen_workspace::{RealDisk, edit_file, read_text};
@@ -17,7 +17,7 @@ pub(crate) fn modify(
     sound_state(performer)?;
     let file = performer.plan.read()?;
     let state = state(performer);
-    let name = format!("{}/{}", performer.run, order.attempt);
+    let name = order.name(&performer.run);
     let tasks = match file.grant(&state, &order.task, &name, &order.request) {
         Ok(tasks) => tasks,
         Err(why) => return Ok(ModifyResult::Refused { why }),
@@ -30,9 +30,11 @@ pub(crate) fn modify(
     }
 }
 
-pub(super) fn state(performer: &Performer) -> State {
+pub(super) fn state(performer: &Performer) -> StateDocument {
     let text = read_text(&RealDisk, &performer.places.state);
-    let state = text.ok().and_then(|file| State::read(&file.text).ok());
+    let state = text
+        .ok()
+        .and_then(|file| StateDocument::read(&file.text).ok());
     state.map(|(state, _)| state).unwrap_or_default()
 }
 
@@ -46,11 +48,7 @@ fn insert_all(
         .plan
         .edit(|file| file.insert_granted(task, modification, tasks))?;
     performer.notices.edited(&edited);
-    let file = performer.plan.read()?;
-    let rows = tasks
-        .iter()
-        .filter_map(|task| file.rows_with_id(&task.id).next());
-    Ok(rows.filter_map(|row| file.key(row)).collect())
+    Ok(performer.plan.read()?.granted_keys(tasks))
 }
 
 /// Notes the request, and which rows come of it.
@@ -62,10 +60,10 @@ fn count(
 ) -> Result<(), PerformError> {
     let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
     let edited = edit_file(&RealDisk, &performer.places.state, |text| {
-        let (mut state, _) = State::read(text)?;
+        let (mut state, _) = StateDocument::read(text)?;
         state.record_modification(task, name, &ids);
         let said = state.to_text();
-        Ok::<_, NotState>((said != text).then_some(said))
+        Ok::<_, InvalidState>((said != text).then_some(said))
     })?;
     performer.notices.edited(&edited);
     Ok(())

@@ -66,8 +66,8 @@ pub(crate) fn settle_plan(
 }
 
 fn took_back_only_ticks(review: &PlanReview) -> bool {
-    let mut what = review.taken_back.iter().map(|one| one.what);
-    !review.taken_back.is_empty()
+    let mut what = review.reverted.iter().map(|one| one.what);
+    !review.reverted.is_empty()
         && what.all(|what| what == Tampering::Ticked)
         && review.vanished.is_empty()
         && review.skipped.is_empty()

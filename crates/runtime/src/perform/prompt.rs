@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use regreen_agents::{
-    Completed, PreviousAttempt, ProjectContext, PromptReason, RootContext, TaskBrief, missing_names,
-};
+use regreen_agents::{ProjectContext, PromptReason, RootContext, TaskBrief, missing_names};
 use regreen_documents::{RowId, TaskFile};
 use regreen_engine::AttemptOrder;
-use regreen_model::{Failure, FailureNote, PromptKind, Survey, TaskFailure};
+use regreen_model::{FailureRecord, PromptKind, Survey};
 use regreen_workspace::survey;
 
 use crate::end_of_file::end_of_file;
@@ -52,30 +50,24 @@ pub(super) fn written_prompt(
         max_attempts: order.max_iterations,
     };
     let known = known(performer, order);
-    let around = Around::of(performer, order);
-    let details = details(order, &repaired(file, row));
-    let previous = order
-        .previous
-        .as_ref()
-        .map(|failure| previous(order, failure, &details));
+    let project = LookedUpProject::of(performer, order);
+    let since = repaired(file, row);
+    let reason = |kind, failure| reason(kind, failure, &since, &known, order, &project);
     let prompts = &performer.context.prompts;
-    let prompt = match (order.prompt, previous) {
+    let prompt = match (order.prompt, order.previous.as_ref()) {
         // The session that is resumed knows the task already.
-        (kind, previous) if resumes => {
-            let occasion = occasion(kind, previous, &known, order, &around);
-            let asked = prompts.continuation(&brief, &occasion);
-            asked.unwrap_or_else(|| prompts.full(&brief, &occasion))
+        (kind, failure) if resumes => {
+            let reason = reason(kind, failure);
+            let news = prompts.continuation(&brief, &reason);
+            news.unwrap_or_else(|| prompts.full(&brief, &reason))
         }
         // Part of a retry, so that is told as well.
-        (PromptKind::Reminder | PromptKind::NoOp, Some(previous)) => {
-            let full = prompts.full(&brief, &PromptReason::Retry(previous));
-            let asked = prompts.continuation(
-                &brief,
-                &occasion(order.prompt, None, &known, order, &around),
-            );
-            format!("{}\n\n{}", full.trim_end(), asked.unwrap_or_default())
+        (PromptKind::Reminder | PromptKind::NoOp, failure @ Some(_)) => {
+            let full = prompts.full(&brief, &reason(PromptKind::Retry, failure));
+            let news = prompts.continuation(&brief, &reason(order.prompt, failure));
+            format!("{}\n\n{}", full.trim_end(), news.unwrap_or_default())
         }
-        (kind, previous) => prompts.full(&brief, &occasion(kind, previous, &known, order, &around)),
+        (kind, failure) => prompts.full(&brief, &reason(kind, failure)),
     };
     match prompts.context(&brief, &order.context) {
         Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
@@ -93,48 +85,28 @@ fn known(performer: &Performer, order: &AttemptOrder) -> String {
     failed.unwrap_or_default() + &printed
 }
 
-/// An attempt that comes after a failure always carries it.
-fn occasion<'a>(
+/// Why the agent is prompted. An attempt after a failure always carries the failure.
+fn reason<'a>(
     kind: PromptKind,
-    previous: Option<PreviousAttempt<'a>>,
+    failure: Option<&'a FailureRecord>,
+    since: &'a str,
     known: &'a str,
     order: &'a AttemptOrder,
-    around: &'a Around,
+    project: &'a LookedUpProject,
 ) -> PromptReason<'a> {
-    match (kind, previous) {
+    match (kind, failure) {
         (PromptKind::Reminder, _) => PromptReason::Reminder,
         (PromptKind::NoOp, _) => PromptReason::NoOp,
-        (PromptKind::Split, previous) => PromptReason::Split(previous.unwrap_or_default()),
+        (PromptKind::Split, failure) => PromptReason::Split(failure),
         (PromptKind::Interrupted | PromptKind::NewSession, _) => PromptReason::Interrupted {
             known,
-            completed: completed(order.cut_off.as_deref()),
+            diagnosis: order.interrupted.as_deref(),
         },
-        (PromptKind::Enriched, Some(previous)) => {
-            PromptReason::Enriched(previous, around.surroundings())
+        (PromptKind::Enriched, Some(failure)) => PromptReason::Enriched(failure, project.context()),
+        (PromptKind::First | PromptKind::Retry, Some(failure)) => {
+            PromptReason::Retry { failure, since }
         }
-        (PromptKind::First | PromptKind::Retry, Some(previous)) => PromptReason::Retry(previous),
         (PromptKind::First | PromptKind::Retry | PromptKind::Enriched, None) => PromptReason::First,
-    }
-}
-
-fn previous<'a>(
-    order: &AttemptOrder,
-    failure: &'a FailureNote,
-    details: &'a str,
-) -> PreviousAttempt<'a> {
-    PreviousAttempt {
-        number: order.iteration.saturating_sub(1),
-        error: failure.error.lines().next().unwrap_or_default(),
-        attempted_fix: match failure.attempted_fix.as_str() {
-            "" => TaskFailure::NO_ATTEMPTED_FIX,
-            fix => fix,
-        },
-        details,
-        suggestions: match failure.told() {
-            Some(found) => &found.suggested_actions,
-            None => &[],
-        },
-        completed: completed(failure.diagnosis.as_deref()),
     }
 }
 
@@ -149,15 +121,8 @@ pub(super) fn suggestions(
         Some(task) => past.last_failure(&task)?,
         None => None,
     };
-    let found = failure.as_ref().and_then(FailureNote::told);
+    let found = failure.as_ref().and_then(FailureRecord::told);
     Ok(found.map_or_else(Vec::new, |found| found.suggested_actions.clone()))
-}
-
-/// What was done about the failure since, and all that was known of it.
-fn details(order: &AttemptOrder, repaired: &str) -> String {
-    let failure = order.previous.as_ref();
-    let rest = failure.and_then(|failure| failure.error.split_once('\n'));
-    format!("{repaired}{}", rest.map_or("", |(_, rest)| rest))
 }
 
 /// The fixes of a task that are done.
@@ -168,14 +133,14 @@ fn repaired(file: &TaskFile, row: RowId) -> String {
         .collect()
 }
 
-/// The project as it is told to an agent that lacked something.
+/// What is told of the project to an agent that lacked something.
 #[derive(Debug, Default)]
-pub(crate) struct Around {
+pub(crate) struct LookedUpProject {
     root: String,
     survey: Survey,
 }
 
-impl Around {
+impl LookedUpProject {
     /// Looks nothing up for an attempt that lacks nothing.
     pub(crate) fn of(performer: &Performer, order: &AttemptOrder) -> Self {
         match (&order.previous, order.prompt) {
@@ -187,7 +152,7 @@ impl Around {
     }
 
     /// Looks up what a failure names.
-    pub(crate) fn looked_up(root: &Path, failure: &FailureNote) -> Self {
+    pub(crate) fn looked_up(root: &Path, failure: &FailureRecord) -> Self {
         let found = failure.diagnosis.as_deref();
         let blocker = found.and_then(|found| found.blocked_on.as_deref());
         let names = missing_names(&format!("{}\n{}", blocker.unwrap_or(""), failure.error));
@@ -197,19 +162,10 @@ impl Around {
         }
     }
 
-    pub(crate) fn surroundings(&self) -> ProjectContext<'_> {
+    pub(crate) fn context(&self) -> ProjectContext<'_> {
         ProjectContext {
             root: &self.root,
             survey: &self.survey,
         }
     }
-}
-
-/// What an attempt had done when it ended.
-pub(crate) fn completed(found: Option<&Failure>) -> Completed<'_> {
-    found.map_or_else(Completed::default, |found| Completed {
-        steps: &found.completed_steps,
-        files: &found.files_modified,
-        blocker: found.blocked_on.as_deref(),
-    })
 }

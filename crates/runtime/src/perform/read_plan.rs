@@ -1,6 +1,4 @@
-use regreen_documents::Wanted;
-use regreen_engine::{NextStep, Plan};
-use regreen_model::PickedTask;
+use regreen_model::{NextStep, PlanQuery, PlanStatus};
 
 use crate::audience::Audience;
 use crate::outline::outline;
@@ -8,28 +6,18 @@ use crate::past::Past;
 use crate::perform_error::PerformError;
 use crate::performer::Performer;
 
-/// What the task file says now.
+/// Reads what the task file has for the run now.
 pub(crate) fn read_plan(
     performer: &mut Performer,
-    wanted: &Wanted<'_>,
+    query: &PlanQuery,
     past: &Past<'_>,
     audience: &mut dyn Audience,
-) -> Result<Plan, PerformError> {
+) -> Result<PlanStatus, PerformError> {
     let file = performer.plan.read()?;
     audience.outline(&outline(&file));
-    let outlook = file.outlook(wanted);
-    Ok(Plan {
-        total: outlook.total,
-        open: outlook.open,
-        open_besides: outlook.open_besides,
-        first_open: outlook.first_open,
-        missing: outlook.missing,
-        next: match outlook.next {
-            None => NextStep::Nothing,
-            Some(picked) => NextStep::Task(Box::new(PickedTask {
-                failed_before: past.failure(&picked.task)?,
-                ..picked
-            })),
-        },
-    })
+    let mut status = file.plan_status(query);
+    if let NextStep::Task(picked) = &mut status.next {
+        picked.failed_before = past.failure(&picked.task)?;
+    }
+    Ok(status)
 }

@@ -1,6 +1,6 @@
 use std::convert::Infallible;
 
-use regreen_documents::Progress;
+use regreen_documents::ProgressFile;
 use regreen_engine::Record;
 use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file, edit_file, read_text};
 
@@ -25,7 +25,7 @@ pub(crate) fn record(performer: &mut Performer, record: &Record) -> Result<(), P
 /// it, and may be asked more than once.
 pub(super) fn edit_progress(
     performer: &mut Performer,
-    say: impl Fn(Progress) -> Progress,
+    say: impl Fn(ProgressFile) -> ProgressFile,
 ) -> Result<(), PerformError> {
     let path = &performer.places.progress;
     match read_text(&RealDisk, path) {
@@ -33,12 +33,12 @@ pub(super) fn edit_progress(
             if let Some(folder) = path.parent() {
                 create_dir_all(&RealDisk, folder)?;
             }
-            create_file(&RealDisk, path, say(Progress::read("")).text())?;
+            create_file(&RealDisk, path, say(ProgressFile::read("")).text())?;
         }
         Err(error) => return Err(error.into()),
         Ok(_) => {
             let edited = edit_file(&RealDisk, path, |text| {
-                let said = say(Progress::read(text));
+                let said = say(ProgressFile::read(text));
                 let is_new = said.text() != text;
                 Ok::<_, Infallible>(is_new.then(|| said.text().to_owned()))
             })?;

@@ -1,8 +1,8 @@
 use std::io;
 use std::path::Path;
 
-use regreen_documents::{NotState, State, TaskFile, TaskResult};
-use regreen_engine::StateFile;
+use regreen_documents::{InvalidState, StateDocument, TaskFile};
+use regreen_model::StateFile;
 use regreen_workspace::{
     EditFileError, EditReport, ReadError, RealDisk, create_dir_all, create_file, edit_file,
     move_aside, read_text,
@@ -30,12 +30,12 @@ fn edit_state(
     path: &Path,
     file: &StateFile,
     tasks: &TaskFile,
-) -> Result<EditReport, EditFileError<NotState>> {
+) -> Result<EditReport, EditFileError<InvalidState>> {
     edit_file(&RealDisk, path, |text| {
-        let (mut state, _) = State::read(text)?;
-        say(&mut state, file, tasks);
-        let said = state.to_text();
-        Ok((said != text).then_some(said))
+        let (mut state, _) = StateDocument::read(text)?;
+        state.record_run(file, tasks);
+        let updated = state.to_text();
+        Ok((updated != text).then_some(updated))
     })
 }
 
@@ -44,7 +44,7 @@ fn edit_state(
 pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError> {
     let path = performer.places.state.clone();
     match read_text(&RealDisk, &path) {
-        Ok(file) => match State::read(&file.text) {
+        Ok(file) => match StateDocument::read(&file.text) {
             Ok(_) => return Ok(()),
             Err(error) => set_aside(performer, &error.to_string())?,
         },
@@ -56,7 +56,11 @@ pub(crate) fn sound_state(performer: &mut Performer) -> Result<(), PerformError>
     if let Some(folder) = path.parent() {
         create_dir_all(&RealDisk, folder)?;
     }
-    create_file(&RealDisk, &path, &State::from_tasks(&tasks).to_text())?;
+    create_file(
+        &RealDisk,
+        &path,
+        &StateDocument::from_tasks(&tasks).to_text(),
+    )?;
     Ok(())
 }
 
@@ -69,31 +73,6 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
         performer.places.shown(&aside)
     ));
     Ok(())
-}
-
-fn say(state: &mut State, file: &StateFile, tasks: &TaskFile) {
-    state.set_task_index(file.task_index);
-    state.set_total_tasks(file.total_tasks);
-    state.set_task_iteration(file.task_iteration);
-    state.set_max_task_iterations(file.max_task_iterations);
-    state.set_global_iteration(file.global_iteration);
-    state.set_max_global_iterations(file.max_global_iterations);
-    if file.recovery {
-        state.set_recovery_mode(true);
-        state.set_max_fix_tasks(file.max_fix_tasks);
-    }
-    for (task, fix, error) in &file.fixes {
-        state.record_fix(task, fix, error);
-    }
-    for row in tasks.rows() {
-        let Some(id) = tasks.id(row) else { continue };
-        let result = match (tasks.is_done(row), file.results.get(id)) {
-            (true, _) => TaskResult::Success,
-            (false, Some(false)) => TaskResult::Failed,
-            (false, _) => TaskResult::Pending,
-        };
-        state.set_task_result(id, result);
-    }
 }
 
 /// All is done: other tools take a state file for work that is left.

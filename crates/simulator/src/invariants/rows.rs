@@ -58,16 +58,19 @@ pub(crate) fn only_what_was_meant_changed(
     let is_well = match command {
         // What an agent may do is another matter: see below. A person may do anything.
         Command::Attempt(_) | Command::AskPerson(_) | Command::Repair(_) => true,
+        Command::Tick {
+            task,
+            supersede: true,
+            ..
+        } => only_boxes_differ(old, new, 1 + before.open_fixes(task).len()),
         Command::Tick { .. } => only_boxes_differ(old, new, 1),
-        Command::TickFixes { fixes } => only_boxes_differ(old, new, fixes.len()),
         Command::JudgeClaims { claims, .. } => only_boxes_differ(old, new, claims.len()),
         Command::InsertFix(_) => one_piece_was_added(old, new),
         Command::Modify(_) => only_lines_were_added(old, new),
-        Command::ReadPlan { .. }
+        Command::ReadPlan(_)
         | Command::Verify { .. }
         | Command::InspectRepair(_)
         | Command::ReadBudget { .. }
-        | Command::ReadOpenFixes { .. }
         | Command::NoteFailure { .. }
         | Command::Commit(_)
         | Command::Record(_)

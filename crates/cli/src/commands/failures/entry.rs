@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use regreen_model::{Event, Failure, FailureKind, FailureNote, Timestamp};
+use regreen_model::{Event, Failure, FailureKind, FailureRecord, Timestamp};
 use regreen_runtime::{JournalError, is_delegation_running};
 use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
 use serde::Serialize;
@@ -90,7 +90,7 @@ fn events_of(store: &Store, run: &RunId) -> Result<Vec<Event>, Problem> {
 
 fn of_row(row: FailureRow, done: Tried) -> Entry {
     // What another version stored in another form says at least what the columns say.
-    let note: Option<FailureNote> = serde_json::from_str(&row.report).ok();
+    let note: Option<FailureRecord> = serde_json::from_str(&row.report).ok();
     let found: Option<Failure> = note.and_then(|note| note.diagnosis).map(|found| *found);
     Entry {
         time: iso(row.at_ms),

@@ -1,7 +1,7 @@
 //! Whether a session may stop.
 
 use regreen_agents::Template;
-use regreen_documents::{Next, NotState, Pick, RowId, State, TaskFile};
+use regreen_documents::{InvalidState, Next, Pick, RowId, StateDocument, TaskFile};
 use regreen_model::{Marker, TaskKind};
 
 use super::StopContext;
@@ -29,7 +29,7 @@ pub(super) fn decide(context: &StopContext) -> StopDecision {
     }
 }
 
-fn decide_by_state(context: &StopContext, state: &State) -> StopDecision {
+fn decide_by_state(context: &StopContext, state: &StateDocument) -> StopDecision {
     let phase = state.phase().unwrap_or_default();
     let is_execution = phase == "execution";
     if state.awaits_approval() || (!is_execution && !state.quick_mode()) {
@@ -55,7 +55,7 @@ fn decide_by_state(context: &StopContext, state: &State) -> StopDecision {
 }
 
 /// The number of tasks. A state with zero has not counted them yet.
-fn total(context: &StopContext, state: &State) -> u32 {
+fn total(context: &StopContext, state: &StateDocument) -> u32 {
     let in_file = || {
         context
             .tasks
@@ -78,7 +78,7 @@ fn is_to_run(file: &TaskFile, row: RowId) -> bool {
     file.kind(row) == Some(TaskKind::Task) && !file.is_optional(row)
 }
 
-fn corrupt(context: &StopContext, error: &NotState) -> StopDecision {
+fn corrupt(context: &StopContext, error: &InvalidState) -> StopDecision {
     let reason = fill(
         include_str!("corrupt.md"),
         &[
@@ -108,7 +108,12 @@ fn quick_mode(context: &StopContext, phase: &str) -> StopDecision {
     }
 }
 
-fn incomplete(context: &StopContext, state: &State, total: u32, open: usize) -> StopDecision {
+fn incomplete(
+    context: &StopContext,
+    state: &StateDocument,
+    total: u32,
+    open: usize,
+) -> StopDecision {
     let items = if open == 1 { "item" } else { "items" };
     let reason = fill(
         include_str!("incomplete.md"),
@@ -126,7 +131,7 @@ fn incomplete(context: &StopContext, state: &State, total: u32, open: usize) -> 
     }
 }
 
-fn next_task(context: &StopContext, state: &State, total: u32) -> StopDecision {
+fn next_task(context: &StopContext, state: &StateDocument, total: u32) -> StopDecision {
     let number = state.task_index() + 1;
     let iteration = state.global_iteration();
     let (heading, block) = current_tasks(context, state);
@@ -159,7 +164,7 @@ fn next_task(context: &StopContext, state: &State, total: u32) -> StopDecision {
 }
 
 /// Returns the text of the current task, or of all tasks that may run in parallel with it.
-fn current_tasks(context: &StopContext, state: &State) -> (&'static str, String) {
+fn current_tasks(context: &StopContext, state: &StateDocument) -> (&'static str, String) {
     let one = "## Current Task";
     let found = context.tasks.as_ref().and_then(|file| {
         let row = current_row(file, state.task_index())?;

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use regreen_documents::{NotState, State, TaskFile};
+use regreen_documents::{InvalidState, StateDocument, TaskFile};
 use regreen_supervisor::Marker;
 use regreen_workspace::{RealDisk, current_spec_folder, read_text, workspace_root};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ struct StopContext {
     spec: String,
     /// The spec's folder, relative to the workspace.
     shown: String,
-    state: Result<State, NotState>,
+    state: Result<StateDocument, InvalidState>,
     tasks: Option<TaskFile>,
     is_continuation: bool,
     says_all_is_done: bool,
@@ -113,7 +113,7 @@ impl StopContext {
                 .unwrap_or(&folder)
                 .display()
                 .to_string(),
-            state: State::read(&text(&state).unwrap_or_default()).map(|(state, _)| state),
+            state: StateDocument::read(&text(&state).unwrap_or_default()).map(|(state, _)| state),
             tasks: text(&folder.join(TASKS)).map(TaskFile::read),
             is_continuation: input.is_continuation,
             says_all_is_done: tail.is_some_and(|tail| transcript::says_all_is_done(&tail)),

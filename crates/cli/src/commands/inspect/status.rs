@@ -169,7 +169,7 @@ impl Knowledge {
     }
 
     fn fixes_used(&self, row: RowId) -> u32 {
-        let budget = self.plan.file.budget(row, &self.fixes);
+        let budget = self.plan.file.fix_budget(row, &self.fixes);
         budget.map_or(0, |budget| budget.fixes)
     }
 }

@@ -89,7 +89,7 @@ fn bad_values_are_refused_with_a_hint() {
     );
     refused(
         &["--verify-timeout", "0s"],
-        "invalid value '0s' for '--verify-timeout <TIME>': `0s` would end everything at once; use a longer time, or leave it out for the default",
+        "invalid value '0s' for '--verify-timeout <TIME>': `0s` is too short; use a longer time, or leave it out for the default",
     );
     refused(
         &["--max-task-iterations", "0"],

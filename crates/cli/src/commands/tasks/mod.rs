@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use regreen_documents::{Change, EditError, FixRecord, Place, RowId, TaskFile};
+use regreen_documents::{Change, EditError, FixRecord, InsertPosition, RowId, TaskFile};
 use regreen_model::{FixOrigin, NewTask};
 use regreen_workspace::{
     EditReport, RealDisk, WriteMethod, edit_file, read_text, recover_leftovers,
@@ -100,7 +100,7 @@ fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
     let exit = edit(which, |file, row| {
         let fix = fix(arguments, file, row, &map).ok_or(EditError::Checklist)?;
         id = Some(fix.id.clone());
-        file.insert(&fix, Place::After(row))
+        file.insert(&fix, InsertPosition::After(row))
     })?;
     if let Some(id) = id.filter(|_| which.write) {
         output::print(&format!("{id}\n"))?;
@@ -142,7 +142,7 @@ fn write(
     let edited = edit_file(&RealDisk, &which.file, |text| {
         let file = TaskFile::read(text);
         let row = find(&file, which).map_err(|_| EditError::NoSuchRow)?;
-        let made = make(&file, row)?.made();
+        let made = make(&file, row)?.edited();
         Ok(made.map(|edited| edited.text().to_owned()))
     })
     .map_err(|error| Problem::from_edit(error, &which.file))?;
@@ -173,21 +173,17 @@ fn fix(
     map: &BTreeMap<String, FixRecord>,
 ) -> Option<NewTask> {
     let task = file.task(row)?;
-    let (error, attempted) = (
-        arguments.error.to_string_lossy(),
-        arguments.attempted.to_string_lossy(),
-    );
     let origin = FixOrigin {
-        error: &error,
-        attempted_fix: &attempted,
-        scope: &arguments.spec,
-        error_type: &arguments.error_type,
-        extra_step: "",
+        error: arguments.error.to_string_lossy().into_owned(),
+        error_type: arguments.error_type.clone(),
+        attempted_fix: arguments.attempted.to_string_lossy().into_owned(),
+        scope: arguments.spec.clone(),
+        extra_step: String::new(),
     };
     Some(NewTask::fix(
         file.next_fix_id(row, map)?,
         task.id.as_ref()?,
         &task,
-        origin,
+        &origin,
     ))
 }

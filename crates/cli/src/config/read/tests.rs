@@ -97,7 +97,7 @@ fn a_repository_is_not_trusted_with_power() {
             Owner::Workspace,
             &format!("agent = '{agent}'"),
             &[&format!(
-                "'{agent}': only a name may stand here: auto, claude, codex, gemini, opencode, shell"
+                "'{agent}': only these are allowed here: auto, claude, codex, gemini, opencode, shell"
             )],
         );
     }

@@ -4,8 +4,8 @@ fn id(token: &str) -> TaskId {
     TaskId::parse(token).unwrap_or_else(|| panic!("{token} is an id"))
 }
 
-fn read(text: &str) -> State {
-    let (state, warnings) = State::read(text).unwrap_or_else(|error| panic!("{error}"));
+fn read(text: &str) -> StateDocument {
+    let (state, warnings) = StateDocument::read(text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(warnings, []);
     state
 }
@@ -81,7 +81,7 @@ fn missing_keys_have_their_defaults() {
 #[test]
 fn wrong_types_are_reported_where_they_stand_and_not_touched() {
     let text = r#"{"taskIndex":"two","recoveryMode":"yes","maxTaskIterations":-1,"taskResults":[],"phase":7,"fixTaskMap":{"1.3":{"attempts":"x","fixTaskIds":["1.3.1",4]},"1.4":3},"other":1.50}"#;
-    let (state, warnings) = State::read(text).unwrap();
+    let (state, warnings) = StateDocument::read(text).unwrap();
     let found: Vec<String> = warnings
         .iter()
         .map(|w| format!("{}: {}", w.path, w.message))
@@ -163,10 +163,10 @@ fn modification_requests_are_counted() {
 #[test]
 fn what_is_no_json_object_is_no_state() {
     for text in ["", "{", "[]", "3", "{\"a\":1}}", "phase: execution"] {
-        assert!(State::read(text).is_err(), "{text}");
+        assert!(StateDocument::read(text).is_err(), "{text}");
     }
     assert_eq!(
-        State::read("[]").unwrap_err().to_string(),
+        StateDocument::read("[]").unwrap_err().to_string(),
         "JSON, but not an object"
     );
 }
@@ -176,18 +176,18 @@ fn the_layout_survives_with_any_line_ending() {
     for eol in ["\n", "\r\n", "\r"] {
         let text =
             "{\n\t\"phase\": \"execution\",\n\t\"x\": [\n\t\t1.50\n\t]\n}\n".replace('\n', eol);
-        assert_eq!(State::read(&text).unwrap().0.to_text(), text);
+        assert_eq!(StateDocument::read(&text).unwrap().0.to_text(), text);
     }
     // Mixed endings become one; what was written so stays so.
-    let (mixed, _) = State::read("{\"a\": 1,\r \"b\": 2\n}").unwrap();
+    let (mixed, _) = StateDocument::read("{\"a\": 1,\r \"b\": 2\n}").unwrap();
     let written = mixed.to_text();
-    assert_eq!(State::read(&written).unwrap().0.to_text(), written);
+    assert_eq!(StateDocument::read(&written).unwrap().0.to_text(), written);
 }
 
 #[test]
 fn a_count_at_its_limit_does_not_wrap() {
     let text = r#"{"fixTaskMap": {"1.3": {"attempts": 4294967295}}}"#;
-    let (mut state, _) = State::read(text).unwrap();
+    let (mut state, _) = StateDocument::read(text).unwrap();
     let task = TaskId::parse("1.3").unwrap();
     state.record_fix(&task, &task.child(1), "boom");
     assert_eq!(state.fix_task_map()["1.3"].attempts, u32::MAX);

@@ -24,7 +24,7 @@ fn context(state: &str, tasks: &str) -> StopContext {
     StopContext {
         spec: "login".to_owned(),
         shown: "specs/login".to_owned(),
-        state: State::read(state).map(|(state, _)| state),
+        state: StateDocument::read(state).map(|(state, _)| state),
         tasks: Some(TaskFile::read(tasks)),
         is_continuation: false,
         says_all_is_done: false,

@@ -3,7 +3,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Failure, FailureNote, Inspection, PersonAnswer,
+    AttemptClass, AttemptReport, Event, Failure, FailureRecord, Inspection, PersonAnswer,
     PlanChanges, PromptKind, RepairResult, RunOutcome, Span, TaskFailure, TaskKey, Timestamp,
     Verdict,
 };
@@ -311,7 +311,7 @@ impl<'a> RunStory<'a> {
         }
     }
 
-    fn tell_failure(&self, failure: &FailureNote, page: &mut Page) {
+    fn tell_failure(&self, failure: &FailureRecord, page: &mut Page) {
         if self.red.as_ref() != Some(&failure.error) {
             let (what, more) = failure
                 .error

@@ -138,7 +138,7 @@ mod tests {
     use std::path::Path;
 
     use regreen_engine::Question;
-    use regreen_model::{FailureNote, TaskId, TaskKey};
+    use regreen_model::{FailureRecord, TaskId, TaskKey};
 
     use super::*;
 
@@ -150,7 +150,7 @@ mod tests {
                 title: format!("Parse {error}"),
             },
             why: "it could not be split".to_owned(),
-            failure: Some(FailureNote {
+            failure: Some(FailureRecord {
                 diagnosis: None,
                 error: error.to_owned(),
                 attempted_fix: error.to_owned(),

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 /// A folder whose path is the mark, and in which the scripts note what happens.
 #[derive(Debug)]
-pub(crate) struct Nest(PathBuf);
+pub(crate) struct Notes(PathBuf);
 
 /// A process for good: a number that is used again has another start.
 pub(crate) type Process = (i32, String);
 
-impl Nest {
-    pub(crate) const VARIABLE: &str = "NEST";
+impl Notes {
+    pub(crate) const VARIABLE: &str = "NOTES";
 
     pub(crate) fn new(folder: PathBuf) -> Self {
         fs::create_dir_all(&folder).unwrap();

@@ -1,11 +1,10 @@
 use super::*;
-use crate::progress::Outcome;
 
 fn id(token: &str) -> TaskId {
     TaskId::parse(token).unwrap_or_else(|| panic!("{token} is an id"))
 }
 
-fn history(task: &str, fixes: u32, outcome: Outcome) -> FixHistory {
+fn history(task: &str, fixes: u32, outcome: HealingOutcome) -> FixHistory {
     FixHistory {
         task: id(task),
         fixes: (1..=fixes).map(|n| id(task).child(n)).collect(),
@@ -23,7 +22,7 @@ const BEFORE: &str = "## Completed Tasks
 
 #[test]
 fn the_history_is_created_before_the_learnings() {
-    let after = Progress::read(BEFORE).fix_history(&history("1.2", 2, Outcome::Pass));
+    let after = ProgressFile::read(BEFORE).fix_history(&history("1.2", 2, HealingOutcome::Pass));
     assert_eq!(
         after.text(),
         "## Completed Tasks
@@ -41,11 +40,11 @@ fn the_history_is_created_before_the_learnings() {
 
 #[test]
 fn the_history_has_one_line_per_task_changed_in_place() {
-    let progress = Progress::default()
-        .fix_history(&history("1.3", 1, Outcome::MaxLimit))
-        .fix_history(&history("2.1", 1, Outcome::Pass))
-        .fix_history(&history("3.4", 3, Outcome::MaxLimit))
-        .fix_history(&history("1.3", 2, Outcome::Pass));
+    let progress = ProgressFile::default()
+        .fix_history(&history("1.3", 1, HealingOutcome::MaxLimit))
+        .fix_history(&history("2.1", 1, HealingOutcome::Pass))
+        .fix_history(&history("3.4", 3, HealingOutcome::MaxLimit))
+        .fix_history(&history("1.3", 2, HealingOutcome::Pass));
     assert_eq!(
         progress.text(),
         "## Fix Task History
@@ -58,41 +57,42 @@ fn the_history_has_one_line_per_task_changed_in_place() {
 
 #[test]
 fn completed_tasks_are_appended_to_the_section_there_is() {
-    let after = Progress::read(BEFORE).completed(&id("1.3"), "Task C", Some("0123abc"));
+    let after = ProgressFile::read(BEFORE).completed(&id("1.3"), "Task C", Some("0123abc"));
     assert_eq!(
         after.text(),
         BEFORE.replace("def456\n", "def456\n- [x] 1.3 Task C - 0123abc\n")
     );
-    let short = Progress::read("## Completed\r\n\r\n# End").completed(&id("V4"), "Check", None);
+    let short = ProgressFile::read("## Completed\r\n\r\n# End").completed(&id("V4"), "Check", None);
     assert_eq!(short.text(), "## Completed\r\n- [x] V4 Check\r\n\r\n# End");
 }
 
 #[test]
 fn a_line_that_is_there_is_not_written_twice() {
-    let once = Progress::read(BEFORE).completed(&id("1.3"), "Task C", Some("0123abc"));
+    let once = ProgressFile::read(BEFORE).completed(&id("1.3"), "Task C", Some("0123abc"));
     assert_eq!(once.completed(&id("1.3"), "Task C", Some("0123abc")), once);
 }
 
 #[test]
 fn a_missing_section_goes_where_people_look_for_it() {
-    let after = Progress::read("# Progress\n\n## Learnings\n- x").completed(&id("1.1"), "A", None);
+    let after =
+        ProgressFile::read("# ProgressFile\n\n## Learnings\n- x").completed(&id("1.1"), "A", None);
     assert_eq!(
         after.text(),
-        "# Progress\n\n## Completed Tasks\n- [x] 1.1 A\n\n## Learnings\n- x"
+        "# ProgressFile\n\n## Completed Tasks\n- [x] 1.1 A\n\n## Learnings\n- x"
     );
-    let after = Progress::read("# Progress").completed(&id("1.1"), "A", None);
+    let after = ProgressFile::read("# ProgressFile").completed(&id("1.1"), "A", None);
     assert_eq!(
         after.text(),
-        "# Progress\n\n## Completed Tasks\n- [x] 1.1 A"
+        "# ProgressFile\n\n## Completed Tasks\n- [x] 1.1 A"
     );
-    let after = Progress::read("").completed(&id("1.1"), "A", None);
+    let after = ProgressFile::read("").completed(&id("1.1"), "A", None);
     assert_eq!(after.text(), "## Completed Tasks\n- [x] 1.1 A\n");
 }
 
 #[test]
 fn headings_in_code_are_no_sections() {
     let text = "```\n## Learnings\n```\n## Learnings\n";
-    let after = Progress::read(text).fix_history(&history("1.1", 1, Outcome::Pass));
+    let after = ProgressFile::read(text).fix_history(&history("1.1", 1, HealingOutcome::Pass));
     assert!(
         after
             .text()
@@ -102,7 +102,7 @@ fn headings_in_code_are_no_sections() {
 
 #[test]
 fn a_hostile_title_is_one_line() {
-    let after = Progress::default().completed(&id("1.1"), "a\n## Learnings\n- [ ] 9.9 x", None);
+    let after = ProgressFile::default().completed(&id("1.1"), "a\n## Learnings\n- [ ] 9.9 x", None);
     assert_eq!(
         after.text(),
         "## Completed Tasks\n- [x] 1.1 a ## Learnings - 9.9 x\n"

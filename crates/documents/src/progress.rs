@@ -1,10 +1,12 @@
-//! The progress file and the lines regreen adds to it.
+//! `.progress.md`: what was completed and how it was healed, for people to read.
+//!
+//! regreen owns single lines of it. Every other byte is the user's.
 
+use std::fmt;
 use std::ops::Range;
 
 use regreen_model::{PlainLine, TaskId};
 
-use super::fix_history::FixHistory;
 use crate::markdown::{Line, LineKind, eol_of, scan};
 
 const COMPLETED: &[&str] = &["Completed Tasks", "Completed"];
@@ -16,11 +18,11 @@ const TITLE_CHARS: usize = 300;
 /// The text of a progress file. Each edit gives the text with one line more or changed, and
 /// making it twice changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct ProgressFile {
     text: String,
 }
 
-impl Progress {
+impl ProgressFile {
     #[must_use]
     pub fn read(text: impl Into<String>) -> Self {
         Self { text: text.into() }
@@ -40,13 +42,15 @@ impl Progress {
             line.push_str(" - ");
             line.push_str(commit);
         }
-        let page = Page::of(&self.text);
-        match page.section(COMPLETED) {
-            Some(section) if page.has_line(&section, &line) => self.clone(),
-            Some(section) => self.with_line_in(&page, &section, &line),
+        let parsed = ParsedText::of(&self.text);
+        match parsed.section(COMPLETED) {
+            Some(section) if parsed.has_line(&section, &line) => self.clone(),
+            Some(section) => self.with_line_in(&parsed, &section, &line),
             None => {
-                let next = page.heading(HISTORY).or_else(|| page.heading(LEARNINGS));
-                self.with_section(&page, "## Completed Tasks", &line, next)
+                let next = parsed
+                    .heading(HISTORY)
+                    .or_else(|| parsed.heading(LEARNINGS));
+                self.with_section(&parsed, "## Completed Tasks", &line, next)
             }
         }
     }
@@ -55,20 +59,20 @@ impl Progress {
     #[must_use]
     pub fn fix_history(&self, history: &FixHistory) -> Self {
         let line = history.to_string();
-        let page = Page::of(&self.text);
-        let Some(section) = page.section(HISTORY) else {
-            let next = page.heading(LEARNINGS);
-            return self.with_section(&page, "## Fix Task History", &line, next);
+        let parsed = ParsedText::of(&self.text);
+        let Some(section) = parsed.section(HISTORY) else {
+            let next = parsed.heading(LEARNINGS);
+            return self.with_section(&parsed, "## Fix Task History", &line, next);
         };
         let start = FixHistory::line_start(&history.task);
-        match page.line_starting(&section, &start) {
+        match parsed.line_starting(&section, &start) {
             Some(old) => self.spliced(old, &line),
-            None => self.with_line_in(&page, &section, &line),
+            None => self.with_line_in(&parsed, &section, &line),
         }
     }
 
-    fn with_line_in(&self, page: &Page<'_>, section: &Section, line: &str) -> Self {
-        let last = page.lines.get(section.last_text);
+    fn with_line_in(&self, parsed: &ParsedText<'_>, section: &Section, line: &str) -> Self {
+        let last = parsed.lines.get(section.last_text);
         let end = last.map_or(self.text.len(), |last| last.end);
         self.spliced(end..end, &format!("{}{line}", eol_of(&self.text)))
     }
@@ -76,19 +80,19 @@ impl Progress {
     /// Adds a section before a heading, or at the end of the file.
     fn with_section(
         &self,
-        page: &Page<'_>,
+        parsed: &ParsedText<'_>,
         heading: &str,
         line: &str,
         before: Option<usize>,
     ) -> Self {
         let eol = eol_of(&self.text);
-        if let Some(next) = before.and_then(|before| page.lines.get(before)) {
+        if let Some(next) = before.and_then(|before| parsed.lines.get(before)) {
             let section = format!("{heading}{eol}{line}{eol}{eol}");
             return self.spliced(next.start..next.start, &section);
         }
         let end = self.text.len();
         let ends_line = self.text.ends_with(['\n', '\r']);
-        let ends_blank = page.lines.last().is_none_or(Line::is_blank);
+        let ends_blank = parsed.lines.last().is_none_or(Line::is_blank);
         let section = match (ends_line || self.text.is_empty(), ends_blank) {
             (true, true) => format!("{heading}{eol}{line}{eol}"),
             (true, false) => format!("{eol}{heading}{eol}{line}{eol}"),
@@ -106,7 +110,7 @@ impl Progress {
 }
 
 /// A text with its lines.
-struct Page<'t> {
+struct ParsedText<'t> {
     text: &'t str,
     lines: Vec<Line>,
 }
@@ -118,7 +122,7 @@ struct Section {
     last_text: usize,
 }
 
-impl<'t> Page<'t> {
+impl<'t> ParsedText<'t> {
     fn of(text: &'t str) -> Self {
         Self {
             text,
@@ -176,6 +180,49 @@ impl<'t> Page<'t> {
 /// How many `#` a heading has; an underlined one counts as the first level.
 fn level(heading: &str) -> usize {
     heading.bytes().take_while(|b| *b == b'#').count()
+}
+
+/// How healing a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealingOutcome {
+    Pass,
+    /// A limit was reached first.
+    MaxLimit,
+}
+
+/// The fixes a task has had, and what came of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixHistory {
+    pub task: TaskId,
+    pub fixes: Vec<TaskId>,
+    pub outcome: HealingOutcome,
+}
+
+impl FixHistory {
+    /// What every line about a task starts with.
+    fn line_start(task: &TaskId) -> String {
+        format!("- Task {task}: ")
+    }
+}
+
+impl fmt::Display for FixHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.fixes.len();
+        let word = if count == 1 { "fix" } else { "fixes" };
+        write!(
+            f,
+            "{}{count} {word} attempted (",
+            Self::line_start(&self.task)
+        )?;
+        for (at, fix) in self.fixes.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{fix}")?;
+        }
+        f.write_str(match self.outcome {
+            HealingOutcome::Pass => ") - Final: PASS",
+            HealingOutcome::MaxLimit => ") - Final: FAIL (max limit)",
+        })
+    }
 }
 
 #[cfg(test)]

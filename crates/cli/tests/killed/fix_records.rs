@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_documents::{State, TaskFile};
+use regreen_documents::{StateDocument, TaskFile};
 use regreen_model::Task;
 
 /// Fixes by the task that they repair.
@@ -52,7 +52,7 @@ fn fixes(tasks: &[Task]) -> Fixes {
 }
 
 fn fixes_in_state(state: &str) -> Fixes {
-    let (state, _) = State::read(state).unwrap();
+    let (state, _) = StateDocument::read(state).unwrap();
     let map = state.fix_task_map().into_iter();
     map.map(|(task, record)| (task, record.fix_task_ids))
         .collect()

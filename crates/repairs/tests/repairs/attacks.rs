@@ -2,56 +2,32 @@
 //! must not allow it, carrying out a forged plan must fail, no program may be started, and
 //! nothing may have changed, neither in the workspace nor beside it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed"
-)]
-
-mod test_workspace;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use crate::test_workspace::{TestWorkspace, Tools, failure, missing_module, npm, pip};
 use regreen_model::{FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
 use regreen_repairs::{ToolCall, ToolResult, ToolRunner};
-use test_workspace::{TestWorkspace, failure};
 
-fn pip(name: &str) -> Option<RepairAction> {
-    let args = vec![name.to_owned()];
-    Some(RepairAction::PipInstall { args })
-}
-
-fn npm(name: &str) -> Option<RepairAction> {
-    let args = vec![name.to_owned()];
-    Some(RepairAction::NpmInstall { args })
-}
-
-fn chmod(path: &str) -> Option<RepairAction> {
+fn chmod(path: &str) -> RepairAction {
     let path = path.to_owned();
-    Some(RepairAction::ChmodX { path })
+    RepairAction::ChmodX { path }
 }
 
-fn remove_lock(path: &str) -> Option<RepairAction> {
+fn remove_lock(path: &str) -> RepairAction {
     let path = path.to_owned();
-    Some(RepairAction::RemoveStaleLock { path })
+    RepairAction::RemoveStaleLock { path }
 }
 
 #[track_caller]
-fn missing_module(workspace: &TestWorkspace, module: &str) -> Inspection {
-    let line = format!("ModuleNotFoundError: No module named '{module}'");
-    workspace.attack(&failure(
-        FailureKind::MissingPythonModule,
-        &line,
-        pip(module),
-    ))
+fn attack_module(workspace: &TestWorkspace, module: &str) -> Inspection {
+    workspace.attack(&missing_module(module, module))
 }
 
 fn with_venv() -> TestWorkspace {
-    let workspace = TestWorkspace::new();
-    workspace.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    let workspace = TestWorkspace::with(&[(".venv/pyvenv.cfg", "home = /usr/bin\n")]);
     workspace.write_program(".venv/bin/python", "#!/bin/sh\n");
     workspace.write("requirements.txt", "requests\n");
     workspace.begin()
@@ -67,7 +43,7 @@ fn a_name_that_is_an_option() {
         "--pre",
         "-",
     ] {
-        missing_module(&workspace, name);
+        attack_module(&workspace, name);
         workspace.attack(&failure(FailureKind::MissingPythonModule, "", pip(name)));
         workspace.attack(&failure(FailureKind::MissingNodeModule, "", npm(name)));
     }
@@ -86,7 +62,7 @@ fn a_name_with_words_for_a_shell() {
         "a>b",
         "a\0b",
     ] {
-        missing_module(&workspace, name);
+        attack_module(&workspace, name);
         workspace.attack(&failure(FailureKind::MissingNodeModule, name, npm(name)));
     }
 }
@@ -111,13 +87,9 @@ fn a_name_that_is_a_place() {
 #[test]
 fn a_huge_name() {
     let workspace = with_venv();
-    missing_module(&workspace, &"a".repeat(100_000));
-    missing_module(&workspace, &"a.".repeat(50_000));
-    workspace.attack(&failure(
-        FailureKind::NotExecutable,
-        "",
-        chmod(&"a/".repeat(100_000)),
-    ));
+    attack_module(&workspace, &"a".repeat(100_000));
+    attack_module(&workspace, &"a.".repeat(50_000));
+    workspace.attack_repair(FailureKind::NotExecutable, chmod(&"a/".repeat(100_000)));
 }
 
 #[test]
@@ -131,7 +103,7 @@ fn a_name_in_another_script_or_with_look_alike_letters() {
         "требования",
         "requésts",
     ] {
-        missing_module(&workspace, name);
+        attack_module(&workspace, name);
         workspace.attack(&failure(FailureKind::MissingNodeModule, "", npm(name)));
     }
 }
@@ -139,9 +111,9 @@ fn a_name_in_another_script_or_with_look_alike_letters() {
 #[test]
 fn a_package_in_no_manifest() {
     let workspace = with_venv();
-    missing_module(&workspace, "zqhallucinated");
+    attack_module(&workspace, "zqhallucinated");
     // Known and harmless, but not asked for: a person may say so, a machine may not.
-    let known = missing_module(&workspace, "numpy");
+    let known = attack_module(&workspace, "numpy");
     assert!(matches!(known, Inspection::Ask { .. }), "{known:?}");
 }
 
@@ -153,29 +125,22 @@ fn a_package_that_the_agent_added_to_the_manifest_during_the_run() {
         "pyproject.toml",
         "[project]\nname='a'\ndependencies=['zqevil']\n",
     );
-    missing_module(&workspace, "zqevil");
+    attack_module(&workspace, "zqevil");
 }
 
 #[test]
 fn a_manifest_that_the_agent_changed_is_not_installed_from() {
     let workspace = with_venv();
     workspace.write("requirements.txt", "requests\nzqevil\n");
-    let failure = failure(
-        FailureKind::MissingPythonModule,
-        "ModuleNotFoundError: No module named 'requests'",
-        pip("requests"),
-    );
-    let Inspection::Allowed(planned) = workspace.inspect(&failure) else {
-        panic!("requests was named when the run began");
-    };
+    let failure = missing_module("requests", "requests");
+    let planned = workspace.allowed(&failure);
     assert_eq!(planned.action.arguments(), ["requests"]);
 }
 
 #[test]
 fn a_node_package_that_the_agent_added() {
-    let workspace = TestWorkspace::new();
-    workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
-    let workspace = workspace.begin();
+    let workspace =
+        TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]).begin();
     workspace.write(
         "package.json",
         r#"{"dependencies":{"ms":"2.1.3","zqevil":"1"}}"#,
@@ -188,9 +153,8 @@ fn a_node_package_that_the_agent_added() {
 
 #[test]
 fn settings_of_an_installer_that_the_agent_wrote() {
-    let workspace = TestWorkspace::new();
-    workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
-    let workspace = workspace.begin();
+    let workspace =
+        TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]).begin();
     workspace.write(".npmrc", "registry=http://127.0.0.1:9/\n");
     workspace.attack(&failure(
         FailureKind::MissingNodeModule,
@@ -202,7 +166,7 @@ fn settings_of_an_installer_that_the_agent_wrote() {
         ".venv/pip.conf",
         "[global]\nindex-url=http://127.0.0.1:9/\n",
     );
-    missing_module(&workspace, "requests");
+    attack_module(&workspace, "requests");
 }
 
 #[test]
@@ -216,21 +180,11 @@ fn a_manifest_that_fetches_from_elsewhere() {
         "-e ../outside",
         "-r /etc/passwd",
     ] {
-        let workspace = TestWorkspace::new();
-        workspace.write(".venv/pyvenv.cfg", "");
+        let workspace = TestWorkspace::with(&[(".venv/pyvenv.cfg", "")]);
         workspace.write_program(".venv/bin/python", "#!/bin/sh\n");
         workspace.write("requirements.txt", &format!("{line}\nrequests\n"));
-        missing_module(&workspace.begin(), "requests");
+        attack_module(&workspace.begin(), "requests");
     }
-}
-
-fn with_tools(workspace: &mut TestWorkspace, names: &[&str]) {
-    for name in names {
-        workspace.write_outside(name, "#!/bin/sh\n");
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(workspace.outside().join(name), mode).unwrap();
-    }
-    workspace.path = workspace.outside().as_os_str().to_owned();
 }
 
 #[test]
@@ -248,33 +202,20 @@ fn a_lock_or_setting_of_a_manager_that_the_agent_wrote() {
             "setup.py",
             "libs/a/pyproject.toml",
         ] {
-            let workspace = TestWorkspace::new();
-            workspace.write(
-                "pyproject.toml",
-                "[project]\nname='a'\ndependencies=['requests']\n",
-            );
-            workspace.write(lock, "");
-            let mut workspace = workspace.begin();
-            with_tools(
-                &mut workspace,
-                &["poetry", "pipenv", "pdm", "uv", "python3"],
-            );
+            let mut workspace = TestWorkspace::with(&[
+                (
+                    "pyproject.toml",
+                    "[project]\nname='a'\ndependencies=['requests']\n",
+                ),
+                (lock, ""),
+            ])
+            .begin()
+            .with_tools(&["poetry", "pipenv", "pdm", "uv", "python3"]);
             workspace.commands = vec![call.to_owned()];
-            let missing = failure(
-                FailureKind::MissingPythonModule,
-                "ModuleNotFoundError: No module named 'requests'",
-                pip("requests"),
-            );
-            assert!(
-                matches!(workspace.inspect(&missing), Inspection::Allowed(_)),
-                "{call}"
-            );
+            let missing = missing_module("requests", "requests");
+            workspace.allowed(&missing);
             workspace.write(changed, "# changed\n");
-            let said = workspace.attack(&missing);
-            assert!(
-                matches!(said, Inspection::Refused { .. }),
-                "{changed}: {said:?}"
-            );
+            workspace.refused(&missing);
         }
     }
 }
@@ -287,8 +228,7 @@ fn a_project_that_the_agent_changed_is_not_installed() {
         workspace.write("src/zqapp/__init__.py", "");
         let workspace = workspace.begin();
         workspace.write(changed, "# changed\n");
-        let said = missing_module(&workspace, "zqapp");
-        assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+        workspace.refused(&missing_module("zqapp", "zqapp"));
     }
 }
 
@@ -305,11 +245,7 @@ fn requirements_are_used_whole_only_if_all_that_belongs_to_them_is_as_it_was() {
         workspace.write("libs/x/pyproject.toml", "");
         workspace.write("pyproject.toml", "");
         let workspace = workspace.begin();
-        let missing = failure(
-            FailureKind::MissingPythonModule,
-            "ModuleNotFoundError: No module named 'requests'",
-            pip("requests"),
-        );
+        let missing = missing_module("requests", "requests");
         let arguments = || match workspace.inspect(&missing) {
             Inspection::Allowed(planned) => planned.action.arguments().join(" "),
             other => panic!("{other:?}"),
@@ -326,7 +262,7 @@ fn what_an_included_file_fetches_from_elsewhere() {
     workspace.write("requirements.txt", "-r base.txt\nrequests\n");
     workspace.write("base.txt", "-c pins.txt\n");
     workspace.write("pins.txt", "--index-url http://127.0.0.1:9/simple\n");
-    missing_module(&workspace.begin(), "requests");
+    attack_module(&workspace.begin(), "requests");
 }
 
 #[test]
@@ -351,15 +287,13 @@ fn what_steers_npm_in_a_manifest_or_in_a_member() {
         ("", ".npmrc", "registry=x".to_owned()),
         ("", "pnpm-workspace.yaml", "packages: [x]".to_owned()),
     ] {
-        let workspace = TestWorkspace::new();
-        workspace.write("package.json", &manifest(before));
-        workspace.write("packages/a/package.json", r#"{"name":"a"}"#);
-        let mut workspace = workspace.begin();
-        with_tools(&mut workspace, &["npm"]);
-        assert!(matches!(
-            workspace.inspect(&missing),
-            Inspection::Allowed(_)
-        ));
+        let workspace = TestWorkspace::with(&[
+            ("package.json", &manifest(before)),
+            ("packages/a/package.json", r#"{"name":"a"}"#),
+        ])
+        .begin()
+        .with_tools(&["npm"]);
+        workspace.allowed(&missing);
         workspace.write(path, &after);
         workspace.attack(&missing);
     }
@@ -369,14 +303,9 @@ fn what_steers_npm_in_a_manifest_or_in_a_member() {
 fn one_letter_off_a_known_package() {
     let workspace = with_venv();
     for name in ["reqeusts", "requets", "request5", "numpyy", "djang0"] {
-        let said = missing_module(&workspace, name);
-        assert!(
-            matches!(said, Inspection::Refused { .. }),
-            "{name}: {said:?}"
-        );
+        workspace.refused(&missing_module(name, name));
     }
-    let workspace = TestWorkspace::new();
-    workspace.write("package.json", r#"{"dependencies":{"lodash":"4"}}"#);
+    let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"lodash":"4"}}"#)]);
     workspace
         .begin()
         .attack(&failure(FailureKind::MissingNodeModule, "", npm("loadsh")));
@@ -388,41 +317,31 @@ fn a_module_that_the_project_has_itself() {
     workspace.write("helpers.py", "");
     workspace.write("zqlocal/__init__.py", "");
     for module in ["helpres", "zqlocal", "zqlocal.sub", "helpers"] {
-        missing_module(&workspace, module);
+        attack_module(&workspace, module);
     }
 }
 
 #[test]
 fn an_environment_that_leads_out_of_the_workspace() {
-    let workspace = TestWorkspace::new();
-    workspace.write("requirements.txt", "requests\n");
+    let workspace = TestWorkspace::with(&[("requirements.txt", "requests\n")]);
     workspace.write_outside("venv/pyvenv.cfg", "");
     workspace.write_outside("venv/bin/python", "");
-    symlink(
-        workspace.outside().join("venv"),
-        workspace.root().join(".venv"),
-    )
-    .unwrap();
-    missing_module(&workspace.begin(), "requests");
+    workspace.link_out(".venv", "venv");
+    attack_module(&workspace.begin(), "requests");
 
     let workspace = with_venv();
     workspace.write_outside("site/x", "");
     fs::create_dir_all(workspace.root().join(".venv/lib/python3.11")).unwrap();
     let inner = workspace.root().join(".venv/lib/python3.11/site-packages");
     symlink(workspace.outside().join("site"), inner).unwrap();
-    missing_module(&workspace, "requests");
+    attack_module(&workspace, "requests");
 }
 
 #[test]
 fn modules_of_node_that_lead_out_of_the_workspace() {
-    let workspace = TestWorkspace::new();
-    workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
+    let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]);
     workspace.write_outside("modules/x", "");
-    symlink(
-        workspace.outside().join("modules"),
-        workspace.root().join("node_modules"),
-    )
-    .unwrap();
+    workspace.link_out("node_modules", "modules");
     workspace
         .begin()
         .attack(&failure(FailureKind::MissingNodeModule, "", npm("ms")));
@@ -446,13 +365,13 @@ fn a_path_that_climbs_out() {
         "..",
         "a/../../x",
     ] {
-        workspace.attack(&failure(FailureKind::NotExecutable, "", chmod(path)));
+        workspace.attack_repair(FailureKind::NotExecutable, chmod(path));
         let path = path.to_owned();
         let crlf = Some(RepairAction::CrlfToLf { path: path.clone() });
         workspace.attack(&failure(FailureKind::CrlfScript, "", crlf));
         let cache = Some(RepairAction::CleanCache { path: path.clone() });
         workspace.attack(&failure(FailureKind::DataCorrupt, "", cache));
-        workspace.attack(&failure(FailureKind::StaleLock, "", remove_lock(&path)));
+        workspace.attack_repair(FailureKind::StaleLock, remove_lock(&path));
         let folder = format!("{path}/logs");
         let mkdir = Some(RepairAction::Mkdir { path: folder });
         workspace.attack(&failure(FailureKind::MissingFile, "", mkdir));
@@ -468,47 +387,23 @@ fn a_link_that_leads_out() {
         "Signature: 8a477f597d28d172789f06886806bc55",
     );
     workspace.write_outside("x.pid", "4194000");
-    symlink(
-        workspace.outside().join("tool.sh"),
-        workspace.root().join("run.sh"),
-    )
-    .unwrap();
-    symlink(
-        workspace.outside().join("cache"),
-        workspace.root().join("cache"),
-    )
-    .unwrap();
-    symlink(
-        workspace.outside().join("x.pid"),
-        workspace.root().join("x.pid"),
-    )
-    .unwrap();
-    symlink(workspace.outside(), workspace.root().join("build")).unwrap();
+    workspace.link_out("run.sh", "tool.sh");
+    workspace.link_out("cache", "cache");
+    workspace.link_out("x.pid", "x.pid");
+    workspace.link_out("build", "");
     let workspace = workspace.begin();
     workspace.attack(&failure(
         FailureKind::NotExecutable,
         "bash: ./run.sh: Permission denied",
-        chmod("./run.sh"),
+        Some(chmod("./run.sh")),
     ));
     let path = "run.sh".to_owned();
-    workspace.attack(&failure(
-        FailureKind::CrlfScript,
-        "",
-        Some(RepairAction::CrlfToLf { path }),
-    ));
+    workspace.attack_repair(FailureKind::CrlfScript, RepairAction::CrlfToLf { path });
     let path = "cache".to_owned();
-    workspace.attack(&failure(
-        FailureKind::DataCorrupt,
-        "",
-        Some(RepairAction::CleanCache { path }),
-    ));
-    workspace.attack(&failure(FailureKind::StaleLock, "", remove_lock("x.pid")));
+    workspace.attack_repair(FailureKind::DataCorrupt, RepairAction::CleanCache { path });
+    workspace.attack_repair(FailureKind::StaleLock, remove_lock("x.pid"));
     let path = "build/new".to_owned();
-    workspace.attack(&failure(
-        FailureKind::MissingFile,
-        "",
-        Some(RepairAction::Mkdir { path }),
-    ));
+    workspace.attack_repair(FailureKind::MissingFile, RepairAction::Mkdir { path });
 }
 
 #[test]
@@ -522,21 +417,18 @@ fn another_name_of_a_file_outside() {
     .unwrap();
     workspace
         .begin()
-        .attack(&failure(FailureKind::NotExecutable, "", chmod("run.sh")));
+        .attack_repair(FailureKind::NotExecutable, chmod("run.sh"));
 }
 
 #[test]
 fn a_link_swapped_in_between_inspection_and_action() {
-    let workspace = TestWorkspace::new();
-    workspace.write("run.sh", "#!/bin/sh\n");
-    workspace.write("dir/run.sh", "#!/bin/sh\n");
+    let workspace =
+        TestWorkspace::with(&[("run.sh", "#!/bin/sh\n"), ("dir/run.sh", "#!/bin/sh\n")]);
     workspace.write_outside("run.sh", "#!/bin/sh\n");
     let workspace = workspace.begin();
     for (path, swapped) in [("run.sh", "run.sh"), ("dir/run.sh", "dir")] {
-        let failure = failure(FailureKind::NotExecutable, "", chmod(path));
-        let Inspection::Allowed(planned) = workspace.inspect(&failure) else {
-            panic!("it was a script of the workspace");
-        };
+        let failure = failure(FailureKind::NotExecutable, "", Some(chmod(path)));
+        let planned = workspace.allowed(&failure);
         let place = workspace.root().join(swapped);
         fs::rename(&place, workspace.root().join("aside")).unwrap();
         let target = if swapped == "dir" {
@@ -553,25 +445,24 @@ fn a_link_swapped_in_between_inspection_and_action() {
 
 #[test]
 fn a_file_that_is_no_script() {
-    let workspace = TestWorkspace::new();
-    workspace.write("data.csv", "a,b\n");
-    workspace.write(".git/hooks/pre-commit", "#!/bin/sh\n");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[
+        ("data.csv", "a,b\n"),
+        (".git/hooks/pre-commit", "#!/bin/sh\n"),
+    ])
+    .begin();
     for path in ["data.csv", ".git/hooks/pre-commit", "nothing.sh", "."] {
-        workspace.attack(&failure(FailureKind::NotExecutable, "", chmod(path)));
+        workspace.attack_repair(FailureKind::NotExecutable, chmod(path));
     }
 }
 
 #[test]
 fn a_file_that_could_not_be_written() {
-    let workspace = TestWorkspace::new();
-    workspace.write("conf/app.sh", "#!/bin/sh\n");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[("conf/app.sh", "#!/bin/sh\n")]).begin();
     for line in [
         "sh: 1: cannot create conf/app.sh: Permission denied",
         "cp: cannot create regular file 'conf/app.sh': Permission denied",
     ] {
-        workspace.attack(&failure(FailureKind::PermissionDenied, line, None));
+        workspace.attack_line(FailureKind::PermissionDenied, line);
     }
 }
 
@@ -608,66 +499,44 @@ fn a_lock_of_a_live_process() {
     let mut owner = Sleeper::start(&workspace, "sleep", &["300"]);
     workspace.write("run/app.pid", &owner.0.id().to_string());
     let workspace = workspace.begin();
-    workspace.attack(&failure(
-        FailureKind::StaleLock,
-        "",
-        remove_lock("run/app.pid"),
-    ));
+    workspace.attack_repair(FailureKind::StaleLock, remove_lock("run/app.pid"));
     let line = format!("already running (pid {})", owner.0.id());
-    workspace.attack(&failure(FailureKind::StaleLock, &line, None));
+    workspace.attack_line(FailureKind::StaleLock, &line);
     assert!(owner.is_alive());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lock_that_somebody_has_open() {
-    let workspace = TestWorkspace::new();
-    workspace.write(".git/index.lock", "");
+    let workspace = TestWorkspace::with(&[(".git/index.lock", "")]);
     let lock = workspace.root().join(".git/index.lock");
     let long_ago = SystemTime::now() - Duration::from_secs(7200);
     let held = fs::File::options().write(true).open(&lock).unwrap();
     held.set_modified(long_ago).unwrap();
     let workspace = workspace.begin();
-    let removal = failure(FailureKind::StaleLock, "", remove_lock(".git/index.lock"));
-    let said = workspace.attack(&removal);
-    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+    let removal = failure(
+        FailureKind::StaleLock,
+        "",
+        Some(remove_lock(".git/index.lock")),
+    );
+    workspace.refused(&removal);
     // The same lock, once nobody has it open any more.
     drop(held);
-    assert!(matches!(
-        workspace.inspect(&removal),
-        Inspection::Allowed(_)
-    ));
+    workspace.allowed(&removal);
 }
 
 #[test]
 fn a_young_lock_of_git() {
-    let workspace = TestWorkspace::new();
-    workspace.write(".git/index.lock", "");
-    workspace.write(".git/config", "");
-    let workspace = workspace.begin();
-    workspace.attack(&failure(
-        FailureKind::StaleLock,
-        "",
-        remove_lock(".git/index.lock"),
-    ));
-    workspace.attack(&failure(
-        FailureKind::StaleLock,
-        "",
-        remove_lock(".git/config"),
-    ));
+    let workspace = TestWorkspace::with(&[(".git/index.lock", ""), (".git/config", "")]).begin();
+    workspace.attack_repair(FailureKind::StaleLock, remove_lock(".git/index.lock"));
+    workspace.attack_repair(FailureKind::StaleLock, remove_lock(".git/config"));
 }
 
 #[test]
 fn a_lock_file_that_locks_nothing() {
-    let workspace = TestWorkspace::new();
-    workspace.write("Cargo.lock", "4194000");
-    workspace.write("notes.txt", "4194000");
-    let workspace = workspace.begin();
-    workspace.attack(&failure(
-        FailureKind::StaleLock,
-        "",
-        remove_lock("Cargo.lock"),
-    ));
+    let workspace =
+        TestWorkspace::with(&[("Cargo.lock", "4194000"), ("notes.txt", "4194000")]).begin();
+    workspace.attack_repair(FailureKind::StaleLock, remove_lock("Cargo.lock"));
 }
 
 /// A pid that no process has: of a child that was waited for.
@@ -688,15 +557,16 @@ fn git(workspace: &TestWorkspace, args: &[&str]) {
 #[test]
 fn a_file_that_is_no_lock_but_has_a_number_in_it() {
     let dead = dead_pid();
-    let workspace = TestWorkspace::new();
-    workspace.write("notes.md", &format!("the process {dead} was slow\n"));
-    workspace.write("data.json", &format!("{{\"pid\": {dead}}}"));
-    workspace.write("rapid", &dead.to_string());
-    workspace.write("work.lock", &format!("{dead}\nand a day of work\n"));
-    workspace.write("other.pid", &format!("pid {dead} on another host\n"));
-    workspace.write("db/postmaster.pid", &dead.to_string());
-    workspace.write("far.pid", "2000000000");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[
+        ("notes.md", &format!("the process {dead} was slow\n")),
+        ("data.json", &format!("{{\"pid\": {dead}}}")),
+        ("rapid", &dead.to_string()),
+        ("work.lock", &format!("{dead}\nand a day of work\n")),
+        ("other.pid", &format!("pid {dead} on another host\n")),
+        ("db/postmaster.pid", &dead.to_string()),
+        ("far.pid", "2000000000"),
+    ])
+    .begin();
     for path in [
         "notes.md",
         "data.json",
@@ -706,33 +576,27 @@ fn a_file_that_is_no_lock_but_has_a_number_in_it() {
         "db/postmaster.pid",
         "far.pid",
     ] {
-        workspace.attack(&failure(FailureKind::StaleLock, "", remove_lock(path)));
+        workspace.attack_repair(FailureKind::StaleLock, remove_lock(path));
         let line = format!("could not lock {path}: process {dead} has it");
-        workspace.attack(&failure(FailureKind::StaleLock, &line, None));
+        workspace.attack_line(FailureKind::StaleLock, &line);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lock_that_git_tracks() {
-    let workspace = TestWorkspace::new();
-    workspace.write("app.pid", &dead_pid().to_string());
+    let workspace = TestWorkspace::with(&[("app.pid", &dead_pid().to_string())]);
     git(&workspace, &["init", "-q"]);
     let workspace = workspace.begin();
-    let removal = failure(FailureKind::StaleLock, "", remove_lock("app.pid"));
-    assert!(matches!(
-        workspace.inspect(&removal),
-        Inspection::Allowed(_)
-    ));
+    let removal = failure(FailureKind::StaleLock, "", Some(remove_lock("app.pid")));
+    workspace.allowed(&removal);
     git(&workspace, &["add", "app.pid"]);
-    let said = workspace.attack(&removal);
-    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+    workspace.refused(&removal);
 }
 
 #[test]
 fn settings_that_git_would_commit() {
-    let workspace = TestWorkspace::new();
-    workspace.write(".env.example", "SECRET_KEY=x\n");
+    let workspace = TestWorkspace::with(&[(".env.example", "SECRET_KEY=x\n")]);
     git(&workspace, &["init", "-q"]);
     let workspace = workspace.begin();
     let unset = failure(
@@ -740,28 +604,22 @@ fn settings_that_git_would_commit() {
         "RuntimeError: SECRET_KEY is not set",
         None,
     );
-    let said = workspace.attack(&unset);
-    assert!(matches!(said, Inspection::Ask { .. }), "{said:?}");
+    workspace.asked_about(&unset);
     workspace.write(".gitignore", ".env\n");
-    assert!(matches!(workspace.inspect(&unset), Inspection::Allowed(_)));
+    workspace.allowed(&unset);
 }
 
 #[test]
 fn a_git_of_the_workspace_fetches_no_submodule() {
-    let workspace = TestWorkspace::new();
-    workspace.write(
+    let workspace = TestWorkspace::with(&[(
         ".gitmodules",
         "[submodule \"x\"]\n\tpath = libs/x\n\turl = ./x\n",
-    );
+    )]);
     workspace.write_program("bin/git", "#!/bin/sh\ntouch pwned\n");
     let mut workspace = workspace.begin();
     workspace.path = workspace.root().join("bin").into_os_string();
-    let said = workspace.attack(&failure(
-        FailureKind::MissingFile,
-        "cat: libs/x/a.txt: No such file or directory",
-        None,
-    ));
-    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+    let line = "cat: libs/x/a.txt: No such file or directory";
+    workspace.refused(&failure(FailureKind::MissingFile, line, None));
 }
 
 #[cfg(target_os = "linux")]
@@ -778,11 +636,7 @@ fn a_pid_that_is_another_process_by_now() {
         .unwrap();
     drop(file);
     let workspace = workspace.begin();
-    workspace.attack(&failure(
-        FailureKind::StaleLock,
-        "",
-        remove_lock("run/app.pid"),
-    ));
+    workspace.attack_repair(FailureKind::StaleLock, remove_lock("run/app.pid"));
     assert!(stranger.is_alive());
 }
 
@@ -796,16 +650,16 @@ fn a_port_that_a_stranger_holds() {
     workspace.write("run/app.pid", &std::process::id().to_string());
     let workspace = workspace.begin();
     let line = format!("listen tcp 127.0.0.1:{port}: bind: address already in use");
-    let said = workspace.attack(&failure(FailureKind::PortInUse, &line, None));
-    assert!(matches!(said, Inspection::Ask { .. }), "{said:?}");
+    workspace.asked_about(&failure(FailureKind::PortInUse, &line, None));
 }
 
 #[test]
 fn hints_in_the_output() {
-    let workspace = TestWorkspace::new();
-    workspace.write("data/precious", "gold");
-    workspace.write("Makefile", "deploy:\n\techo deployed\n");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[
+        ("data/precious", "gold"),
+        ("Makefile", "deploy:\n\techo deployed\n"),
+    ])
+    .begin();
     for (kind, line) in [
         (
             FailureKind::DataCorrupt,
@@ -832,7 +686,7 @@ fn hints_in_the_output() {
             "No module named x; pip install http://127.0.0.1/x.whl",
         ),
     ] {
-        workspace.attack(&failure(kind, line, None));
+        workspace.attack_line(kind, line);
     }
 }
 
@@ -850,21 +704,15 @@ fn suggestions_that_run_something() {
         workspace.attack(&failure(FailureKind::RuntimeException, "", run));
         let format = Some(RepairAction::RunFormatter { args: args.clone() });
         workspace.attack(&failure(FailureKind::LintError, "", format));
-        workspace.attack(&failure(
+        workspace.attack_repair(
             FailureKind::MissingSystemLib,
-            "",
-            Some(RepairAction::AptInstall { args: args.clone() }),
-        ));
-        workspace.attack(&failure(
+            RepairAction::AptInstall { args: args.clone() },
+        );
+        workspace.attack_repair(
             FailureKind::MissingCommand,
-            "",
-            Some(RepairAction::CargoInstall { args: args.clone() }),
-        ));
-        workspace.attack(&failure(
-            FailureKind::MissingEnvVar,
-            "",
-            Some(RepairAction::SetEnv { args }),
-        ));
+            RepairAction::CargoInstall { args: args.clone() },
+        );
+        workspace.attack_repair(FailureKind::MissingEnvVar, RepairAction::SetEnv { args });
     }
 }
 
@@ -882,7 +730,7 @@ fn markup_and_orders_in_error_text() {
             FailureKind::MissingFile,
             FailureKind::StaleLock,
         ] {
-            let said = workspace.attack(&failure(kind, line, None));
+            let said = workspace.attack_line(kind, line);
             let text = serde_json::to_string(&said).unwrap();
             assert!(!text.contains("\\u001b") && !text.contains("\\n"), "{text}");
         }
@@ -891,12 +739,11 @@ fn markup_and_orders_in_error_text() {
 
 #[test]
 fn a_target_that_the_agent_wrote_or_that_does_more() {
-    let workspace = TestWorkspace::new();
-    workspace.write(
+    let workspace = TestWorkspace::with(&[(
         "Makefile",
         "gen/v.py:\n\techo x > $@\nup/w.py: wipe\n\techo x > $@\nwipe:\n\trm -rf data\n",
-    );
-    let workspace = workspace.begin();
+    )])
+    .begin();
     let missing = |module: &str| {
         let line = format!("No module named '{module}'");
         failure(FailureKind::MissingPythonModule, &line, pip(module))
@@ -910,9 +757,10 @@ fn a_target_that_the_agent_wrote_or_that_does_more() {
 #[test]
 fn a_script_with_hooks_or_that_calls_others() {
     let package = |scripts: &str| {
-        let workspace = TestWorkspace::new();
-        workspace.write("package.json", &format!(r#"{{"scripts":{{{scripts}}}}}"#));
-        workspace.write("gen.js", "");
+        let workspace = TestWorkspace::with(&[
+            ("package.json", &format!(r#"{{"scripts":{{{scripts}}}}}"#)),
+            ("gen.js", ""),
+        ]);
         workspace.begin()
     };
     let missing = failure(
@@ -941,34 +789,16 @@ fn a_script_with_hooks_or_that_calls_others() {
 
 #[test]
 fn a_makefile_that_goes_before_the_declared_one() {
-    let workspace = TestWorkspace::new();
-    workspace.write("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n");
-    let workspace = workspace.begin();
+    let workspace =
+        TestWorkspace::with(&[("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n")]).begin();
     workspace.write("GNUmakefile", "gen/v.py:\n\ttouch pwned\n");
     workspace.write("Makefile.sh", "gen/v.py:\n\ttouch pwned\n");
     let line = "No module named 'v'";
     let missing = failure(FailureKind::MissingPythonModule, line, pip("v"));
-    let Inspection::Allowed(planned) = workspace.inspect(&missing) else {
-        panic!("the Makefile is as it was");
-    };
-    let result = workspace.apply(&missing, &planned, &mut InPlace(&workspace));
+    let planned = workspace.allowed(&missing);
+    let result = workspace.apply(&missing, &planned, &mut workspace.real_tools());
     assert!(matches!(result, RepairResult::Done { .. }), "{result:?}");
-    assert!(!workspace.root().join("pwned").exists());
-}
-
-/// Runs what it is asked to run, in the workspace.
-struct InPlace<'s>(&'s TestWorkspace);
-
-impl ToolRunner for InPlace<'_> {
-    fn run(&mut self, call: &ToolCall) -> ToolResult {
-        let folder = self.0.root().join(&call.folder);
-        let mut command = Command::new(&call.argv[0]);
-        let output = command.args(&call.argv[1..]).current_dir(folder).output();
-        ToolResult {
-            exit: output.unwrap().status.code(),
-            output: String::new(),
-        }
-    }
+    assert!(!workspace.exists("pwned"));
 }
 
 #[test]
@@ -983,14 +813,13 @@ fn a_cache_that_does_not_say_so_itself() {
         ),
     ];
     for (tag, what) in cases {
-        let workspace = TestWorkspace::new();
-        workspace.write("cache/state.json", "{");
+        let workspace = TestWorkspace::with(&[("cache/state.json", "{")]);
         if what != "untagged" {
             workspace.write("cache/CACHEDIR.TAG", tag);
         }
         let workspace = workspace.begin();
         let line = "json.decoder.JSONDecodeError: Expecting value: cache/state.json";
-        workspace.attack(&failure(FailureKind::DataFormatError, line, None));
+        workspace.attack_line(FailureKind::DataFormatError, line);
         let path = "cache".to_owned();
         workspace.attack(&failure(
             FailureKind::DataCorrupt,
@@ -1003,28 +832,28 @@ fn a_cache_that_does_not_say_so_itself() {
 #[test]
 fn a_cache_that_is_in_order_or_has_more_in_it() {
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
-    let workspace = TestWorkspace::new();
-    workspace.write("cache/CACHEDIR.TAG", tag);
-    workspace.write("cache/state.json", "{}");
-    workspace.write("venv/CACHEDIR.TAG", tag);
-    workspace.write("venv/pyvenv.cfg", "");
-    workspace.write("venv/lib/x.json", "{");
-    workspace.write("repo/CACHEDIR.TAG", tag);
-    workspace.write("repo/.git/HEAD", "");
-    workspace.write("repo/x.json", "{");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[
+        ("cache/CACHEDIR.TAG", tag),
+        ("cache/state.json", "{}"),
+        ("venv/CACHEDIR.TAG", tag),
+        ("venv/pyvenv.cfg", ""),
+        ("venv/lib/x.json", "{"),
+        ("repo/CACHEDIR.TAG", tag),
+        ("repo/.git/HEAD", ""),
+        ("repo/x.json", "{"),
+    ])
+    .begin();
     for file in ["cache/state.json", "venv/lib/x.json", "repo/x.json"] {
         let line = format!("json.decoder.JSONDecodeError: Expecting value: {file}");
-        workspace.attack(&failure(FailureKind::DataFormatError, &line, None));
+        workspace.attack_line(FailureKind::DataFormatError, &line);
     }
 }
 
 #[test]
 fn a_settings_file_that_is_there_already() {
-    let workspace = TestWorkspace::new();
-    workspace.write(".env.example", "SECRET_KEY=x\n");
-    workspace.write(".env", "OTHER=mine\n");
-    let workspace = workspace.begin();
+    let workspace =
+        TestWorkspace::with(&[(".env.example", "SECRET_KEY=x\n"), (".env", "OTHER=mine\n")])
+            .begin();
     let args = vec![".env.example".to_owned(), ".env".to_owned()];
     let copy = Some(RepairAction::CopyFile { args });
     workspace.attack(&failure(
@@ -1038,29 +867,19 @@ fn a_settings_file_that_is_there_already() {
 fn an_example_that_is_a_link_to_secrets() {
     let workspace = TestWorkspace::new();
     workspace.write_outside("secrets", "SECRET_KEY=real\n");
-    symlink(
-        workspace.outside().join("secrets"),
-        workspace.root().join(".env.example"),
-    )
-    .unwrap();
+    workspace.link_out(".env.example", "secrets");
     let workspace = workspace.begin();
-    workspace.attack(&failure(
+    workspace.attack_line(
         FailureKind::MissingEnvVar,
         "RuntimeError: SECRET_KEY is not set",
-        None,
-    ));
+    );
     let args = vec!["/etc/passwd".to_owned(), ".env".to_owned()];
-    workspace.attack(&failure(
-        FailureKind::MissingFile,
-        "",
-        Some(RepairAction::CopyFile { args }),
-    ));
+    workspace.attack_repair(FailureKind::MissingFile, RepairAction::CopyFile { args });
 }
 
 #[test]
 fn secrets_of_manifests_are_neither_kept_nor_shown() {
-    let workspace = TestWorkspace::new();
-    workspace.write(".venv/pyvenv.cfg", "");
+    let workspace = TestWorkspace::with(&[(".venv/pyvenv.cfg", "")]);
     workspace.write_program(".venv/bin/python", "#!/bin/sh\n");
     let index = "--index-url https://user:hunter2secret@127.0.0.1/simple";
     workspace.write("requirements.txt", &format!("{index}\nrequests\n"));
@@ -1068,8 +887,8 @@ fn secrets_of_manifests_are_neither_kept_nor_shown() {
     workspace.write(".npmrc", "//registry/:_authToken=hunter2secret\n");
     let workspace = workspace.begin();
     let said = [
-        missing_module(&workspace, "requests"),
-        missing_module(&workspace, "v"),
+        attack_module(&workspace, "requests"),
+        attack_module(&workspace, "v"),
     ];
     let kept = serde_json::to_string(&workspace.manifests).unwrap();
     let shown = serde_json::to_string(&said).unwrap();
@@ -1095,69 +914,54 @@ impl ToolRunner for Swapping<'_> {
 
 #[test]
 fn a_folder_that_becomes_a_link_between_two_calls() {
-    let workspace = TestWorkspace::new();
-    workspace.write("requirements.txt", "inflection\n");
-    let mut workspace = workspace.begin();
-    with_tools(&mut workspace, &["python3"]);
-    let missing = failure(
-        FailureKind::MissingPythonModule,
-        "No module named 'inflection'",
-        pip("inflection"),
-    );
-    let Inspection::Allowed(planned) = workspace.inspect(&missing) else {
-        panic!("the manifest names it");
-    };
-    let result = workspace.apply(&missing, &planned, &mut Swapping(&workspace, 0));
-    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
+    let workspace = TestWorkspace::with(&[("requirements.txt", "inflection\n")])
+        .begin()
+        .with_tools(&["python3"]);
+    let missing = missing_module("inflection", "inflection");
+    workspace.heal_in_vain(&missing, &mut Swapping(&workspace, 0));
 }
 
 #[test]
 fn a_folder_on_the_way_that_is_a_link() {
-    let workspace = TestWorkspace::new();
-    workspace.write("Gemfile", "gem 'rake'\n");
-    workspace.write("Gemfile.lock", "");
-    workspace.write("web/Makefile", "gen/v.js:\n\tmkdir -p gen; echo 1 > $@\n");
-    let mut workspace = workspace.begin();
-    with_tools(&mut workspace, &["bundle", "make"]);
+    let workspace = TestWorkspace::with(&[
+        ("Gemfile", "gem 'rake'\n"),
+        ("Gemfile.lock", ""),
+        ("web/Makefile", "gen/v.js:\n\tmkdir -p gen; echo 1 > $@\n"),
+    ])
+    .begin()
+    .with_tools(&["bundle", "make"]);
     let args = vec!["bundle".to_owned(), "install".to_owned()];
     let gems = failure(
         FailureKind::MissingFile,
         "",
         Some(RepairAction::Run { args }),
     );
-    assert!(matches!(workspace.inspect(&gems), Inspection::Allowed(_)));
-    symlink(workspace.outside(), workspace.root().join("vendor")).unwrap();
+    workspace.allowed(&gems);
+    workspace.link_out("vendor", "");
     workspace.attack(&gems);
 
     let line = "ENOENT: no such file or directory, open 'web/gen/v.js'";
     let missing = failure(FailureKind::MissingFile, line, None);
-    let Inspection::Allowed(planned) = workspace.inspect(&missing) else {
-        panic!("the Makefile is as it was");
-    };
+    let planned = workspace.allowed(&missing);
     fs::rename(
         workspace.root().join("web"),
         workspace.outside().join("web"),
     )
     .unwrap();
-    symlink(
-        workspace.outside().join("web"),
-        workspace.root().join("web"),
-    )
-    .unwrap();
+    workspace.link_out("web", "web");
     let result = workspace.apply(&missing, &planned, &mut Swapping(&workspace, 1));
     assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
 }
 
 #[test]
 fn a_generated_file_in_a_folder_that_leads_out() {
-    let workspace = TestWorkspace::new();
-    workspace.write("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n");
-    let workspace = workspace.begin();
-    symlink(workspace.outside(), workspace.root().join("gen")).unwrap();
+    let workspace =
+        TestWorkspace::with(&[("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n")]).begin();
+    workspace.link_out("gen", "");
     let line = "No module named 'v'";
     let missing = failure(FailureKind::MissingPythonModule, line, pip("v"));
     if let Inspection::Allowed(planned) = workspace.inspect(&missing) {
-        let result = workspace.apply(&missing, &planned, &mut InPlace(&workspace));
+        let result = workspace.apply(&missing, &planned, &mut workspace.real_tools());
         assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
     }
     assert_eq!(fs::read_dir(workspace.outside()).unwrap().count(), 0);
@@ -1165,37 +969,32 @@ fn a_generated_file_in_a_folder_that_leads_out() {
 
 #[test]
 fn settings_of_cargo_that_the_agent_wrote() {
-    let workspace = TestWorkspace::new();
-    workspace.write(
-        "Cargo.toml",
-        "[package]\nname='a'\n[dependencies]\nserde='1'\n",
-    );
-    workspace.write("Cargo.lock", "");
-    let mut workspace = workspace.begin();
-    with_tools(&mut workspace, &["cargo"]);
+    let workspace = TestWorkspace::with(&[
+        (
+            "Cargo.toml",
+            "[package]\nname='a'\n[dependencies]\nserde='1'\n",
+        ),
+        ("Cargo.lock", ""),
+    ])
+    .begin()
+    .with_tools(&["cargo"]);
     let args = vec!["serde".to_owned()];
     let missing = failure(
         FailureKind::CompileError,
         "error[E0432]: unresolved import `serde`",
         Some(RepairAction::CargoAdd { args }),
     );
-    assert!(matches!(
-        workspace.inspect(&missing),
-        Inspection::Allowed(_)
-    ));
+    workspace.allowed(&missing);
     workspace.write(
         ".cargo/config.toml",
         "[source.crates-io]\nreplace-with='x'\n",
     );
-    let said = workspace.attack(&missing);
-    assert!(matches!(said, Inspection::Refused { .. }), "{said:?}");
+    workspace.refused(&missing);
 }
 
 #[test]
 fn a_forged_mark_of_a_repair_that_was_cut_off() {
-    let workspace = TestWorkspace::new();
-    workspace.write("src/main.py", "gold");
-    workspace.write(".venv/x", "tracked");
+    let workspace = TestWorkspace::with(&[("src/main.py", "gold"), (".venv/x", "tracked")]);
     git(&workspace, &["init", "-q"]);
     git(&workspace, &["add", "-f", ".venv/x"]);
     let workspace = workspace.begin();
@@ -1213,7 +1012,7 @@ fn a_forged_mark_of_a_repair_that_was_cut_off() {
         workspace.write(".regreen/repair-begun", mark);
         workspace.roll_back_interrupted(&planned(action)).unwrap();
         for kept in ["src/main.py", ".venv/x", ".git/index"] {
-            assert!(workspace.root().join(kept).exists(), "{kept}");
+            assert!(workspace.exists(kept), "{kept}");
         }
     }
     assert!(workspace.outside().exists());
@@ -1228,12 +1027,8 @@ fn a_plan_that_no_inspection_made() {
         },
         does: "nothing at all".to_owned(),
     };
-    let honest = failure(
-        FailureKind::MissingPythonModule,
-        "No module named 'requests'",
-        pip("requests"),
-    );
-    assert!(matches!(workspace.inspect(&honest), Inspection::Allowed(_)));
+    let honest = missing_module("requests", "requests");
+    workspace.allowed(&honest);
     workspace.must_fail(&honest, &forged);
 }
 
@@ -1247,45 +1042,26 @@ fn a_program_of_the_workspace_in_the_place_of_a_tool() {
     workspace.attack(&failure(FailureKind::MissingNodeModule, "", npm("ms")));
 }
 
-/// An installer that edits what it must not.
-struct Careless<'s>(&'s TestWorkspace);
-
-impl ToolRunner for Careless<'_> {
-    fn run(&mut self, _call: &ToolCall) -> ToolResult {
-        self.0.write("requirements.txt", "changed\n");
-        ToolResult {
-            exit: Some(0),
-            output: String::new(),
-        }
-    }
-}
-
 #[test]
 fn a_tool_that_changes_a_manifest() {
     let workspace = with_venv();
-    let honest = failure(
-        FailureKind::MissingPythonModule,
-        "No module named 'requests'",
-        pip("requests"),
+    let honest = missing_module("requests", "requests");
+    workspace.heal_in_vain(
+        &honest,
+        &mut Tools(|_: &ToolCall| {
+            workspace.write("requirements.txt", "changed\n");
+            Some(0)
+        }),
     );
-    let Inspection::Allowed(planned) = workspace.inspect(&honest) else {
-        panic!("the manifest names it");
-    };
-    let result = workspace.apply(&honest, &planned, &mut Careless(&workspace));
-    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
-    assert_eq!(
-        fs::read_to_string(workspace.root().join("requirements.txt")).unwrap(),
-        "requests\n"
-    );
+    assert_eq!(workspace.read("requirements.txt"), "requests\n");
 }
 
 #[test]
 fn a_script_of_somebody_else_is_left_alone_whoever_asks() {
-    let workspace = TestWorkspace::new();
-    workspace.write("run.sh", "#!/bin/sh\n");
+    let workspace = TestWorkspace::with(&[("run.sh", "#!/bin/sh\n")]);
     let path = workspace.root().join("run.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4644)).unwrap();
     workspace
         .begin()
-        .attack(&failure(FailureKind::NotExecutable, "", chmod("run.sh")));
+        .attack_repair(FailureKind::NotExecutable, chmod("run.sh"));
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::SystemTime;
 
 use regreen_model::{
@@ -47,7 +48,23 @@ pub(crate) fn failure(kind: FailureKind, line: &str, repair: Option<RepairAction
     }
 }
 
-/// NoTools may start anything.
+pub(crate) fn pip(name: &str) -> Option<RepairAction> {
+    let args = vec![name.to_owned()];
+    Some(RepairAction::PipInstall { args })
+}
+
+pub(crate) fn npm(name: &str) -> Option<RepairAction> {
+    let args = vec![name.to_owned()];
+    Some(RepairAction::NpmInstall { args })
+}
+
+/// A module that Python did not find, with the package that diagnosis would suggest.
+pub(crate) fn missing_module(module: &str, package: &str) -> Failure {
+    let line = format!("ModuleNotFoundError: No module named '{module}'");
+    failure(FailureKind::MissingPythonModule, &line, pip(package))
+}
+
+/// Fails the test if a program is started.
 struct NoTools;
 
 impl ToolRunner for NoTools {
@@ -56,7 +73,28 @@ impl ToolRunner for NoTools {
     }
 }
 
+/// Plays every tool with a closure, which returns the exit code.
+pub(crate) struct Tools<F>(pub(crate) F);
+
+impl<F: FnMut(&ToolCall) -> Option<i32>> ToolRunner for Tools<F> {
+    fn run(&mut self, call: &ToolCall) -> ToolResult {
+        ToolResult {
+            exit: self.0(call),
+            output: "some words\nERROR: no such version\n".to_owned(),
+        }
+    }
+}
+
 impl TestWorkspace {
+    /// A workspace with files, before the run begins.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let workspace = Self::new();
+        for (path, text) in files {
+            workspace.write(path, text);
+        }
+        workspace
+    }
+
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
@@ -98,6 +136,103 @@ impl TestWorkspace {
     pub(crate) fn write_program(&self, path: &str, text: &str) {
         self.write(path, text);
         fs::set_permissions(self.root.join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The tools that the run finds, and no others.
+    pub(crate) fn with_tools(mut self, names: &[&str]) -> Self {
+        for name in names {
+            self.write_outside(name, "#!/bin/sh\n");
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(self.outside.join(name), mode).unwrap();
+        }
+        self.path = self.outside.as_os_str().to_owned();
+        self
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap()
+    }
+
+    pub(crate) fn exists(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// A link in the workspace to something outside.
+    pub(crate) fn link_out(&self, name: &str, target: &str) {
+        std::os::unix::fs::symlink(self.outside.join(target), self.root.join(name)).unwrap();
+    }
+
+    /// Runs the programs of a repair, in the workspace.
+    pub(crate) fn real_tools(&self) -> Tools<impl FnMut(&ToolCall) -> Option<i32>> {
+        Tools(|call: &ToolCall| {
+            let folder = self.root.join(&call.folder);
+            let mut command = Command::new(&call.argv[0]);
+            let output = command.args(&call.argv[1..]).current_dir(folder).output();
+            output.unwrap().status.code()
+        })
+    }
+
+    /// The plan of a repair that is allowed.
+    #[track_caller]
+    pub(crate) fn allowed(&self, failure: &Failure) -> PlannedRepair {
+        match self.inspect(failure) {
+            Inspection::Allowed(planned) => planned,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Applies a repair that is allowed and helps; what it sets in the environment.
+    #[track_caller]
+    pub(crate) fn heal(
+        &self,
+        failure: &Failure,
+        runner: &mut dyn ToolRunner,
+    ) -> Vec<(String, String)> {
+        match self.apply(failure, &self.allowed(failure), runner) {
+            RepairResult::Done { environment, .. } => environment,
+            RepairResult::Failed { why } => panic!("{why}"),
+        }
+    }
+
+    /// Applies a repair that is allowed and fails; the reason.
+    #[track_caller]
+    pub(crate) fn heal_in_vain(&self, failure: &Failure, runner: &mut dyn ToolRunner) -> String {
+        match self.apply(failure, &self.allowed(failure), runner) {
+            RepairResult::Failed { why } => why,
+            RepairResult::Done { did, .. } => panic!("{did}"),
+        }
+    }
+
+    /// An attack that only a line of the output makes.
+    #[track_caller]
+    pub(crate) fn attack_line(&self, kind: FailureKind, line: &str) -> Inspection {
+        self.attack(&failure(kind, line, None))
+    }
+
+    /// An attack that only a suggested repair makes.
+    #[track_caller]
+    pub(crate) fn attack_repair(&self, kind: FailureKind, repair: RepairAction) -> Inspection {
+        self.attack(&failure(kind, "", Some(repair)))
+    }
+
+    /// An attack that is refused, not asked about.
+    #[track_caller]
+    pub(crate) fn refused(&self, failure: &Failure) {
+        let said = self.attack(failure);
+        assert!(
+            matches!(said, Inspection::Refused { .. }),
+            "{failure:?}\n{said:?}"
+        );
+    }
+
+    /// An attack that a person may agree to.
+    #[track_caller]
+    pub(crate) fn asked_about(&self, failure: &Failure) {
+        let said = self.attack(failure);
+        assert!(
+            matches!(said, Inspection::Ask { .. }),
+            "{failure:?}\n{said:?}"
+        );
     }
 
     fn context<'s>(&'s self, output: &'s str) -> RepairContext<'s> {

@@ -1,14 +1,13 @@
-//! The moment at which a run is killed.
+//! When a run is killed.
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::dice::Dice;
 use crate::outcome::Outcome;
 
 /// What is waited for before the kill, and how long after it the kill comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Aim {
+pub(crate) struct KillPoint {
     pub(crate) at: Moment,
     pub(crate) delay: Duration,
     /// The next run does not wait until everything of this one is gone.
@@ -39,7 +38,7 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    pub(crate) fn of(undisturbed: &Outcome, disk: Option<(usize, usize)>) -> Self {
+    pub(crate) fn of(uninterrupted: &Outcome, disk: Option<(usize, usize)>) -> Self {
         let words = [
             "begun",
             "brooding",
@@ -48,49 +47,49 @@ impl Targets {
             "verifying",
             "committing",
         ];
-        let counted = words.map(|word| (word, undisturbed.count(word)));
+        let counted = words.map(|word| (word, uninterrupted.count(word)));
         Self {
-            duration: undisturbed.duration,
-            lines: undisturbed.lines,
+            duration: uninterrupted.duration,
+            lines: uninterrupted.lines,
             noted: counted.into_iter().filter(|(_, n)| *n > 0).collect(),
             disk,
         }
     }
 
     /// One third anywhere, the rest at what is delicate.
-    pub(crate) fn choose(&self, dice: &mut Dice) -> Aim {
-        let few_millis = Duration::from_micros(dice.below(12_000));
-        let hurry = dice.below(4) == 0;
-        let (at, delay) = match dice.below(6) {
-            0 | 1 => (Moment::Start, self.duration.mul_f64(share(dice))),
-            2 => (Moment::Line(1 + nth(dice, self.lines)), few_millis / 8),
-            3 | 4 => (self.noted(dice), few_millis),
+    pub(crate) fn choose(&self, rng: &mut Rng) -> KillPoint {
+        let few_millis = Duration::from_micros(rng.below(12_000));
+        let hurry = rng.below(4) == 0;
+        let (at, delay) = match rng.below(6) {
+            0 | 1 => (Moment::Start, self.duration.mul_f64(share(rng))),
+            2 => (Moment::Line(1 + nth(rng, self.lines)), few_millis / 8),
+            3 | 4 => (self.noted(rng), few_millis),
             _ => match self.disk {
-                Some((syncs, _)) if dice.below(2) == 0 => {
-                    (Moment::Sync(1 + nth(dice, syncs)), Duration::ZERO)
+                Some((syncs, _)) if rng.below(2) == 0 => {
+                    (Moment::Sync(1 + nth(rng, syncs)), Duration::ZERO)
                 }
-                Some((_, renames)) => (Moment::Rename(1 + nth(dice, renames)), Duration::ZERO),
-                None => (self.noted(dice), few_millis),
+                Some((_, renames)) => (Moment::Rename(1 + nth(rng, renames)), Duration::ZERO),
+                None => (self.noted(rng), few_millis),
             },
         };
-        Aim { at, delay, hurry }
+        KillPoint { at, delay, hurry }
     }
 
-    fn noted(&self, dice: &mut Dice) -> Moment {
-        let (word, times) = self.noted[nth(dice, self.noted.len())];
-        Moment::Noted(word, 1 + nth(dice, times))
+    fn noted(&self, rng: &mut Rng) -> Moment {
+        let (word, times) = self.noted[nth(rng, self.noted.len())];
+        Moment::Noted(word, 1 + nth(rng, times))
     }
 }
 
-fn share(dice: &mut Dice) -> f64 {
-    f64::from(u32::try_from(dice.below(10_000)).unwrap()) / 10_000.0
+fn share(rng: &mut Rng) -> f64 {
+    f64::from(u32::try_from(rng.below(10_000)).unwrap()) / 10_000.0
 }
 
-fn nth(dice: &mut Dice, count: usize) -> usize {
-    usize::try_from(dice.below(count as u64)).unwrap()
+fn nth(rng: &mut Rng, count: usize) -> usize {
+    usize::try_from(rng.below(count as u64)).unwrap()
 }
 
-impl fmt::Display for Aim {
+impl fmt::Display for KillPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let delay = self.delay.as_secs_f64() * 1000.0;
         match self.at {
@@ -101,5 +100,29 @@ impl fmt::Display for Aim {
             Moment::Rename(n) => write!(f, "at renameat2 {n}")?,
         }
         f.write_str(if self.hurry { ", resumed at once" } else { "" })
+    }
+}
+
+/// A random number generator that repeats itself for the same seed.
+#[derive(Debug)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    /// splitmix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
     }
 }

@@ -1,22 +1,14 @@
-//! What regreen repairs itself: what an inspection content, and what is done then. Installers are
+//! What regreen repairs itself: what an inspection allows, and what is done then. Installers are
 //! played by a runner that writes down what it is asked; make, git and cargo are real.
-
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed"
-)]
-
-mod test_workspace;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use crate::test_workspace::{TestWorkspace, Tools, failure, missing_module, npm};
 use regreen_model::{Failure, FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
 use regreen_repairs::{ToolCall, ToolResult, ToolRunner};
-use test_workspace::{TestWorkspace, failure};
 
 /// Plays every tool: writes down what it is asked, and makes a file as they would.
 #[derive(Default)]
@@ -46,31 +38,6 @@ impl ToolRunner for Player<'_> {
     }
 }
 
-/// Runs what it is asked to run, in the workspace.
-struct Real<'s>(&'s TestWorkspace);
-
-impl ToolRunner for Real<'_> {
-    fn run(&mut self, call: &ToolCall) -> ToolResult {
-        let mut command = Command::new(&call.argv[0]);
-        command
-            .args(&call.argv[1..])
-            .current_dir(self.0.root().join(&call.folder));
-        let output = command.output().unwrap();
-        ToolResult {
-            exit: output.status.code(),
-            output: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
-}
-
-#[track_caller]
-fn allowed(workspace: &TestWorkspace, failure: &Failure) -> PlannedRepair {
-    match workspace.inspect(failure) {
-        Inspection::Allowed(planned) => planned,
-        other => panic!("{other:?}"),
-    }
-}
-
 #[track_caller]
 fn done(result: RepairResult) -> Vec<(String, String)> {
     match result {
@@ -79,19 +46,8 @@ fn done(result: RepairResult) -> Vec<(String, String)> {
     }
 }
 
-fn pip(name: &str) -> Option<RepairAction> {
-    let args = vec![name.to_owned()];
-    Some(RepairAction::PipInstall { args })
-}
-
-fn missing_module(module: &str, package: &str) -> Failure {
-    let line = format!("ModuleNotFoundError: No module named '{module}'");
-    failure(FailureKind::MissingPythonModule, &line, pip(package))
-}
-
 fn with_venv() -> TestWorkspace {
-    let workspace = TestWorkspace::new();
-    workspace.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    let workspace = TestWorkspace::with(&[(".venv/pyvenv.cfg", "home = /usr/bin\n")]);
     workspace.write_program(".venv/bin/python", "#!/bin/sh\n");
     workspace
 }
@@ -106,7 +62,7 @@ fn check_python(manifests: &[(&str, &str)], module: &str, package: &str, asked: 
     }
     let workspace = workspace.begin();
     let failure = missing_module(module, package);
-    let planned = allowed(&workspace, &failure);
+    let planned = workspace.allowed(&failure);
     let mut player = Player::default();
     let environment = done(workspace.apply(&failure, &planned, &mut player));
     assert_eq!(player.asked.first().unwrap(), &format!("{PIP} {asked}"));
@@ -140,31 +96,22 @@ fn a_package_is_installed_as_the_manifest_says() {
     check_python(&pipfile, "requests", "requests", "requests==2.31.0");
 }
 
-/// An index that does not have everything.
-struct Patchy(Vec<String>);
-
-impl ToolRunner for Patchy {
-    fn run(&mut self, call: &ToolCall) -> ToolResult {
-        let last = call.argv.last().unwrap().to_string_lossy().into_owned();
-        let is_whole = last == "requirements.txt";
-        self.0.push(last);
-        ToolResult {
-            exit: Some(i32::from(is_whole)),
-            output: String::new(),
-        }
-    }
-}
-
 #[test]
 fn one_package_that_cannot_be_had_does_not_keep_another_from_being_installed() {
     let workspace = with_venv();
     workspace.write("requirements.txt", "inflection==0.5.1\nzqnothing==9\n");
     let workspace = workspace.begin();
     let failure = missing_module("inflection", "inflection");
-    let planned = allowed(&workspace, &failure);
-    let mut patchy = Patchy(Vec::new());
+    let planned = workspace.allowed(&failure);
+    let mut asked = Vec::new();
+    let mut patchy = Tools(|call: &ToolCall| {
+        let last = call.argv.last().unwrap().to_string_lossy().into_owned();
+        let is_whole = last == "requirements.txt";
+        asked.push(last);
+        Some(i32::from(is_whole))
+    });
     done(workspace.apply(&failure, &planned, &mut patchy));
-    assert_eq!(patchy.0[..2], ["requirements.txt", "inflection==0.5.1"]);
+    assert_eq!(asked[..2], ["requirements.txt", "inflection==0.5.1"]);
 }
 
 #[test]
@@ -214,15 +161,14 @@ fn the_project_itself_is_installed_from_its_folder() {
 
 #[test]
 fn without_an_environment_one_is_made() {
-    let workspace = TestWorkspace::new();
-    workspace.write("requirements.txt", "inflection==0.5.1\n");
+    let workspace = TestWorkspace::with(&[("requirements.txt", "inflection==0.5.1\n")]);
     workspace.write_outside("bin/python3", "#!/bin/sh\n");
     let python = workspace.outside().join("bin/python3");
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
     let mut workspace = workspace.begin();
     workspace.path = workspace.outside().join("bin").into_os_string();
     let failure = missing_module("inflection", "inflection");
-    let planned = allowed(&workspace, &failure);
+    let planned = workspace.allowed(&failure);
     let path = ".venv".to_owned();
     assert_eq!(planned.action, RepairAction::VenvCreate { path });
     let mut player = Player {
@@ -233,11 +179,8 @@ fn without_an_environment_one_is_made() {
     assert_eq!(player.asked[0], "python3 -I -m venv .venv");
     assert_eq!(player.asked[1], format!("{PIP} -r requirements.txt"));
     assert_eq!(environment.len(), 2);
-    // NoTools commits it by mistake.
-    assert_eq!(
-        fs::read_to_string(workspace.root().join(".venv/.gitignore")).unwrap(),
-        "*\n"
-    );
+    // Ignored, so that it is not committed by mistake.
+    assert_eq!(workspace.read(".venv/.gitignore"), "*\n");
 }
 
 /// A tool that begins, and never comes back.
@@ -255,17 +198,18 @@ fn crash(workspace: &TestWorkspace, failure: &Failure, planned: &PlannedRepair, 
     let mut runner = CutOff(workspace, half);
     let carried = std::panic::AssertUnwindSafe(|| workspace.apply(failure, planned, &mut runner));
     assert!(std::panic::catch_unwind(carried).is_err());
-    assert!(workspace.root().join(half).exists());
+    assert!(workspace.exists(half));
 }
 
 #[test]
 fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
-    let workspace = TestWorkspace::new();
-    workspace.write("requirements.txt", "inflection\n");
-    workspace.write(
-        "Makefile",
-        "gen/version.py:\n\tmkdir -p gen; echo V=1 > $@\n",
-    );
+    let workspace = TestWorkspace::with(&[
+        ("requirements.txt", "inflection\n"),
+        (
+            "Makefile",
+            "gen/version.py:\n\tmkdir -p gen; echo V=1 > $@\n",
+        ),
+    ]);
     workspace.write_outside("bin/python3", "#!/bin/sh\n");
     let python = workspace.outside().join("bin/python3");
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
@@ -281,19 +225,19 @@ fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
         ("version", "gen/version.py"),
     ] {
         let failure = missing_module(module, module);
-        let planned = allowed(&workspace, &failure);
+        let planned = workspace.allowed(&failure);
         crash(&workspace, &failure, &planned, half);
         assert_ne!(
             workspace.inspect(&failure),
             Inspection::Allowed(planned.clone())
         );
         workspace.roll_back_interrupted(&planned).unwrap();
-        assert!(!workspace.root().join(half).exists());
-        assert_eq!(allowed(&workspace, &failure), planned);
+        assert!(!workspace.exists(half));
+        assert_eq!(workspace.allowed(&failure), planned);
         // Once is enough: what is made later stays.
         workspace.write(half, "whole");
         workspace.roll_back_interrupted(&planned).unwrap();
-        assert!(workspace.root().join(half).exists());
+        assert!(workspace.exists(half));
     }
     // Ignored before anything was in it.
     let ignored = workspace.root().join(".regreen/removed/1/.venv/.gitignore");
@@ -302,9 +246,7 @@ fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
 
 #[test]
 fn an_environment_that_did_not_help_is_set_aside_again() {
-    let workspace = TestWorkspace::new();
-    workspace.write("requirements.txt", "inflection\n");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[("requirements.txt", "inflection\n")]).begin();
     let failure = missing_module("inflection", "inflection");
     let Inspection::Allowed(planned) = workspace.inspect(&failure) else {
         return; // There is no Python here.
@@ -319,29 +261,17 @@ fn an_environment_that_did_not_help_is_set_aside_again() {
         panic!("it failed");
     };
     assert!(why.contains("no such version"), "{why}");
-    assert!(!workspace.root().join(".venv").exists());
+    assert!(!workspace.exists(".venv"));
 }
 
 #[test]
 fn an_install_that_brings_nothing_has_failed() {
-    let workspace = TestWorkspace::new();
-    workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
-    workspace.write_outside("npm", "#!/bin/sh\n");
-    fs::set_permissions(
-        workspace.outside().join("npm"),
-        fs::Permissions::from_mode(0o755),
-    )
-    .unwrap();
-    let mut workspace = workspace.begin();
-    workspace.path = workspace.outside().as_os_str().to_owned();
-    let args = vec!["ms".to_owned()];
+    let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)])
+        .begin()
+        .with_tools(&["npm"]);
     let line = "Error: Cannot find module 'ms'";
-    let failure = failure(
-        FailureKind::MissingNodeModule,
-        line,
-        Some(RepairAction::NpmInstall { args }),
-    );
-    let planned = allowed(&workspace, &failure);
+    let failure = failure(FailureKind::MissingNodeModule, line, npm("ms"));
+    let planned = workspace.allowed(&failure);
     let mut nothing = Player::default();
     let result = workspace.apply(&failure, &planned, &mut nothing);
     assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
@@ -379,26 +309,15 @@ fn what_the_lock_says_is_installed_by_its_own_manager_and_without_scripts() {
             "bun install --frozen-lockfile --ignore-scripts",
         ),
     ] {
-        let workspace = TestWorkspace::new();
-        workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
-        workspace.write(lock, text);
-        for name in ["npm", "yarn", "pnpm", "bun"] {
-            workspace.write_outside(name, "#!/bin/sh\n");
-            fs::set_permissions(
-                workspace.outside().join(name),
-                fs::Permissions::from_mode(0o755),
-            )
-            .unwrap();
-        }
-        let mut workspace = workspace.begin();
-        workspace.path = workspace.outside().as_os_str().to_owned();
-        let args = vec!["ms".to_owned()];
-        let failure = failure(
-            FailureKind::MissingNodeModule,
-            "",
-            Some(RepairAction::NpmInstall { args }),
-        );
-        let planned = allowed(&workspace, &failure);
+        let workspace = TestWorkspace::with(&[
+            ("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#),
+            (lock, text),
+        ]);
+        let workspace = workspace
+            .begin()
+            .with_tools(&["npm", "yarn", "pnpm", "bun"]);
+        let failure = failure(FailureKind::MissingNodeModule, "", npm("ms"));
+        let planned = workspace.allowed(&failure);
         let mut player = Player {
             makes: Some((&workspace, "node_modules/ms/package.json")),
             ..Player::default()
@@ -417,8 +336,7 @@ fn a_command_of_the_project_is_found_by_its_path() {
     for (command, folder) in [("zqtool", ".venv/bin"), ("zqnode", "node_modules/.bin")] {
         let line = format!("bash: line 1: {command}: command not found");
         let failure = failure(FailureKind::MissingCommand, &line, None);
-        let planned = allowed(&workspace, &failure);
-        let environment = done(workspace.apply(&failure, &planned, &mut Player::default()));
+        let environment = workspace.heal(&failure, &mut Player::default());
         let expected = workspace.root().join(folder);
         assert!(
             environment[0].1.starts_with(expected.to_str().unwrap()),
@@ -429,9 +347,7 @@ fn a_command_of_the_project_is_found_by_its_path() {
 
 #[test]
 fn a_script_becomes_executable() {
-    let workspace = TestWorkspace::new();
-    workspace.write("scripts/ci.sh", "#!/bin/sh\n");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[("scripts/ci.sh", "#!/bin/sh\n")]).begin();
     for line in [
         "bash: line 1: ./scripts/ci.sh: Permission denied",
         "run.sh: line 3: ./scripts/ci.sh: Permission denied",
@@ -443,8 +359,7 @@ fn a_script_becomes_executable() {
         )
         .unwrap();
         let failure = failure(FailureKind::PermissionDenied, line, None);
-        let planned = allowed(&workspace, &failure);
-        done(workspace.apply(&failure, &planned, &mut Player::default()));
+        workspace.heal(&failure, &mut Player::default());
         let mode = fs::metadata(workspace.root().join("scripts/ci.sh"))
             .unwrap()
             .permissions()
@@ -459,8 +374,7 @@ fn a_folder_is_made_only_where_something_is_written() {
     let missing = |line: &str| failure(FailureKind::MissingFile, line, None);
     let written =
         missing("FileNotFoundError: [Errno 2] No such file or directory: 'build/report/out.txt'");
-    let planned = allowed(&workspace, &written);
-    done(workspace.apply(&written, &planned, &mut Player::default()));
+    workspace.heal(&written, &mut Player::default());
     assert!(workspace.root().join("build/report").is_dir());
     for line in [
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/input.csv'",
@@ -474,13 +388,10 @@ fn a_folder_is_made_only_where_something_is_written() {
 
 #[test]
 fn a_folder_whose_name_is_probably_misspelt_is_not_made() {
-    let workspace = TestWorkspace::new();
-    workspace.write("build/x", "");
-    workspace.write("logs", "a file");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[("build/x", ""), ("logs", "a file")]).begin();
     for path in ["biuld/out.txt", "logs/out.txt"] {
         let line = format!("open(\"{path}\", \"w\"): No such file or directory: '{path}'");
-        workspace.attack(&failure(FailureKind::MissingFile, &line, None));
+        workspace.attack_line(FailureKind::MissingFile, &line);
     }
 }
 
@@ -489,8 +400,7 @@ fn programs_that_speak_ascii_only_get_a_locale() {
     let workspace = TestWorkspace::new().begin();
     let encoding = |line: &str| failure(FailureKind::LocaleEncoding, line, None);
     let ascii = encoding("UnicodeEncodeError: 'ascii' codec can't encode character");
-    let planned = allowed(&workspace, &ascii);
-    let environment = done(workspace.apply(&ascii, &planned, &mut Player::default()));
+    let environment = workspace.heal(&ascii, &mut Player::default());
     assert!(environment.contains(&("LC_ALL".to_owned(), "C.UTF-8".to_owned())));
     workspace.attack(&encoding(
         "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff",
@@ -500,9 +410,8 @@ fn programs_that_speak_ascii_only_get_a_locale() {
 #[test]
 fn an_example_becomes_the_settings() {
     for ending in ["example", "sample", "template", "dist"] {
-        let workspace = TestWorkspace::new();
-        workspace.write(&format!(".env.{ending}"), "SECRET_KEY=x\nEMPTY=\n");
-        let workspace = workspace.begin();
+        let workspace =
+            TestWorkspace::with(&[(&format!(".env.{ending}"), "SECRET_KEY=x\nEMPTY=\n")]).begin();
         let unset = |name: &str| {
             let line = format!("RuntimeError: {name} is not set");
             failure(FailureKind::MissingEnvVar, &line, None)
@@ -511,28 +420,18 @@ fn an_example_becomes_the_settings() {
         workspace.attack(&unset("UNKNOWN_THING"));
         workspace.attack(&unset("EMPTY"));
         let failure = unset("SECRET_KEY");
-        let planned = allowed(&workspace, &failure);
-        done(workspace.apply(&failure, &planned, &mut Player::default()));
+        workspace.heal(&failure, &mut Player::default());
         assert!(workspace.root().join(".env").is_file());
     }
 }
 
 #[test]
 fn a_generated_file_is_made_by_its_target() {
-    let workspace = TestWorkspace::new();
-    workspace.write(
-        "Makefile",
-        "gen: gen/version.py\ngen/version.py: version.txt\n\tmkdir -p gen; echo \"V=`cat version.txt`\" > $@\n",
-    );
-    workspace.write("version.txt", "1\n");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[("Makefile", "gen: gen/version.py\ngen/version.py: version.txt\n\tmkdir -p gen; echo \"V=`cat version.txt`\" > $@\n"),
+("version.txt", "1\n")]).begin();
     let failure = missing_module("version", "version");
-    let planned = allowed(&workspace, &failure);
-    done(workspace.apply(&failure, &planned, &mut Real(&workspace)));
-    assert_eq!(
-        fs::read_to_string(workspace.root().join("gen/version.py")).unwrap(),
-        "V=1\n"
-    );
+    workspace.heal(&failure, &mut workspace.real_tools());
+    assert_eq!(workspace.read("gen/version.py"), "V=1\n");
 }
 
 #[test]
@@ -553,51 +452,33 @@ fn a_lock_of_the_projects_own_versions_is_brought_up_to_date() {
         line,
         Some(RepairAction::Run { args }),
     );
-    let planned = allowed(&workspace, &failure);
-    done(workspace.apply(&failure, &planned, &mut Real(&workspace)));
-    assert!(
-        fs::read_to_string(workspace.root().join("Cargo.lock"))
-            .unwrap()
-            .contains("0.1.0")
-    );
-}
-
-/// A cargo that changes more than it should.
-struct Greedy<'s>(&'s TestWorkspace);
-
-impl ToolRunner for Greedy<'_> {
-    fn run(&mut self, _call: &ToolCall) -> ToolResult {
-        self.0.write(
-            "Cargo.lock",
-            "[[package]]\nname='b'\nversion='2'\nsource='r'\n",
-        );
-        ToolResult {
-            exit: Some(0),
-            output: String::new(),
-        }
-    }
+    workspace.heal(&failure, &mut workspace.real_tools());
+    assert!(workspace.read("Cargo.lock").contains("0.1.0"));
 }
 
 #[test]
 fn a_lock_that_changes_in_more_is_put_back() {
     let before = "[[package]]\nname='b'\nversion='1'\nsource='r'\n";
-    let workspace = TestWorkspace::new();
-    workspace.write("Cargo.toml", "[package]\nname='a'\n");
-    workspace.write("Cargo.lock", before);
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[
+        ("Cargo.toml", "[package]\nname='a'\n"),
+        ("Cargo.lock", before),
+    ])
+    .begin();
     let args = ["cargo", "update", "--workspace"].map(str::to_owned).into();
     let failure = failure(
         FailureKind::LockfileOutdated,
         "Cargo.lock",
         Some(RepairAction::Run { args }),
     );
-    let planned = allowed(&workspace, &failure);
-    let result = workspace.apply(&failure, &planned, &mut Greedy(&workspace));
-    assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
-    assert_eq!(
-        fs::read_to_string(workspace.root().join("Cargo.lock")).unwrap(),
-        before
+    workspace.heal_in_vain(
+        &failure,
+        &mut Tools(|_: &ToolCall| {
+            let changed = "[[package]]\nname='b'\nversion='2'\nsource='r'\n";
+            workspace.write("Cargo.lock", changed);
+            Some(0)
+        }),
     );
+    assert_eq!(workspace.read("Cargo.lock"), before);
 }
 
 #[cfg(target_os = "linux")]
@@ -633,15 +514,9 @@ fn an_old_lock_of_git_that_nobody_holds_is_set_aside() {
         &line,
         Some(RepairAction::RemoveStaleLock { path: stage_path }),
     );
-    let planned = allowed(&workspace, &failure);
-    done(workspace.apply(&failure, &planned, &mut Player::default()));
+    workspace.heal(&failure, &mut Player::default());
     assert!(git(&["add", "a.txt"]));
-    assert!(
-        workspace
-            .root()
-            .join(".regreen/removed/1/index.lock")
-            .exists()
-    );
+    assert!(workspace.exists(".regreen/removed/1/index.lock"));
 }
 
 #[cfg(target_os = "linux")]
@@ -654,9 +529,8 @@ fn a_pid_file_of_a_dead_process_is_set_aside() {
     let workspace = workspace.begin();
     let line = format!("server already running (pid {})", child.id());
     let failure = failure(FailureKind::StaleLock, &line, None);
-    let planned = allowed(&workspace, &failure);
-    done(workspace.apply(&failure, &planned, &mut Player::default()));
-    assert!(!workspace.root().join(".run/server.pid").exists());
+    workspace.heal(&failure, &mut Player::default());
+    assert!(!workspace.exists(".run/server.pid"));
 }
 
 #[cfg(target_os = "linux")]
@@ -676,31 +550,25 @@ fn a_leftover_that_the_task_itself_runs_is_ended_and_no_other() {
         Inspection::Ask { .. }
     ));
     workspace.commands = vec!["sleep 300 & echo $! > .run/server.pid".to_owned()];
-    let planned = allowed(&workspace, &failure);
-    done(workspace.apply(&failure, &planned, &mut Player::default()));
+    workspace.heal(&failure, &mut Player::default());
     assert!(!child.wait().unwrap().success());
 }
 
 #[test]
 fn a_spoilt_cache_that_says_so_itself_is_set_aside() {
-    let workspace = TestWorkspace::new();
-    workspace.write(
-        ".cache/CACHEDIR.TAG",
-        "Signature: 8a477f597d28d172789f06886806bc55\n",
-    );
-    workspace.write(".cache/state.json", "{\"schema\":3");
-    let workspace = workspace.begin();
+    let workspace = TestWorkspace::with(&[
+        (
+            ".cache/CACHEDIR.TAG",
+            "Signature: 8a477f597d28d172789f06886806bc55\n",
+        ),
+        (".cache/state.json", "{\"schema\":3"),
+    ])
+    .begin();
     let line = "json.load(open(\".cache/state.json\")): Expecting ',' delimiter";
     let failure = failure(FailureKind::DataFormatError, line, None);
-    let planned = allowed(&workspace, &failure);
-    done(workspace.apply(&failure, &planned, &mut Player::default()));
-    assert!(!workspace.root().join(".cache").exists());
-    assert!(
-        workspace
-            .root()
-            .join(".regreen/removed/1/.cache/state.json")
-            .exists()
-    );
+    workspace.heal(&failure, &mut Player::default());
+    assert!(!workspace.exists(".cache"));
+    assert!(workspace.exists(".regreen/removed/1/.cache/state.json"));
 }
 
 #[test]

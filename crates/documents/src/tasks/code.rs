@@ -1,0 +1,225 @@
+//! The text of a field taken apart into lines and code, and the commands in it.
+
+use std::ops::Range;
+
+use super::row::RowBox;
+use crate::markdown::{FenceMark, Line, LineKind, scan};
+
+/// A part of a field, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece<'t> {
+    /// Fenced code: the first word behind the fence, in lower case, and the lines without
+    /// their common indent.
+    Code { language: String, code: String },
+    /// A line outside of code and comments.
+    Line {
+        whole: &'t str,
+        /// Without its list marker.
+        content: &'t str,
+    },
+}
+
+pub(crate) fn pieces(field: &str) -> Vec<Piece<'_>> {
+    let lines = scan(field).lines;
+    let mut pieces = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for (at, line) in lines.iter().enumerate() {
+        let whole = &field[line.start..line.end];
+        match &line.kind {
+            LineKind::FenceOpen => open = Some(opened(&field[line.first..line.end])),
+            LineKind::FenceBody => {
+                if let Some((_, code)) = &mut open {
+                    code.push_str(whole);
+                    code.push('\n');
+                }
+            }
+            LineKind::FenceClose => pieces.extend(open.take().map(closed)),
+            LineKind::Comment => {}
+            LineKind::Item(item) if opens_fence(lines.get(at + 1)) => {
+                open = Some(opened(&field[item.content..line.end]));
+            }
+            kind => {
+                let from = match kind {
+                    LineKind::Item(item) => item.content,
+                    _ => line.first,
+                };
+                let content = &field[from..line.end];
+                pieces.push(Piece::Line { whole, content });
+            }
+        }
+    }
+    pieces
+}
+
+/// Code may start on the line of a list item, which is an item then.
+fn opens_fence(next: Option<&Line>) -> bool {
+    next.is_some_and(|next| matches!(next.kind, LineKind::FenceBody | LineKind::FenceClose))
+}
+
+fn opened(mark: &str) -> (String, String) {
+    let info = FenceMark::opening(mark).map_or("", |(_, info)| info);
+    let language = info.split_whitespace().next().unwrap_or_default();
+    (language.to_ascii_lowercase(), String::new())
+}
+
+fn closed<'t>((language, code): (String, String)) -> Piece<'t> {
+    Piece::Code {
+        language,
+        code: dedented(&code),
+    }
+}
+
+/// A script without the indent that all of its lines have.
+fn dedented(script: &str) -> String {
+    let lines = || script.lines().filter(|line| !line.trim().is_empty());
+    let common = lines()
+        .map(|line| line.len() - line.trim_start_matches(' ').len())
+        .min();
+    let common = common.unwrap_or_default();
+    let cut = |line: &str| line.get(common..).unwrap_or_default().to_owned();
+    script
+        .lines()
+        .map(cut)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim_end()
+        .to_owned()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// With its backticks.
+    pub(crate) range: Range<usize>,
+    pub(crate) code: String,
+}
+
+impl Span {
+    /// Whether nothing but the span stands in `text`, a full stop aside.
+    pub(crate) fn is_whole(&self, text: &str) -> bool {
+        let after = text[self.range.end..].trim();
+        text[..self.range.start].trim().is_empty() && (after.is_empty() || after == ".")
+    }
+}
+
+/// The code spans of a text: what stands between two runs of equally many backticks.
+pub(crate) fn spans(text: &str) -> Vec<Span> {
+    let runs = backtick_runs(text);
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while let Some(open) = runs.get(at) {
+        let close = runs
+            .iter()
+            .skip(at + 1)
+            .position(|run| run.len() == open.len());
+        let Some(close) = close.map(|offset| at + 1 + offset) else {
+            at += 1;
+            continue;
+        };
+        if let Some(end) = runs.get(close) {
+            let code = inside(&text[open.end..end.start]);
+            if !code.is_empty() {
+                spans.push(Span {
+                    range: open.start..end.end,
+                    code,
+                });
+            }
+        }
+        at = close + 1;
+    }
+    spans
+}
+
+fn backtick_runs(text: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, _) in text.match_indices('`') {
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+/// A span over several lines is one line of code.
+fn inside(code: &str) -> String {
+    code.replace(['\n', '\r'], " ").trim().to_owned()
+}
+
+/// The commands that a Do field consists of, in order: code blocks that say that they are
+/// for a shell, and steps that are one code span and nothing else. Words between them are
+/// for people and agents.
+#[must_use]
+pub fn shell_steps(field: &str) -> Vec<String> {
+    pieces(field)
+        .into_iter()
+        .filter_map(|piece| match piece {
+            Piece::Code { language, code } => is_shell(&language).then_some(code),
+            Piece::Line { content, .. } => only_span(content),
+        })
+        .filter(|step| !step.trim().is_empty())
+        .collect()
+}
+
+/// A block without a language is as often a file's content or a program's output.
+fn is_shell(language: &str) -> bool {
+    ["sh", "bash", "shell"].contains(&language)
+}
+
+fn only_span(content: &str) -> Option<String> {
+    let from = RowBox::parse(content).map_or(0, |row_box| row_box.length);
+    let text = content.get(from..)?;
+    let [span] = <[_; 1]>::try_from(spans(text)).ok()?;
+    span.is_whole(text).then_some(span.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_spans(text: &str, expected: &[&str]) {
+        let codes: Vec<String> = spans(text).into_iter().map(|span| span.code).collect();
+        assert_eq!(codes, expected, "{text}");
+    }
+
+    #[test]
+    fn spans_end_with_as_many_backticks_as_they_start() {
+        check_spans("run `make` then `make test`", &["make", "make test"]);
+        check_spans("``echo `date` ``", &["echo `date`"]);
+        check_spans("`a\nb`", &["a b"]);
+        check_spans("an `open span", &[]);
+        check_spans("`` ` `` `x`", &["`", "x"]);
+        check_spans("``", &[]);
+    }
+
+    #[track_caller]
+    fn check(field: &str, expected: &[&str]) {
+        assert_eq!(shell_steps(field), expected, "{field}");
+    }
+
+    #[test]
+    fn blocks_and_steps_that_are_one_span_run_in_order() {
+        check(
+            "`make`\n1. `make test`.\n2. Look at `out.txt`\n```sh\n  a\n    b\n```\n- [ ] `c`\n* ``echo `date` ``",
+            &["make", "make test", "a\n  b", "c", "echo `date`"],
+        );
+        check(
+            "Build it:\n```bash\nmake\n\n# all\nmake all\n```",
+            &["make\n\n# all\nmake all"],
+        );
+        check("1. ```sh\n   make\n   ```\n2. `x`", &["make", "x"]);
+        check("```sh\r\nmake\r\n```\r\n`x`\r\n", &["make", "x"]);
+    }
+
+    #[test]
+    fn words_and_other_code_are_no_steps() {
+        check("", &[]);
+        check("Run `make`", &[]);
+        check("`make` and `make test`", &[]);
+        check("`make` builds it", &[]);
+        check("```\nmake\n```\n```python\nx\n```\n~~~json\n{}\n~~~", &[]);
+        check("<!--\n`make`\n-->", &[]);
+        check("```sh\n\n```\n``", &[]);
+        check("```sh\nnever closed", &[]);
+    }
+}

@@ -1,0 +1,277 @@
+//! Which task is next, and what is left for a run.
+
+use std::collections::BTreeSet;
+
+use regreen_model::{NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind};
+
+use super::fields::commit_message;
+use super::row::{Row, RowId};
+use super::task_file::TaskFile;
+use super::verify::verify_commands;
+
+/// The rows to choose from.
+#[derive(Clone, Debug, Default)]
+pub struct Pick {
+    pub include_optional: bool,
+    /// Tasks and fixes that were skipped or wait for a person.
+    pub passed_over: BTreeSet<TaskKey>,
+    /// Originals that come before their own open fixes: a new run after a limit tries them
+    /// once more first.
+    pub originals_first: BTreeSet<TaskKey>,
+}
+
+/// The row that comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A task or one of its fixes is to be run.
+    Run(RowId),
+    /// A group whose rows are done: it is verified and ticked, not run.
+    CloseGroup(RowId),
+    /// Nothing is left but what was passed over.
+    Nothing,
+}
+
+impl TaskFile {
+    /// The first open original that is required, or the deepest and latest of its open fixes.
+    #[must_use]
+    pub fn next(&self, pick: &Pick) -> Next {
+        for id in self.rows() {
+            let is_open = |row: &Row| !row.done && row.fix_of.is_none() && required(row, pick);
+            if !self.row(id).is_some_and(is_open) || self.is_passed_over(id, pick) {
+                continue;
+            }
+            if self.row(id).is_some_and(|row| row.kind == TaskKind::Group) {
+                if self.has_open_rows(id, pick) {
+                    continue;
+                }
+                return self
+                    .open_fix(id, pick)
+                    .map_or(Next::CloseGroup(id), Next::Run);
+            }
+            return Next::Run(self.open_fix(id, pick).unwrap_or(id));
+        }
+        Next::Nothing
+    }
+
+    /// How many originals that are required are still open, whatever was passed over.
+    #[must_use]
+    pub fn open_originals(&self, include_optional: bool) -> usize {
+        self.open_rows(include_optional).count()
+    }
+
+    /// How many rows are still open that have this id or stand below it.
+    #[must_use]
+    pub fn open_rows_of(&self, id: &TaskId, include_optional: bool) -> usize {
+        let originals = self.open_rows(include_optional);
+        let originals = originals.filter(|row| self.belongs_to(*row, id)).count();
+        let is_open_fix = |row: &Row| row.fix_of.is_some() && !row.done;
+        let fixes = self.rows_with_id(id).filter_map(|row| self.row(row));
+        originals + fixes.filter(|row| is_open_fix(row)).count()
+    }
+
+    fn open_rows(&self, include_optional: bool) -> impl Iterator<Item = RowId> {
+        let pick = Pick {
+            include_optional,
+            ..Pick::default()
+        };
+        self.rows().filter(move |id| {
+            let is_open = |row: &Row| !row.done && row.fix_of.is_none() && required(row, &pick);
+            self.row(*id).is_some_and(is_open)
+        })
+    }
+
+    /// Whether a row is the task with this id, one of its fixes, or stands below it.
+    #[must_use]
+    pub fn belongs_to(&self, row: RowId, id: &TaskId) -> bool {
+        let mut above = std::iter::successors(Some(self.root(row)), |row| self.parent(*row));
+        above.any(|row| self.key(row).is_some_and(|key| key.id == *id))
+    }
+
+    /// How many rows are there to run, fixes included.
+    #[must_use]
+    pub fn runnable(&self, include_optional: bool) -> usize {
+        self.rows
+            .iter()
+            .filter(|row| is_runnable(row, include_optional))
+            .count()
+    }
+
+    /// The 0-based place of a row's original among the rows to run.
+    #[must_use]
+    pub fn index_of(&self, row: RowId, include_optional: bool) -> usize {
+        let root = self.root(row);
+        let before = self.rows.iter().take(root.0);
+        before
+            .filter(|row| is_runnable(row, include_optional))
+            .count()
+    }
+
+    fn is_passed_over(&self, row: RowId, pick: &Pick) -> bool {
+        self.key(row)
+            .is_some_and(|key| pick.passed_over.contains(&key))
+    }
+
+    /// Whether a required row nested below a group is still open.
+    fn has_open_rows(&self, group: RowId, pick: &Pick) -> bool {
+        let below = self.rows.iter().skip(group.0 + 1);
+        let block_end = self.row(group).map_or(0, |row| row.block.end);
+        below
+            .take_while(|row| row.line < block_end)
+            .any(|row| !row.done && row.fix_of.is_none() && required(row, pick))
+    }
+
+    fn open_fix(&self, original: RowId, pick: &Pick) -> Option<RowId> {
+        if self
+            .key(original)
+            .is_some_and(|key| pick.originals_first.contains(&key))
+        {
+            return None;
+        }
+        self.all_fixes(original)
+            .filter(|fix| self.row(*fix).is_some_and(|row| !row.done))
+            .filter(|fix| !self.is_passed_over(*fix, pick))
+            .max_by_key(|fix| (self.row(*fix).map(|row| row.depth), *fix))
+    }
+}
+
+fn required(row: &Row, pick: &Pick) -> bool {
+    row.is_task() && (pick.include_optional || !row.optional)
+}
+
+fn is_runnable(row: &Row, include_optional: bool) -> bool {
+    match row.kind {
+        TaskKind::Task => true,
+        TaskKind::Optional => include_optional,
+        TaskKind::Group | TaskKind::Checklist => false,
+    }
+}
+
+impl TaskFile {
+    /// What the file has for a run that chooses from these tasks.
+    #[must_use]
+    pub fn plan_status(&self, query: &PlanQuery) -> PlanStatus {
+        let picked = match self.next_of(query) {
+            Next::Run(row) => self.picked(row, query, false),
+            Next::CloseGroup(row) => self.picked(row, query, true),
+            Next::Nothing => None,
+        };
+        let passed_over = query.passed_over.iter();
+        let missing = passed_over.filter(|task| !self.has_under_its_title(task));
+        let (open, all_open) = (
+            self.open_of(query),
+            self.open_originals(query.include_optional),
+        );
+        PlanStatus {
+            next: picked.map_or(NextStep::Nothing, |picked| NextStep::Task(Box::new(picked))),
+            total: count(self.runnable(query.include_optional)),
+            open: count(open),
+            open_besides: count(all_open.saturating_sub(open)),
+            first_open: self.first_open(query.include_optional),
+            missing: missing.cloned().collect(),
+        }
+    }
+
+    /// Whether the task is there under its title. Another row with its id may be another task,
+    /// and must not be taken for it.
+    fn has_under_its_title(&self, task: &TaskKey) -> bool {
+        let found = self.resolve(task).and_then(|row| self.key(row));
+        found.is_some_and(|key| key.title == task.title)
+    }
+
+    fn picked(&self, row: RowId, query: &PlanQuery, is_group: bool) -> Option<PickedTask> {
+        let task = self.task(row)?;
+        Some(PickedTask {
+            task: task.key()?,
+            root: self.key(self.root(row))?,
+            index: count(self.index_of(row, query.include_optional)),
+            total: count(self.runnable(query.include_optional)),
+            is_verify: task.is_verify(),
+            is_group,
+            has_fixes: self.fixes(row).next().is_some(),
+            failed_before: None,
+            verify: task
+                .fields
+                .verify
+                .as_deref()
+                .map(verify_commands)
+                .unwrap_or_default(),
+            commit: task.fields.commit.as_deref().and_then(commit_message),
+        })
+    }
+
+    fn first_open(&self, include_optional: bool) -> Option<u32> {
+        let pick = Pick {
+            include_optional,
+            ..Pick::default()
+        };
+        match self.next(&pick) {
+            Next::Run(row) | Next::CloseGroup(row) => {
+                Some(count(self.index_of(row, include_optional)))
+            }
+            Next::Nothing => None,
+        }
+    }
+
+    /// Originals that were not tried yet.
+    fn untried(&self, tried: &BTreeSet<TaskKey>) -> BTreeSet<TaskKey> {
+        let originals = self.rows().filter(|row| self.fixed_by(*row).is_none());
+        let keys = originals.filter_map(|row| self.key(row));
+        keys.filter(|key| !tried.contains(key)).collect()
+    }
+}
+
+impl TaskFile {
+    /// If only one task is asked for: that, its fixes and what stands below it, as long as it
+    /// is open.
+    fn next_of(&self, query: &PlanQuery) -> Next {
+        let others = query.only.iter().flat_map(|id| {
+            let others = self.rows().filter(|row| !self.belongs_to(*row, id));
+            others.filter_map(|row| self.key(row))
+        });
+        self.next(&Pick {
+            include_optional: self.includes_optional(query),
+            passed_over: query.passed_over.iter().cloned().chain(others).collect(),
+            originals_first: query
+                .originals_first
+                .as_ref()
+                .map(|tried| self.untried(tried))
+                .unwrap_or_default(),
+        })
+    }
+
+    fn open_of(&self, query: &PlanQuery) -> usize {
+        let include_optional = self.includes_optional(query);
+        match &query.only {
+            None => self.open_originals(include_optional),
+            Some(id) => self.open_rows_of(id, include_optional),
+        }
+    }
+
+    /// An optional task that is asked for by name is included.
+    fn includes_optional(&self, query: &PlanQuery) -> bool {
+        let mut named = query.only.iter().flat_map(|id| self.rows_with_id(id));
+        query.include_optional || named.any(|row| self.is_optional(row))
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_with_the_same_id_does_not_stand_in_for_one_that_is_gone() {
+        let both = TaskFile::read("- [ ] 1.1 One\n- [ ] 1.1 Two\n- [ ] 1.2 Three\n");
+        let first = both.rows().next().and_then(|row| both.key(row)).unwrap();
+        let query = PlanQuery {
+            passed_over: BTreeSet::from([first.clone()]),
+            ..PlanQuery::default()
+        };
+        assert_eq!(both.plan_status(&query).missing, []);
+        let one = TaskFile::read("- [x] 1.1 Two\n- [x] 1.2 Three\n");
+        assert_eq!(one.plan_status(&query).missing, [first]);
+    }
+}
