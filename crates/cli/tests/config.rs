@@ -578,11 +578,11 @@ fn a_named_spec_has_to_exist() {
         .file("specs/logout/tasks.md", "")
         .file("specs/logout/.ralph-state.json", "{");
     test.regreen(&["config"]).exits(0).complains(str![[r#"
-note: what may be stored with a spec is left out: name one of login, logout
+note: limits stored with a spec are not shown; name a spec to include them: login, logout
 
 "#]]);
     test.regreen(&["config", "logout"]).exits(0).complains(str![[r#"
-note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1: it asks for nothing
+note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1; ignoring its limits
 
 "#]]);
     // What is past reading is left to a run.
@@ -591,7 +591,7 @@ note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an 
         .exits(2)
         .complains(str![[r#"
   × there is no spec or task file signup
-  help: name one of these: login, logout
+  help: choose one of these: login, logout
 
 "#]]);
 }

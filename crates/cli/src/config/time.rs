@@ -260,7 +260,7 @@ mod tests {
             assert_eq!(
                 text.parse::<TimeLimit>().unwrap_err().to_string(),
                 format!(
-                    "`{text}` is too short; give a longer time, or leave it out for the default"
+                    "`{text}` is too short; use a longer time, or leave it out for the default"
                 )
             );
         }

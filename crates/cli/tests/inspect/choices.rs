@@ -62,7 +62,7 @@ fn whoever_says_that_a_task_is_done_is_believed() {
         .regreen(&["done", "1.2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.2 is ticked, on your word
+marked 1.2 as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -74,21 +74,10 @@ fn whoever_says_that_a_task_is_done_is_believed() {
 
 "#]]);
     workspace.run(&[]).and(&workspace, &[TASKS]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.3 Third: attempt 1 of 5
-1.3: verifying: true
-1.3 Third: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
-
-ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Warnings:        1
+1.2 chosen done
+1.1 attempt 1 of 5; verify green; done
+1.3 attempt 1 of 5; verify green; done
+ended: all_green, 3 of 3 done, 2 of 100 attempts
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1.1 First
@@ -108,7 +97,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 "#]]);
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 is done already: there is nothing to skip
+1.2 is already done; nothing to skip
 --- exit code 0
 
 "#]]);
@@ -226,7 +215,7 @@ no run yet: `regreen run` starts one
         .regreen(&["retry", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 with 1.1 are open; `regreen run` tries each of them as if for the first time
+reopened 1 (with 1.1) and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1 Group
@@ -240,7 +229,7 @@ no run yet: `regreen run` starts one
         .regreen(&["done", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 with 1.1, 1.2 are ticked, on your word
+marked 1 (with 1.1, 1.2) as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1 Group
@@ -254,7 +243,7 @@ no run yet: `regreen run` starts one
         .regreen(&["retry", "1.1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1 Group
@@ -273,7 +262,7 @@ fn a_skipped_fix_leaves_its_task_to_be_run() {
     )
     .agent("1.1:1) echo TASK_COMPLETE ;; *) touch $notes/wrong ;;");
     workspace.regreen(&["skip", "1.1.1"]).shows(str![[r#"
-1.1.1 will be skipped; `regreen retry 1.1.1` takes that back
+skipping 1.1.1 from now on; run `regreen retry 1.1.1` to reopen
 --- exit code 0
 
 "#]]);
@@ -288,7 +277,7 @@ fn of_two_tasks_with_one_id_the_line_tells() {
         .regreen(&["done", "1.1", "--line", "2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.1 is ticked, on your word
+marked 1.1 as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 One
@@ -338,7 +327,7 @@ attempts 5 of 100, waited 0s of 6h 00m
         .regreen(&["retry", "1.1"])
         .and(&workspace, &[STATE])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/.ralph-state.json
 {

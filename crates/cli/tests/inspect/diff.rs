@@ -196,7 +196,7 @@ fn without_git_there_is_nothing_to_show() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after 0s, claimed completion
     changed 1 file
     Verify: green
   done
@@ -223,7 +223,7 @@ fn snapshots_that_were_given_up_are_missed() {
 "#]]);
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
-  × there is no snapshot of what task 1.1 changed
+  × no snapshot of what task 1.1 changed
   help: the task ran outside git, or someone removed refs/regreen
 --- exit code 2
 

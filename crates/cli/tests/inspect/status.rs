@@ -322,7 +322,7 @@ run [RUN], agent command:echo TASK_COMPLETE
     Verify: there is nothing to run
 
   attempt 2, told that the last one changed nothing, [MOMENT]: `regreen log 2 2 --spec docs/todo.md`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after 0s, claimed completion
     changed no file
     Verify: there is nothing to run
   done, unverified, nothing changed

@@ -88,14 +88,14 @@ fn is_zombie(pid: u32) -> bool {
 fn where_nobody_is_at_work_there_is_nobody_to_stop() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);
     assert!(!workspace.has(".regreen"));
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);

@@ -31,7 +31,7 @@ restored 3 files to their state before task 1.1; the task is open again
   deep/er/file
   good
   old
-commits stay (05526d3); commit the restored files to make the undo permanent
+commits stay (a327a46); commit the restored files to make the undo permanent
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 Make it

@@ -58,7 +58,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     failed: CONTRADICTION: claimed completion while admitting failure: requires manual
 
   attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
-    exit code 0 after 0s, reported failure
+    exit code 0 after 0.1s, reported failure
     printed:
       | Task 1.1: Make it FAILED
       | - Error: no paint
@@ -96,7 +96,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
   attempt 1 of task 1.1 changed it
 
   attempt 1, [MOMENT]: `regreen log 1.3 1`
-    exit code 0 after 0s, claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 1 file: `regreen diff 1.3 1`
       made +1
       | diff --git a/made b/made
@@ -137,7 +137,7 @@ fn reminders_second_looks_and_hooks_are_part_of_it() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0s, gave no signal
+    exit code 0 after 0.1s, gave no signal
     printed:
       | All is well.
     changed 1 file: `regreen diff 1.1 1`
@@ -155,7 +155,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     failed: made has no b
 
   attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
-    exit code 0 after 0s, claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 1 file: `regreen diff 1.1 3`
       made +1 -1
     Verify: green
@@ -189,7 +189,7 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1 --run [RUN]`
-    exit code 0 after [TIME], claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 1 file: `regreen diff 1.1 1 --run [RUN]`
       made +1
     Verify: red: `cat good` ended with exit code 1
@@ -207,7 +207,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
   a person said: try it again as if for the first time
 
   attempt 1, told how it failed before, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 1 file: `regreen diff 1.1 1`
       made +1 -1
     Verify: green
@@ -285,7 +285,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1.1 1`
-    exit code 0 after 0s, claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 1 file: `regreen diff 1.1.1 1`
       good
     Verify: green
@@ -344,7 +344,7 @@ fn of_two_tasks_with_one_id_each_has_its_own_story() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 2 files
     Verify: there is nothing to run
   done, unverified
@@ -359,7 +359,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1 --line 2`
-    exit code 0 after [TIME], claimed completion
+    exit code 0 after 0.1s, claimed completion
     changed 2 files
     Verify: there is nothing to run
   done, unverified
@@ -370,8 +370,8 @@ run [RUN], agent command:sh [AGENT]/agent.sh
         .regreen(&["why", "1.1", "--line", "3"])
         .shows(str![[r#"
 --- standard error
-  × line 3 of specs/demo/tasks.md is not the row of task 1.1
-  help: its rows with that id are on lines: 1, 2
+  × task 1.1 is not on line 3 of specs/demo/tasks.md
+  help: rows with that id are on lines: 1, 2
 --- exit code 2
 
 "#]]);
