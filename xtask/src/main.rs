@@ -9,7 +9,6 @@
 mod agents_e2e;
 mod bench;
 mod fuzz_documents;
-mod product;
 mod repository;
 mod simulate;
 mod sweep;

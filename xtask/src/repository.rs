@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use clap::Args;
+
 /// The top folder of the repository.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -45,4 +47,22 @@ pub(crate) fn built_for_release(name: &str) -> Result<PathBuf, ExitCode> {
     let own = std::env::current_exe().unwrap_or_default();
     let target = own.ancestors().nth(2).unwrap_or(root());
     Ok(target.join("release").join(name))
+}
+
+/// The program that is measured and swept.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Product {
+    /// Take this program instead of building one for release.
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+}
+
+impl Product {
+    /// Returns the path of the program, building it if need be; an error is the exit code.
+    pub(crate) fn program(&self) -> Result<PathBuf, ExitCode> {
+        match &self.program {
+            Some(program) => Ok(program.clone()),
+            None => built_for_release("regreen"),
+        }
+    }
 }

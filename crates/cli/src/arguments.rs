@@ -20,8 +20,30 @@ use crate::exit::Exit;
     arg_required_else_help = true
 )]
 pub struct Arguments {
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        help = "When to use colors: auto, always, never"
+    )]
+    pub color: ColorChoice,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// When to use colors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Also in pipes and files
+    Always,
+    /// Not at all
+    Never,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
-use regreen_runtime::{JournalError, Places, folded, open_store_read_only};
+use regreen_runtime::{JournalError, SpecPaths, load_state, open_store_read_only};
 use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
 
 use crate::arguments::{OneAttempt, OneTask};
@@ -19,7 +19,7 @@ pub struct SpecHistory {
 }
 
 impl SpecHistory {
-    pub fn open(places: &Places) -> Result<Self, Problem> {
+    pub fn open(places: &SpecPaths) -> Result<Self, Problem> {
         Ok(Self {
             store: open_store_read_only(&places.root)?,
             spec: places.spec_key(),
@@ -58,7 +58,7 @@ impl SpecHistory {
 
     /// Returns the latest state of a run.
     pub fn state(&self, run: &Run) -> Result<State, Problem> {
-        let state = self.store.as_ref().map(|store| folded(store, &run.id));
+        let state = self.store.as_ref().map(|store| load_state(store, &run.id));
         let state = state.transpose().map_err(Problem::from_journal)?;
         Ok(state.map(|(state, _)| state).unwrap_or_default())
     }

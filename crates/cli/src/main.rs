@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
+    output::set_color(arguments.color);
     match commands::run(arguments.command) {
         Ok(exit) => exit.into(),
         Err(problem) => {

@@ -1,16 +1,34 @@
-//! The two places where regreen prints.
+//! The two streams that regreen prints to, and how: with colors or without, and how wide.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use regreen_model::is_format_control;
 use regreen_redaction::Masks;
+use regreen_reporters::{LineStyle, Palette, Size, StatusLine, Terminal};
 use serde::Serialize;
 
+use crate::arguments::ColorChoice;
 use crate::problem::Problem;
 
-/// Prints a result. A reader that has gone away is no failure: it has what it wanted.
+/// The size of a terminal that does not say how large it is.
+const USUAL_SIZE: Size = Size {
+    columns: 80,
+    lines: 24,
+};
+
+static COLOR: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Sets whether there are colors; once, before anything is printed.
+pub fn set_color(choice: ColorChoice) {
+    // Whoever came first has printed already.
+    let _ = COLOR.set(choice);
+}
+
+/// Prints a result. A reader that has gone away is not an error: it has what it wanted.
 pub fn print(text: &str) -> Result<(), Problem> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -19,15 +37,26 @@ pub fn print(text: &str) -> Result<(), Problem> {
     }
 }
 
-/// A value as JSON, in which every character that shows nothing is escaped: the text of
-/// others can be looked at on a terminal.
+/// Prints lines as a result.
+pub fn print_lines(lines: &[StatusLine]) -> Result<(), Problem> {
+    let style = line_style();
+    print(
+        &lines
+            .iter()
+            .map(|line| line.render(style))
+            .collect::<String>(),
+    )
+}
+
+/// Returns a value as JSON in which every invisible character is escaped, so that hostile
+/// text is harmless on a terminal.
 pub fn json(value: &impl Serialize) -> String {
     // Made of names and numbers that all have a form in JSON.
     let json = serde_json::to_string_pretty(value).unwrap_or_default();
     escaped(&json) + "\n"
 }
 
-/// JSON in which every character that shows nothing is escaped.
+/// Escapes every invisible character of a JSON text.
 pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for c in json.chars() {
@@ -44,101 +73,146 @@ pub fn escaped(json: &str) -> String {
     text
 }
 
-/// Says something to whoever is asked.
+/// Prints a question.
 pub fn ask(text: &str) {
     let mut out = io::stderr().lock();
-    // Whoever cannot read it cannot answer either, and that ends it.
+    // A person who cannot read it cannot answer either, and that ends it.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Whether somebody is there who sees a question and can type an answer.
+/// Returns whether someone can see a question and type an answer.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Says something beside the result.
+/// Prints a note beside the result.
 pub fn note(text: &str) {
     say(&format!("note: {text}"));
 }
 
-/// Says something that is no result.
+/// Prints something that is not a result.
 pub fn say(text: &str) {
-    // If this cannot be printed, there is nobody to hear it.
+    // If this cannot be printed, no one reads it.
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Whether somebody sees what goes on.
+/// Returns whether someone watches on a terminal.
 pub fn can_be_watched() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
-    io::stderr().is_terminal() && !is_dumb
+    io::stderr().is_terminal() && !is_dumb().unwrap_or(true)
 }
 
-/// Shows something in the place of what was shown on the line before.
+/// Replaces the current line.
 pub fn replace_line(text: &str) {
     let mut out = io::stderr().lock();
-    // If this cannot be printed, there is nobody to see it.
+    // If this cannot be printed, no one reads it.
     let _ = write!(out, "\r\u{1b}[2K{}", printable_line(text)).and_then(|()| out.flush());
 }
 
-/// Says what went wrong and what to do about it. Files and flags may hold secrets: what
-/// looks like one is not shown.
+/// Prints an error and what to do about it. Files and flags may hold secrets: what looks
+/// like one is masked.
 pub fn complain(problem: &Problem) {
     let masks = Masks::built_in();
     for (at, mut excerpt) in problem.excerpts().into_iter().enumerate() {
-        // Before lines are broken; the shown text only afterwards, as its places must fit.
+        // Before lines are broken; the quoted text only afterwards, as its positions must fit.
         excerpt.message = masks.mask(&excerpt.message);
         excerpt.help = excerpt.help.map(|help| masks.mask(&help));
-        let text = render(&excerpt, io::stderr().is_terminal());
+        let text = render(&excerpt, palette(io::stderr().is_terminal()));
         let gap = if at == 0 { "" } else { "\n" };
         // If this cannot be printed either, the exit code has to say it all.
         let _ = writeln!(io::stderr(), "{gap}{}", masks.mask(text.trim_end()));
     }
 }
 
-/// A diagnostic as text, with colours only on a terminal.
-pub fn render(diagnostic: &dyn Diagnostic, colours: bool) -> String {
-    let theme = if colours {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
+/// Returns a diagnostic as text.
+pub fn render(diagnostic: &dyn Diagnostic, palette: Palette) -> String {
+    let theme = match palette {
+        Palette::Coloured => GraphicalTheme::unicode(),
+        Palette::Plain => GraphicalTheme::unicode_nocolor(),
     };
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(theme)
         .with_width(100)
-        .with_links(colours);
+        .with_links(palette == Palette::Coloured);
     // Rendering into memory has nothing to fail on.
     let _ = handler.render_report(&mut text, diagnostic);
     text
 }
 
-/// Whether results go to a terminal that wants colours.
-pub fn has_colours() -> bool {
-    wants_colours(io::stdout().is_terminal())
+/// Returns how lines of results look: on a terminal they fit its width, elsewhere nothing
+/// is cut.
+pub fn line_style() -> LineStyle {
+    style_of(&io::stdout())
 }
 
-/// Whether questions go to a terminal that wants colours.
-pub fn asks_in_colours() -> bool {
-    wants_colours(io::stderr().is_terminal())
+fn style_of(stream: &(impl AsFd + io::IsTerminal)) -> LineStyle {
+    LineStyle {
+        palette: palette(stream.is_terminal()),
+        columns: size(stream).map(|size| size.columns),
+    }
 }
 
-/// Whether a view that redraws itself can be shown.
+/// Returns how questions look.
+pub fn question_style() -> LineStyle {
+    style_of(&io::stderr())
+}
+
+/// Returns whether a view that redraws itself can be shown.
 pub fn is_live() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
-    io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb
+    io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb().unwrap_or(true)
 }
 
-fn wants_colours(is_terminal: bool) -> bool {
+fn palette(is_terminal: bool) -> Palette {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    is_terminal && !is_set("NO_COLOR") && !is_dumb
+    let is_colored = match COLOR.get().copied().unwrap_or_default() {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_terminal && !is_set("NO_COLOR") && !is_dumb().unwrap_or(false),
+    };
+    if is_colored {
+        Palette::Coloured
+    } else {
+        Palette::Plain
+    }
 }
 
-/// A path as seen from a folder, for the terminal.
+/// Returns whether the terminal understands no escape sequences, if it says what it is.
+fn is_dumb() -> Option<bool> {
+    std::env::var_os("TERM").map(|terminal| terminal == "dumb")
+}
+
+/// Returns the size of a terminal; `None` if it is not one, or does not say.
+fn size(stream: &impl AsFd) -> Option<Size> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    let (columns, lines) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    (columns > 0 && lines > 0).then_some(Size { columns, lines })
+}
+
+/// Standard output, as the live view draws on it.
+#[derive(Debug)]
+pub struct StdoutTerminal;
+
+impl Write for StdoutTerminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stdout().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
+}
+
+impl Terminal for StdoutTerminal {
+    fn size(&self) -> Size {
+        size(&io::stdout()).unwrap_or(USUAL_SIZE)
+    }
+}
+
+/// Returns a path as seen from a folder, for the terminal.
 pub fn path_from(here: &Path, path: &Path) -> String {
     printable(&inside(here, path).display().to_string())
 }
 
-/// A path as short as it can be said in a folder.
+/// Returns a path relative to a folder, if it is inside.
 pub fn inside<'p>(here: &Path, path: &'p Path) -> &'p Path {
     match path.strip_prefix(here) {
         Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
@@ -147,7 +221,7 @@ pub fn inside<'p>(here: &Path, path: &'p Path) -> &'p Path {
     }
 }
 
-/// A path as its owner calls it, for the terminal.
+/// Returns a path with `~` for the home folder, for the terminal.
 pub fn path_from_home(path: &Path) -> String {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let shown = match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
@@ -157,8 +231,8 @@ pub fn path_from_home(path: &Path) -> String {
     printable(&shown)
 }
 
-/// Text from a file as a terminal may get it: nothing in it moves the cursor, sets colours
-/// or turns the reading direction. Keeps the number of bytes, so that places stay right.
+/// Returns text without anything that moves the cursor, sets colors or turns the reading
+/// direction. Keeps the number of bytes, so that positions stay right.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use regreen_runtime::Places;
+use regreen_runtime::SpecPaths;
 use regreen_workspace::{ReadError, RealDisk, SpecError, find_spec, workspace_root};
 
 use crate::problem::Problem;
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 pub struct SpecContext {
     /// The folder that regreen was started in.
     pub here: PathBuf,
-    pub places: Places,
+    pub places: SpecPaths,
 }
 
 impl SpecContext {
@@ -33,7 +33,7 @@ impl SpecContext {
         let root = workspace_root(&RealDisk, &here);
         let spec = find_spec(&RealDisk, &root, &here, spec).map_err(problem)?;
         Ok(Self {
-            places: Places::new(&root, spec),
+            places: SpecPaths::new(&root, spec),
             here,
         })
     }

@@ -556,7 +556,7 @@ note: texts/executer.md is ignored: no prompt has this name
 }
 
 #[test]
-fn a_repositorys_prompts_do_not_lead_out_of_it() {
+fn prompts_of_a_repository_do_not_lead_out_of_it() {
     let outside = Workspace::new().file("private.md", "private");
     let test = Workspace::new()
         .file("regreen.toml", "prompts = 'texts'\n")

@@ -110,7 +110,9 @@ fn timeless(text: &str) -> String {
     [
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
         (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
-        (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
+        (r"\[ *\d[\d.]*m?s\]", "[TIME]"),
+        (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
+        (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
     ]
     .into_iter()
@@ -185,43 +187,30 @@ Its tasks, in specs/hello/tasks.md:
 
 $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
 
-run [RUN]: spec hello, agent command:sh agent.sh
-1.1 Greet the world: attempt 1 of 5
-1.1: verifying: sh hello.sh | grep -qx 'Hello, world!'
-1.1 Greet the world: done after [TIME], commit [HASH]
-1.2 Greet people by name: attempt 1 of 5
-1.2: verifying: sh check.sh
-1.2: Verify is red, it runs once more: Verify failed: sh check.sh ended with exit code 1
-1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: expected 'Hello, Ann!', got 'Hello, world!'
-1.2: 1.2.1 is written into the plan, to repair it
-1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': attempt 1 of 5
-1.2.1: verifying: sh check.sh
-1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': done after [TIME], commit [HASH]
-1.2: verifying: sh check.sh
-1.2 Greet people by name: done after [TIME], commit [HASH]
-1.3 Greet the whole team: attempt 1 of 5
-1.3 Greet the whole team: attempt 1 of 5 failed after [TIME]: team/names.txt does not exist
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5
-1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5 failed after [TIME]: no folder team: a file has that name
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: no folder team: a file has that name: attempt 1 of 5
-1.3.1.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
-1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: sh all.sh | grep -qx 'Hello, Bob!' ended with exit code 1
-1.3.1.1 Fix: no folder team: a file has that name: done after [TIME], commit [HASH]
-1.3.1 Fix: team/names.txt does not exist: attempt 2 of 5
-1.3.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
-1.3.1 Fix: team/names.txt does not exist: done after [TIME], commit [HASH]
-1.3 Greet the whole team: attempt 2 of 5
-1.3: verifying: sh all.sh | grep -qx 'Hello, Bob!'
-1.3 Greet the whole team: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   START  hello · 3 tasks · command:sh agent.sh · recovery on
+    PASS  [TIME] 1.1 Greet the world                        [HASH]
+    FAIL  [TIME] 1.2 Greet people by name                   attempt 1/5
+          expected 'Hello, Ann!', got 'Hello, world!'
+     FIX  1.2.1 added for 1.2
+    PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
+    PASS  [TIME] 1.2 Greet people by name                   [HASH]
+    FAIL  [TIME] 1.3 Greet the whole team                   attempt 1/5
+          team/names.txt does not exist
+     FIX  1.3.1 added for 1.3
+    FAIL  [TIME] 1.3.1 Fix: team/names.txt does not exist   attempt 1/5
+          no folder team: a file has that name
+     FIX  1.3.1.1 added for 1.3.1
+    PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name  [HASH]
+          Verify failed; 1.3 decides whether the fix worked
+          `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1
+    PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist   [HASH]
+    PASS  [TIME] 1.3 Greet the whole team                   [HASH]
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        8 (limit 100)
-Time: [TIME]
+   Tasks  3 of 3 done in [TIME]
+   Fixes  3 of 3 done
+Attempts  8 of 100
 
 What happened
 -------------
@@ -322,27 +311,24 @@ executable, and it writes to a folder that is not there:
 
 $ regreen run release --agent shell --recovery-mode
 
-run [RUN]: spec release, agent shell
-1.1 Make a release: attempt 1 of 5
-1.1 Make a release: attempt 1 of 5 failed after [TIME] (file not executable): bash: line 1: ./release.sh: Permission denied
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: bash: line 1: ./release.sh: Permission denied: regreen does it: make release.sh executable
-1.1.1 Fix: bash: line 1: ./release.sh: Permission denied: done after [TIME], commit [HASH]
-1.1 Make a release: attempt 2 of 5
-1.1 Make a release: attempt 2 of 5 failed after [TIME] (missing file): cp: cannot create regular file 'dist/hello.sh': No such file or directory
-1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: make the folder dist
-1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: done after [TIME], commit [HASH]
-1.1 Make a release: attempt 3 of 5
-1.1: verifying: test -s dist/hello.sh
-1.1 Make a release: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   START  release · 1 task · shell · recovery on
+    FAIL  [TIME] 1.1 Make a release                         attempt 1/5
+          file not executable
+          bash: line 1: ./release.sh: Permission denied
+     FIX  1.1.1 added for 1.1: make release.sh executable
+    PASS  [TIME] 1.1.1 Fix: bash: line 1: ./release.sh: Permission denied  [HASH]
+    FAIL  [TIME] 1.1 Make a release                         attempt 2/5
+          missing file
+          cp: cannot create regular file 'dist/hello.sh': No such file or directory
+     FIX  1.1.2 added for 1.1: make the folder dist
+    PASS  [TIME] 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No  [HASH]
+    PASS  [TIME] 1.1 Make a release                         [HASH]
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Fixes:           2 done of 2 made
-Attempts:        3 (limit 100)
-Time: [TIME]
+   Tasks  1 of 1 done in [TIME]
+   Fixes  2 of 2 done
+Attempts  3 of 100
 
 What regreen wrote into specs/release/tasks.md (- before, + now)
 ----------------------------------------------------------------

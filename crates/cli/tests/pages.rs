@@ -68,7 +68,9 @@ fn plain(text: &str) -> String {
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
         (r"(?m)(\bcommit |^)[0-9a-f]{7}\b", "$1[HASH]"),
         (r"(?m)^(- \[x\] .*) - [0-9a-f]{7}$", "$1 - [HASH]"),
-        (r"(after|Time:) +\d[\d.]*m?s\b", "$1 [TIME]"),
+        (r"\[ *\d[\d.]*m?s\]", "[TIME]"),
+        (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
+        (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
         (
             r"stays committed \([0-9a-f, ]+\)",

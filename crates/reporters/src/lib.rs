@@ -1,30 +1,26 @@
-//! The faces of a run: events become lines, JSON, a live view, and a summary in the end.
+//! Views of a run: events become lines, JSON, a live view, and a summary at the end.
 //!
-//! Text from plans and agents is hostile. What people see of it is one line without control
-//! characters; what programs get is escaped.
+//! Text from plans and agents is hostile. People see one line of it without control
+//! characters; programs get it escaped.
 
+mod event_lines;
+mod failure_text;
 mod json;
-mod line;
 mod lines;
 mod live;
-mod narrator;
-mod outline;
-mod output;
-mod palette;
-mod public_task;
 mod reporter;
-mod shown;
+mod status_line;
 mod summary;
-mod tally;
-mod telling_line;
+mod text;
+mod totals;
 
-pub use console::Term;
-pub use indicatif::TermLike;
-
+pub use failure_text::{headline, headline_of, kind_and_place, place_of};
 pub use json::JsonLines;
 pub use lines::Lines;
-pub use live::Live;
-pub use palette::Palette;
-pub use public_task::PublicTask;
+pub use live::{Live, Size, Terminal};
 pub use reporter::Reporter;
-pub use summary::{Attempts, Figures, Fixes, Originals, PlanFigures, Summary, Tokens, Waits};
+pub use status_line::{LineStyle, Palette, Status, StatusLine, Tone};
+pub use summary::{
+    Attempts, Figures, Fixes, Originals, PlanFigures, PublicTask, Summary, Tokens, Waits,
+};
+pub use text::{fit, text_width};

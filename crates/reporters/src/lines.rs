@@ -1,46 +1,90 @@
+//! The line reporter, and the writer that it shares with the JSON reporter.
+
 use std::io::Write;
 
 use regreen_model::{Event, OutlineRow, Timestamp};
 
-use crate::narrator::Narrator;
-use crate::output::Output;
-use crate::palette::Palette;
+use crate::event_lines::EventFormatter;
 use crate::reporter::Reporter;
+use crate::status_line::{LineStyle, StatusLine};
 
-/// One line for each event that is worth telling, without anything that only a terminal
-/// understands (but for colours, if they are asked for).
+/// Writes a line or a few for each event that matters to people, without anything that
+/// needs a terminal, except colors if they are asked for.
 #[derive(Debug)]
 pub struct Lines<W> {
-    narrator: Narrator,
-    palette: Palette,
+    formatter: EventFormatter,
+    style: LineStyle,
     output: Output<W>,
 }
 
 impl<W: Write> Lines<W> {
-    pub fn new(writer: W, palette: Palette) -> Self {
+    /// Makes a reporter that writes lines of this style.
+    pub fn new(writer: W, style: LineStyle) -> Self {
         Self {
-            narrator: Narrator::default(),
-            palette,
+            formatter: EventFormatter::default(),
+            style,
             output: Output::new(writer),
         }
+    }
+
+    fn print(&mut self, line: &StatusLine) {
+        self.output.write(&line.render(self.style));
     }
 }
 
 impl<W: Write> Reporter for Lines<W> {
-    /// Lines say what happens, not what there is.
+    /// Lines report what happens, not what there is.
     fn outline(&mut self, _rows: &[OutlineRow]) {}
 
     fn recall(&mut self, _at: Timestamp, event: &Event) {
-        self.narrator.recall(event);
+        self.formatter.recall(event);
     }
 
     fn event(&mut self, now: Timestamp, event: &Event) {
-        for line in self.narrator.tell(now, event) {
-            self.output.line(&line.painted(self.palette));
+        for line in self.formatter.format(now, event) {
+            self.print(&line);
         }
     }
 
     fn finish(&mut self, _now: Timestamp) {
+        for line in self.formatter.flush() {
+            self.print(&line);
+        }
         self.output.flush();
+    }
+}
+
+/// A writer whose reader may go away. The run does not stop for that: after the first error
+/// nothing more is written.
+#[derive(Debug)]
+pub(crate) struct Output<W> {
+    writer: Option<W>,
+}
+
+impl<W: Write> Output<W> {
+    pub(crate) fn new(writer: W) -> Self {
+        Self {
+            writer: Some(writer),
+        }
+    }
+
+    /// Writes whole lines at once, so that those of several writers do not mix.
+    pub(crate) fn write(&mut self, text: &str) {
+        self.attempt(|writer| {
+            writer.write_all(text.as_bytes())?;
+            writer.flush()
+        });
+    }
+
+    pub(crate) fn flush(&mut self) {
+        self.attempt(Write::flush);
+    }
+
+    fn attempt(&mut self, write: impl FnOnce(&mut W) -> std::io::Result<()>) {
+        if let Some(writer) = &mut self.writer
+            && write(writer).is_err()
+        {
+            self.writer = None;
+        }
     }
 }

@@ -1,21 +1,22 @@
 use regreen_model::{Event, OutlineRow, Timestamp};
 
-/// A view of a run, or something that counts along. It only looks: nothing it does, and no
-/// trouble it has, changes the run.
+/// A view of a run. It only observes: nothing that it does, and no trouble that it has,
+/// changes the run.
 pub trait Reporter {
-    /// The plan as it is now: each time it was read, and when a run is taken over.
+    /// Shows the plan as it is now: each time it is read, and when a run is taken over.
     fn outline(&mut self, rows: &[OutlineRow]);
 
-    /// Something happened before this process took the run over. To be known, not shown.
+    /// Takes note of an event from before this process took the run over, without showing it.
     fn recall(&mut self, at: Timestamp, event: &Event);
 
+    /// Shows an event.
     fn event(&mut self, now: Timestamp, event: &Event);
 
-    /// What the agent is doing right now, in its own words. Comes as often as the agent
-    /// speaks, so it must cost next to nothing.
+    /// Shows what the agent does right now. Called as often as the agent prints something,
+    /// so it must cost next to nothing.
     fn activity(&mut self, _line: &str) {}
 
-    /// Nothing more will come.
+    /// Ends the view: no more events follow.
     fn finish(&mut self, now: Timestamp);
 }
 
@@ -47,8 +48,8 @@ impl<A: Reporter, B: Reporter> Reporter for (A, B) {
     }
 }
 
-/// A view that is chosen when the program runs, or that somebody else keeps.
-macro_rules! as_its_target {
+/// Implements [`Reporter`] for pointers to one.
+macro_rules! report_through {
     ($($pointer:ty),*) => {$(
         impl<R: Reporter + ?Sized> Reporter for $pointer {
             fn outline(&mut self, rows: &[OutlineRow]) {
@@ -74,4 +75,4 @@ macro_rules! as_its_target {
     )*};
 }
 
-as_its_target!(Box<R>, &mut R);
+report_through!(Box<R>, &mut R);

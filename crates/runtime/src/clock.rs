@@ -1,4 +1,4 @@
-//! The only place that asks what time it is.
+//! The only place that reads the clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -19,8 +19,8 @@ use regreen_store::Delegation;
 use self::active::ActiveDelegation;
 pub use self::log::is_delegation_running;
 use self::work::DelegatedWork;
-use crate::audience::Audience;
-use crate::perform_error::PerformError;
+use crate::observer::RunObserver;
+use crate::performer::PerformError;
 use crate::run::RunError;
 use crate::stop::Stop;
 
@@ -47,7 +47,7 @@ pub struct DelegationSetup {
 }
 
 /// Shows a delegation while it runs.
-pub trait DelegationObserver: Audience {
+pub trait DelegationObserver: RunObserver {
     /// Shows a milestone, which is worth a line.
     fn milestone(&mut self, line: &str);
 }

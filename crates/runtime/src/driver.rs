@@ -1,14 +1,18 @@
-use regreen_engine::{Command, CommandQueue, Input};
+//! The loop of a run: decide, store, show, perform.
+
+use regreen_engine::{Command, CommandQueue, Input, Issued, State, decide};
 use regreen_model::RunOutcome;
 
-use crate::chronicle::Chronicle;
-use crate::journal::JournalError;
+use crate::clock;
+use crate::history::HistoryWriter;
+use crate::journal::{Journal, JournalError};
+use crate::observer::{Person, RunObserver};
 use crate::performer::Performer;
-use crate::person::Person;
+use crate::spec_paths::SpecPaths;
 
-/// Turns the wheel: what happened is decided upon, stored, shown, and then done.
+/// Drives a run: each input is decided upon, stored and shown before anything is done about it.
 pub(crate) struct Driver<'a> {
-    pub(crate) chronicle: Chronicle<'a>,
+    pub(crate) recorder: StepRecorder<'a>,
     pub(crate) performer: Performer,
     pub(crate) person: &'a mut dyn Person,
 }
@@ -17,39 +21,76 @@ impl Driver<'_> {
     /// Drives until the engine asks for nothing more.
     pub(crate) fn drive(&mut self, first: &Input) -> Result<Option<RunOutcome>, JournalError> {
         let mut queue = CommandQueue::default();
-        let commands = self.chronicle.step(first)?;
-        queue.add(&self.chronicle.state, commands);
+        let commands = self.recorder.step(first)?;
+        queue.add(&self.recorder.state, commands);
         while let Some(issued) = queue.take_next() {
             if issued.command == Command::Finish {
                 break;
             }
             let answer = self
                 .performer
-                .perform(&issued, &mut self.chronicle, self.person);
+                .perform(&issued, &mut self.recorder, self.person);
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };
-            let commands = self.chronicle.step(&answer)?;
-            queue.add(&self.chronicle.state, commands);
+            let commands = self.recorder.step(&answer)?;
+            queue.add(&self.recorder.state, commands);
         }
-        Ok(self.chronicle.state.outcome.clone())
+        Ok(self.recorder.state.outcome.clone())
     }
 
     fn tell_notices(&mut self) -> Result<(), JournalError> {
         let messages = self.performer.notices.take();
         if !messages.is_empty() {
-            self.chronicle.step(&Input::Noticed { messages })?;
+            self.recorder.step(&Input::Noticed { messages })?;
         }
         Ok(())
     }
 
     fn tell_stop(&mut self) -> Result<(), JournalError> {
         match self.performer.context.processes.stop.asked() {
-            Some(signal) if self.chronicle.state.stopping.is_none() => {
-                self.chronicle.step(&Input::Stop { signal })?;
+            Some(signal) if self.recorder.state.stopping.is_none() => {
+                self.recorder.step(&Input::Stop { signal })?;
                 Ok(())
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Records the steps of a run, and keeps the state that they add up to.
+pub(crate) struct StepRecorder<'a> {
+    pub(crate) journal: Journal,
+    pub(crate) state: State,
+    pub(crate) observer: &'a mut dyn RunObserver,
+    pub(crate) paths: SpecPaths,
+    /// The agent's name.
+    pub(crate) agent: &'static str,
+}
+
+impl StepRecorder<'_> {
+    /// Takes one step: decides, stores, and only then applies. Returns the commands that follow.
+    pub(crate) fn step(&mut self, input: &Input) -> Result<Vec<Issued>, JournalError> {
+        let now = clock::now();
+        let decision = decide(&self.state, now, input);
+        if decision.events.is_empty() {
+            return Ok(decision.commands);
+        }
+        let writer = HistoryWriter {
+            paths: &self.paths,
+            run: &self.journal.run,
+            agent: self.agent,
+            now,
+        };
+        let history = writer.rows(&decision.events);
+        let answers = input.seq().filter(|seq| self.state.awaits(*seq));
+        self.journal
+            .append(now, input, answers, &decision, &history)?;
+        for event in &decision.events {
+            self.state.apply(event);
+            self.observer.event(now, event);
+        }
+        self.journal.keep(&self.state)?;
+        Ok(decision.commands)
     }
 }

@@ -14,7 +14,7 @@ use regreen_workspace::{Programs, RealDisk};
 use crate::clock;
 use crate::listener::{Listener, TranscriptObserver};
 use crate::log_file::LogFile;
-use crate::perform_error::PerformError;
+use crate::performer::PerformError;
 use crate::process::{Job, Processes, ending_of, set};
 
 /// Everything that runs and delegations need to start programs in a workspace.

@@ -1,27 +1,27 @@
-//! The rows that people ask about later, from what happened.
+//! Rows about attempts and failures: written from events, read for later runs.
 
 use regreen_model::{Event, Failure, FailureRecord, TaskKey, Timestamp, Verdict};
-use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId};
+use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId, Store, StoreError};
 
 use crate::clock;
-use crate::places::Places;
+use crate::spec_paths::SpecPaths;
 
-/// The kind of a failure that no rule knows.
+/// The kind of a failure without a diagnosis.
 const UNDIAGNOSED: &str = "error";
 
-/// Who carries out repairs.
-const OWN_HANDS: &str = "regreen";
+/// The agent of attempts that are repairs.
+const REPAIRER: &str = "regreen";
 
-/// What every row needs to know.
+/// Turns events into rows.
 #[derive(Debug)]
-pub(crate) struct Historian<'a> {
-    pub(crate) places: &'a Places,
+pub(crate) struct HistoryWriter<'a> {
+    pub(crate) paths: &'a SpecPaths,
     pub(crate) run: &'a RunId,
     pub(crate) agent: &'a str,
     pub(crate) now: Timestamp,
 }
 
-impl Historian<'_> {
+impl HistoryWriter<'_> {
     pub(crate) fn rows(&self, events: &[Event]) -> Vec<HistoryRow> {
         events.iter().flat_map(|event| self.of(event)).collect()
     }
@@ -29,19 +29,19 @@ impl Historian<'_> {
     fn of(&self, event: &Event) -> Vec<HistoryRow> {
         match event {
             Event::AttemptStarted { task, attempt, .. } => {
-                let log = self.places.log(self.run.as_str(), task, *attempt);
+                let log = self.paths.log(self.run.as_str(), task, *attempt);
                 vec![HistoryRow::Attempt(Attempt {
-                    log: Some(self.places.shown(&log)),
+                    log: Some(self.paths.shown(&log)),
                     ..self.attempt(task, *attempt)
                 })]
             }
             Event::RepairStarted { task, attempt, .. } => {
-                let log = self.places.log(self.run.as_str(), task, *attempt);
+                let log = self.paths.log(self.run.as_str(), task, *attempt);
                 let key = self.key(task, *attempt);
                 vec![HistoryRow::Attempt(Attempt {
-                    log: Some(self.places.shown(&log)),
+                    log: Some(self.paths.shown(&log)),
                     outcome: Some("repair".to_owned()),
-                    ..Attempt::started(key, OWN_HANDS, clock::stored_ms(self.now))
+                    ..Attempt::started(key, REPAIRER, clock::stored_ms(self.now))
                 })]
             }
             Event::SessionSeen {
@@ -127,5 +127,62 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Green => "green",
         Verdict::Red { .. } => "red",
         Verdict::Unverified => "unverified",
+    }
+}
+
+/// What earlier runs know of tasks that they did not finish.
+#[derive(Debug)]
+pub(crate) struct EarlierRuns<'s> {
+    pub(crate) store: &'s Store,
+    /// The spec's name in the journal.
+    pub(crate) spec: String,
+    /// The current run.
+    pub(crate) run: String,
+}
+
+impl EarlierRuns<'_> {
+    /// The runs that gave up the task since it was last finished.
+    pub(crate) fn unfinished(&self, task: &TaskKey) -> Result<Vec<RunId>, StoreError> {
+        let attempts = self.store.attempts_of_task(&self.spec, &task.id)?;
+        let mut runs: Vec<RunId> = Vec::new();
+        // The last attempt of a run decides.
+        for attempt in attempts.into_iter().rev() {
+            let run = attempt.key.run;
+            let is_news = run.as_str() != self.run && !runs.contains(&run);
+            if attempt.key.task != *task || !is_news {
+                continue;
+            }
+            if attempt.outcome.as_deref() == Some("ordinary") {
+                break;
+            }
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+
+    /// How the task failed in those runs.
+    pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureRecord>, StoreError> {
+        let runs = self.unfinished(task)?;
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        self.last(task, |run| runs.contains(run))
+    }
+
+    /// How the task failed last, in this run or an earlier one.
+    pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureRecord>, StoreError> {
+        self.last(task, |_| true)
+    }
+
+    fn last(
+        &self,
+        task: &TaskKey,
+        counts: impl Fn(&RunId) -> bool,
+    ) -> Result<Option<FailureRecord>, StoreError> {
+        let failures = self.store.failures_of_task(&self.spec, &task.id)?;
+        let is_it = |attempt: &AttemptKey| attempt.task == *task && counts(&attempt.run);
+        let last = failures.into_iter().rev().find(|row| is_it(&row.attempt));
+        // A row that another version wrote in another form is not worth failing for.
+        Ok(last.and_then(|row| serde_json::from_str(&row.report).ok()))
     }
 }

@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 
 use crate::clock;
 
-/// The shape of what this version stores.
+/// The format of what this version stores.
 const VERSION: u32 = 1;
-/// So many steps are folded at most when a run goes on.
+/// How many steps are folded at most to resume a run.
 const SNAPSHOT_EVERY: u64 = 200;
 
 /// One run in the store.
@@ -37,7 +37,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// What is wrong with the file itself, if that is it.
+    /// The fault of the database file, if that is the cause.
     #[must_use]
     pub fn fault(&self) -> Option<&StoreError> {
         match self {
@@ -62,13 +62,13 @@ impl Journal {
         }
     }
 
-    /// A run that has, with the state they led to.
+    /// A run that has steps, with the state that they lead to.
     pub(crate) fn reopened(store: Store, run: RunId) -> Result<(Self, State), JournalError> {
-        let (state, last) = folded(&store, &run)?;
+        let (state, last) = load_state(&store, &run)?;
         Ok((Self { store, run, last }, state))
     }
 
-    /// Everything that has happened in the run so far.
+    /// Replays every event of the run so far.
     pub(crate) fn recall(
         &self,
         mut tell: impl FnMut(Timestamp, &Event),
@@ -81,8 +81,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Stores a step. When this returns, the death of this process cannot take it back; nor
-    /// can a power cut, unless the step comes out the same again.
+    /// Stores a step. Then it survives the death of this process, and a power cut as well
+    /// unless the step would come out the same again.
     pub(crate) fn append(
         &mut self,
         now: Timestamp,
@@ -117,7 +117,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Says that the run has ended: the next one begins anew.
+    /// Marks the run as ended, so that the next one is a new run.
     pub(crate) fn end(&mut self, outcome: &RunOutcome) -> Result<(), JournalError> {
         let end = RunEnd {
             ended_ms: clock::stored_ms(clock::now()),
@@ -127,7 +127,7 @@ impl Journal {
         Ok(self.store.end_run(&self.run, &end)?)
     }
 
-    /// Keeps the state now and then, so that going on need not begin at the first step.
+    /// Stores a snapshot of the state now and then, so that resuming need not fold all steps.
     pub(crate) fn keep(&mut self, state: &State) -> Result<(), JournalError> {
         if !self.last.0.is_multiple_of(SNAPSHOT_EVERY) {
             return Ok(());
@@ -144,11 +144,11 @@ fn payload(kind: &str, body: &impl Serialize) -> Result<VersionedJson, serde_jso
     VersionedJson::new(kind, VERSION, body)
 }
 
-/// The state a run is in: its events, folded.
+/// Loads the state of a run by folding its events.
 ///
 /// # Errors
-/// If the run is not there, or cannot be read.
-pub fn folded(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalError> {
+/// If there is no such run, or it cannot be read.
+pub fn load_state(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalError> {
     let (mut state, mut last) = match store.latest_snapshot(run)? {
         Some(kept) => (decode(&kept.state)?, kept.step),
         None => (State::default(), StepNo::NONE),

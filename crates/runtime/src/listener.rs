@@ -11,10 +11,10 @@ use regreen_engine::Input;
 use regreen_model::{AgentEvent, CommandSeq, Ending, OutputKind, Source, Transcript, Usage};
 use regreen_supervisor::{EndReason, Handle, Stream};
 
-use crate::chronicle::Chronicle;
+use crate::atomic_file::replace_atomically;
+use crate::driver::StepRecorder;
 use crate::log_file::LogFile;
 use crate::process::Sink;
-use crate::whole_file::replace_whole;
 
 /// How often people are shown at most what an agent does.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
@@ -33,21 +33,21 @@ pub(crate) trait TranscriptObserver {
 
 /// Follows an attempt of a run.
 pub(crate) struct AttemptObserver<'a, 'c> {
-    pub(crate) chronicle: &'a mut Chronicle<'c>,
+    pub(crate) recorder: &'a mut StepRecorder<'c>,
     /// The command that the attempt answers.
     pub(crate) seq: CommandSeq,
 }
 
 impl TranscriptObserver for AttemptObserver<'_, '_> {
     fn activity(&mut self, line: &str) {
-        self.chronicle.audience.activity(line);
+        self.recorder.observer.activity(line);
     }
 
     /// Stores the session at once, so that a crash does not lose it. If that fails, storing the
     /// end of the attempt fails as well and says so: no reason to end the attempt now.
     fn session(&mut self, id: &str) {
         let (seq, session) = (self.seq, id.to_owned());
-        let _ = self.chronicle.step(&Input::SessionSeen { seq, session });
+        let _ = self.recorder.step(&Input::SessionSeen { seq, session });
     }
 }
 
@@ -193,7 +193,7 @@ impl<'a> Listener<'a> {
             return;
         }
         if let Ok(usage) = serde_json::to_vec(usage) {
-            let _ = replace_whole(&self.usage_file, &usage);
+            let _ = replace_atomically(&self.usage_file, &usage);
         }
     }
 

@@ -1,18 +1,20 @@
+//! Output of programs: kept in full, in excerpts, and read again.
+
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What a program printed, in full and masked. Never overwritten. What is printed is there at
-/// once: people look into it while the program is at work.
+/// The output of a program, in full and masked. Never overwritten, and written at once: people
+/// read it while the program runs.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     path: PathBuf,
     file: File,
-    /// The first thing that went wrong; nothing is written after it.
+    /// The first error; nothing is written after it.
     failed: Option<io::Error>,
 }
 
-/// The log cannot be written: whatever was printed would be lost.
+/// A log could not be written, so output would be lost.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", path.display())]
 pub struct LogError {
@@ -21,7 +23,7 @@ pub struct LogError {
 }
 
 impl LogFile {
-    /// Makes `<stem>.log` in a folder, or `<stem>-2.log` if that is there already.
+    /// Creates `<stem>.log` in a folder, or `<stem>-2.log` if that exists.
     pub(crate) fn create(folder: &Path, stem: &str) -> Result<Self, LogError> {
         let failed = |path: &Path, source| LogError {
             path: path.to_owned(),
@@ -49,7 +51,7 @@ impl LogFile {
         }
     }
 
-    /// Whether it could be written.
+    /// Writes, and returns whether that worked.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
         if self.failed.is_none() {
             self.failed = self.file.write_all(bytes).err();
@@ -57,7 +59,7 @@ impl LogFile {
         self.failed.is_none()
     }
 
-    /// Whether everything could be written so far. What went wrong is said once.
+    /// Checks whether everything could be written so far. Returns an error once.
     pub(crate) fn check(&mut self) -> Result<(), LogError> {
         match self.failed.take() {
             None => Ok(()),
@@ -68,13 +70,13 @@ impl LogFile {
         }
     }
 
-    /// Says whether all of it is in the file.
+    /// Checks whether everything could be written.
     pub(crate) fn finish(mut self) -> Result<PathBuf, LogError> {
         self.check()?;
         Ok(self.path)
     }
 
-    /// A log that is as full as a disk can be.
+    /// A log on a full disk.
     #[cfg(test)]
     pub(crate) fn full() -> Self {
         let path = PathBuf::from("/dev/full");
@@ -85,6 +87,77 @@ impl LogFile {
             failed: None,
         }
     }
+}
+
+/// The beginning and the end of an output of any size.
+#[derive(Debug)]
+pub(crate) struct Excerpt {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    room: usize,
+    cut: bool,
+}
+
+impl Excerpt {
+    /// Keeps this many bytes of the beginning and as many of the end.
+    pub(crate) fn new(room: usize) -> Self {
+        Self {
+            head: Vec::new(),
+            tail: Vec::new(),
+            room,
+            cut: false,
+        }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let taken = bytes.len().min(self.room - self.head.len());
+        let (head, rest) = bytes.split_at(taken);
+        self.head.extend_from_slice(head);
+        let start = rest.len().saturating_sub(self.room);
+        self.cut |= start > 0;
+        self.tail
+            .extend_from_slice(rest.get(start..).unwrap_or_default());
+        // Trim rarely: each time moves all that is kept.
+        if self.tail.len() > 2 * self.room {
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        let surplus = self.tail.len().saturating_sub(self.room);
+        self.cut |= surplus > 0;
+        self.tail.drain(..surplus);
+    }
+
+    /// The whole output, or its beginning and its end.
+    pub(crate) fn text(&mut self) -> String {
+        self.trim();
+        let gap: &[u8] = if self.cut { b"\n[...]\n" } else { b"" };
+        let all = [&self.head, gap, &self.tail].concat();
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    /// The last lines, with at most this many bytes.
+    pub(crate) fn end(&mut self, bytes: usize) -> String {
+        let text = self.text();
+        let text = text.trim_end();
+        let from = text.ceil_char_boundary(text.len().saturating_sub(bytes));
+        let end = text.get(from..).unwrap_or_default();
+        match end.split_once('\n') {
+            Some((_, lines)) if from > 0 => lines.to_owned(),
+            _ => end.to_owned(),
+        }
+    }
+}
+
+/// Reads the last bytes of a file as text.
+pub(crate) fn read_tail(path: &Path, bytes: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(bytes);
+    file.seek(SeekFrom::Start(start))?;
+    let mut end = Vec::new();
+    file.take(bytes).read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
 #[cfg(test)]
@@ -102,5 +175,26 @@ mod tests {
         assert_eq!(fs::read(&paths[0]).unwrap(), b"one");
         assert_eq!(fs::read(&paths[1]).unwrap(), b"two");
         assert!(paths[1].ends_with("1-2.log"));
+    }
+
+    #[test]
+    fn short_output_is_kept_whole_and_long_output_at_both_ends() {
+        let mut short = Excerpt::new(4);
+        short.push(b"abc");
+        short.push(b"defg");
+        assert_eq!(short.text(), "abcdefg");
+        let mut long = Excerpt::new(4);
+        for n in 0..100 {
+            long.push(format!("{n:02}").as_bytes());
+        }
+        assert_eq!(long.text(), "0001\n[...]\n9899");
+    }
+
+    #[test]
+    fn the_end_begins_with_a_whole_line() {
+        let mut excerpt = Excerpt::new(100);
+        excerpt.push(b"first line\nsecond\nthird\n");
+        assert_eq!(excerpt.end(8), "third");
+        assert_eq!(excerpt.end(100), "first line\nsecond\nthird");
     }
 }

@@ -1,26 +1,17 @@
-//! One file per command that takes more than a line.
+//! The commands that take more than a line.
 
 mod ask;
 mod attempt;
 mod attempt_files;
-mod claims;
-mod commit;
-mod fix;
-mod modify;
-mod plan_changes;
+mod completion;
+mod fix_tasks;
+mod plan_review;
 mod prompt;
-mod read_plan;
-mod record;
-mod replaced_plan;
-mod save_state;
+mod state_file;
 
 pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
-pub(crate) use claims::judge_claims;
-pub(crate) use commit::commit;
-pub(crate) use fix::{insert_fix, note_failure, read_budget, tick};
-pub(crate) use modify::modify;
+pub(crate) use completion::{commit, judge_claims, record};
+pub(crate) use fix_tasks::{insert_fix, modify, note_failure, read_budget, tick};
 pub(crate) use prompt::LookedUpProject;
-pub(crate) use read_plan::read_plan;
-pub(crate) use record::record;
-pub(crate) use save_state::{forget_state, save_state, sound_state};
+pub(crate) use state_file::{ensure_state_file, remove_state_file, save_state};

@@ -1,26 +1,32 @@
+//! Performs each command of the engine, and returns its answer.
+
+use std::error::Error;
 use std::time::Instant;
 
 use regreen_engine::{Command, Input, Issued};
-use regreen_model::{TaskKey, VerifyCommand};
-use regreen_store::Store;
+use regreen_model::{CommandSeq, TaskKey, VerifyCommand};
+use regreen_store::{Store, StoreError};
+use regreen_workspace::{CreateFileError, EditFileError, ReadError, StepError};
 
-use crate::chronicle::Chronicle;
+use crate::atomic_file::AtomicWriteError;
 use crate::clock::millis;
+use crate::driver::StepRecorder;
 use crate::execution::ExecutionContext;
+use crate::history::EarlierRuns;
+use crate::log_file::LogError;
 use crate::notices::Notices;
-use crate::past::Past;
+use crate::observer::Person;
 use crate::perform::{self, Attempted};
-use crate::perform_error::PerformError;
-use crate::person::Person;
-use crate::places::Places;
-use crate::plan_file::PlanFile;
-use crate::tree::Tree;
+use crate::plan_file::{PlanFile, read_plan};
+use crate::process::ProcessError;
+use crate::spec_paths::SpecPaths;
+use crate::tree::{Tree, TreeError};
 use crate::verify::Check;
 
 /// Performs the commands of the engine.
 #[derive(Debug)]
 pub(crate) struct Performer {
-    pub(crate) places: Places,
+    pub(crate) paths: SpecPaths,
     pub(crate) run: String,
     pub(crate) context: ExecutionContext,
     pub(crate) tree: Tree,
@@ -31,10 +37,10 @@ pub(crate) struct Performer {
 
 impl Performer {
     /// What earlier runs know of tasks that they did not finish.
-    pub(crate) fn past<'s>(&self, store: &'s Store) -> Past<'s> {
-        Past {
+    pub(crate) fn earlier_runs<'s>(&self, store: &'s Store) -> EarlierRuns<'s> {
+        EarlierRuns {
             store,
-            spec: self.places.spec_key(),
+            spec: self.paths.spec_key(),
             run: self.run.clone(),
         }
     }
@@ -49,7 +55,7 @@ impl Performer {
     ) -> Check<'c> {
         Check {
             purpose: format!("{}:verify", task.id),
-            folder: self.places.task_folder(&self.run, task),
+            folder: self.paths.task_folder(&self.run, task),
             stem,
             commands,
             gate: None,
@@ -65,22 +71,22 @@ impl Performer {
         Ok(())
     }
 
-    /// The answer to a command; `None` where none is waited for.
+    /// Performs a command. Returns its answer; `None` if none is expected.
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
-        chronicle: &mut Chronicle<'_>,
+        recorder: &mut StepRecorder<'_>,
         person: &mut dyn Person,
     ) -> Option<Input> {
         let seq = issued.seq;
         let answer = match &issued.command {
             Command::ReadPlan(query) => {
-                let past = self.past(&chronicle.journal.store);
-                perform::read_plan(self, query, &past, chronicle.audience)
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                read_plan(self, query, &earlier, recorder.observer)
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
-                perform::attempt(self, seq, order, chronicle).map(|attempted| match attempted {
+                perform::attempt(self, seq, order, recorder).map(|attempted| match attempted {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
                     Attempted::Gone => Input::Gone { seq },
                 })
@@ -91,8 +97,8 @@ impl Performer {
                 gate,
                 environment,
             } => {
-                let (gate, audience) = (gate.as_deref(), &mut *chronicle.audience);
-                perform::judge_claims(self, task, claims, gate, environment, audience).map(
+                let (gate, observer) = (gate.as_deref(), &mut *recorder.observer);
+                perform::judge_claims(self, task, claims, gate, environment, observer).map(
                     |(kept, taken_back)| Input::ClaimsJudged {
                         seq,
                         kept,
@@ -115,7 +121,7 @@ impl Performer {
                     ..self.check(task, stem, commands, environment)
                 };
                 let began = Instant::now();
-                let result = self.context.verify(&check, chronicle.audience);
+                let result = self.context.verify(&check, recorder.observer);
                 result.map(|result| {
                     let (verdict, diagnosis) = result.into_verdict();
                     Input::Verified {
@@ -150,7 +156,7 @@ impl Performer {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
             }
             Command::AskPerson(question) => {
-                perform::ask(self, question, &mut chronicle.journal.store, person).map(
+                perform::ask(self, question, &mut recorder.journal.store, person).map(
                     |(answer, choice)| Input::PersonAnswered {
                         seq,
                         answer,
@@ -168,8 +174,9 @@ impl Performer {
             } => perform::tick(self, task, *done, *supersede)
                 .map(|superseded| Input::Ticked { seq, superseded }),
             Command::Commit(order) => {
-                let past = self.past(&chronicle.journal.store);
-                perform::commit(self, order, &past).map(|result| Input::Committed { seq, result })
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                perform::commit(self, order, &earlier)
+                    .map(|result| Input::Committed { seq, result })
             }
             Command::Record(record) => {
                 perform::record(self, record).map(|()| Input::Recorded { seq })
@@ -191,3 +198,68 @@ impl Performer {
         Some(answer.unwrap_or_else(|error| error.answer(seq)))
     }
 }
+
+/// Why a command was not performed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PerformError {
+    /// Someone asked to stop.
+    Stopped,
+    /// Someone keeps saving the file: the edit stays pending.
+    Contended(String),
+    /// It would fail the same way again.
+    Broken(String),
+}
+
+impl PerformError {
+    /// What the engine is told.
+    pub(crate) fn answer(self, seq: CommandSeq) -> Input {
+        match self {
+            Self::Stopped => Input::Halted { seq },
+            Self::Contended(why) => Input::Contended { seq, why },
+            Self::Broken(why) => Input::Broken { seq, why },
+        }
+    }
+
+    /// An error with all of its causes, outermost first.
+    pub(crate) fn broken(error: &dyn Error) -> Self {
+        let causes = std::iter::successors(Some(error), |error| (*error).source());
+        let mut words: Vec<String> = causes.map(ToString::to_string).collect();
+        // A transparent error, or one that quotes its cause, would say the same twice.
+        words.dedup_by(|cause, said| said.ends_with(cause.as_str()));
+        Self::Broken(words.join(": "))
+    }
+}
+
+impl<E: Error + 'static> From<EditFileError<E>> for PerformError {
+    fn from(error: EditFileError<E>) -> Self {
+        match error {
+            EditFileError::Contended { .. } | EditFileError::Lock(_) => {
+                Self::Contended(error.to_string())
+            }
+            error => Self::broken(&error),
+        }
+    }
+}
+
+/// Errors that mean that the setup is broken.
+macro_rules! broken {
+    ($($error:ty),+) => {$(
+        impl From<$error> for PerformError {
+            fn from(error: $error) -> Self {
+                Self::broken(&error)
+            }
+        }
+    )+};
+}
+
+broken!(
+    CreateFileError,
+    StoreError,
+    LogError,
+    ProcessError,
+    ReadError,
+    StepError,
+    TreeError,
+    AtomicWriteError,
+    std::io::Error
+);

@@ -1,10 +1,13 @@
+//! Programs under keepers, with all of their output masked.
+
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use regreen_model::Ending;
-use regreen_redaction::Masks;
+use regreen_redaction::{Masks, env_secrets};
 use regreen_supervisor::{
     Chunk, EndReason, Exit, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
     Stdin, Stream, TimeLimits,
@@ -18,7 +21,7 @@ use crate::stop::Stop;
 /// long, and an agent has saved before what it must not lose.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Runs programs under keepers, in the workspace, with everything they print masked.
+/// Runs programs under keepers in the workspace, with all of their output masked.
 #[derive(Clone, Debug)]
 pub(crate) struct Processes {
     pub(crate) keepers: Keepers,
@@ -145,4 +148,54 @@ fn stamps(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
         ..HashLimits::default()
     };
     HashSnapshot::take(root, previous, limits, SystemTime::now())
+}
+
+/// Files whose secrets are masked, and files that show what they look like.
+const ENV_FILES: [&str; 6] = [
+    ".env",
+    ".env.local",
+    ".env.development",
+    ".env.production",
+    ".env.test",
+    ".envrc",
+];
+const EXAMPLES: [&str; 5] = [
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    "example.env",
+];
+
+/// Collects the secrets of a workspace, which must be neither stored nor shown.
+#[must_use]
+pub fn workspace_masks(root: &Path) -> Masks {
+    let read = |name: &&str| fs::read_to_string(root.join(name)).ok();
+    let example = EXAMPLES
+        .iter()
+        .filter_map(read)
+        .collect::<Vec<_>>()
+        .join("\n");
+    let secrets: BTreeSet<String> = ENV_FILES
+        .iter()
+        .filter_map(read)
+        .flat_map(|env| env_secrets(&env, &example))
+        .collect();
+    Masks::new(secrets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_secrets_of_the_workspace_are_masked_and_its_examples_are_not() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(root.path().join(name), text).unwrap();
+        write(".env", "API_KEY=supersecret-9\nDB_PASSWORD=changeme123\n");
+        write(".env.example", "DB_PASSWORD=changeme123\n");
+        let masked = workspace_masks(root.path()).mask("supersecret-9 changeme123");
+        assert!(!masked.contains("supersecret"), "{masked}");
+        assert!(masked.contains("changeme123"), "{masked}");
+    }
 }

@@ -15,12 +15,9 @@ use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::AttemptName;
 
 use crate::clock;
-use crate::end_of_file::end_of_file;
-use crate::excerpt::Excerpt;
 use crate::execution::ExecutionContext;
-use crate::log_file::LogFile;
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
+use crate::log_file::{Excerpt, LogFile, read_tail};
+use crate::performer::{PerformError, Performer};
 use crate::process::{Job, Processes, Sink, set};
 
 /// How much of the failed command's output is inspected.
@@ -71,7 +68,7 @@ impl Performer {
         if self.plan.read()?.open_row(&order.fix).is_none() {
             return Ok(None);
         }
-        let folder = self.places.task_folder(&self.run, &order.fix);
+        let folder = self.paths.task_folder(&self.run, &order.fix);
         let job = RepairJob {
             repair: &order.repair,
             agreed: order.agreed,
@@ -92,7 +89,7 @@ impl Performer {
         &mut self,
         scene: &'s RepairTarget,
     ) -> Result<FailureSite<'s>, PerformError> {
-        let folder = self.places.task_folder(&self.run, &scene.task);
+        let folder = self.paths.task_folder(&self.run, &scene.task);
         Ok(FailureSite {
             failure: &scene.failure,
             commands: self.commands(scene)?,
@@ -169,7 +166,7 @@ impl ExecutionContext {
     ) -> Result<T, PerformError> {
         let root = self.root.canonicalize()?;
         let marker = format!("{}:", self.processes.run);
-        let output = end_of_file(&site.log, INSPECTED_BYTES).unwrap_or_default();
+        let output = read_tail(&site.log, INSPECTED_BYTES).unwrap_or_default();
         Ok(act(&RepairContext {
             root: &root,
             manifests: &self.manifests,

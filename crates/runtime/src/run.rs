@@ -1,5 +1,7 @@
 //! A run from its beginning to its end.
 
+mod opening;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,42 +12,37 @@ use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
-use regreen_store::{NewRun, OpenError, RunId, Store, StoreError};
+use regreen_store::{OpenError, RunId, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{ReadError, RelPath};
 
-use crate::audience::Audience;
-use crate::budget_notices::budget_notices;
-use crate::chronicle::Chronicle;
-use crate::clock;
-use crate::driver::Driver;
+use self::opening::{OpenedRun, ended_at_limit, open_checked, reopen_or_begin};
+pub use self::opening::{open_store, open_store_read_only};
+use crate::atomic_file::write_atomically;
+use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
-use crate::journal::{Journal, JournalError};
-use crate::masks::workspace_masks;
-use crate::notices::Notices;
-use crate::outline::outline;
+use crate::journal::JournalError;
+use crate::notices::{Notices, budget_notices};
+use crate::observer::{Person, RunObserver};
 use crate::perform;
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
-use crate::person::Person;
-use crate::places::{Places, database};
-use crate::plan_file::PlanFile;
-use crate::process::Processes;
+use crate::performer::{PerformError, Performer};
+use crate::plan_file::{PlanFile, outline};
+use crate::process::{Processes, workspace_masks};
+use crate::spec_paths::SpecPaths;
 use crate::stop::Stop;
 use crate::tree::{Tree, TreeError};
-use crate::tree_lock::{Purpose, TreeLock, TreeLockError, make_own_folder};
-use crate::whole_file::write_whole;
+use crate::tree_lock::{LockPurpose, TreeLock, TreeLockError, create_own_folder};
 
-/// Strays of a run that was killed get so long to end by themselves.
+/// How long processes of a killed run get to end by themselves.
 const STRAY_GRACE: Duration = Duration::from_secs(1);
 
-/// Everything a run needs that is not in the workspace.
+/// Everything that a run needs to begin.
 #[derive(Debug)]
 pub struct RunSetup {
-    pub places: Places,
+    pub paths: SpecPaths,
     pub config: RunConfig,
     pub agent: Agent,
-    /// Somebody has chosen the agent; else it is what was found on this machine.
+    /// The user has chosen the agent; else it is the one that was found on this machine.
     pub agent_is_chosen: bool,
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
@@ -57,7 +54,7 @@ pub struct RunSetup {
 
 /// How a run ended, or paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedRun {
     pub run: String,
     pub outcome: RunOutcome,
 }
@@ -118,45 +115,45 @@ impl From<PerformError> for RunError {
     }
 }
 
-/// Begins a run, or goes on with the one that has not ended.
+/// Begins a run, or resumes the one that has not ended.
 ///
 /// # Errors
-/// If it cannot be begun, or what happens cannot be stored any more. Everything stored
-/// before is kept, and the next run goes on from there.
+/// If it cannot begin, or what happens can no longer be stored. Everything stored before is
+/// kept, and the next run resumes from there.
 pub fn run(
     setup: RunSetup,
-    audience: &mut dyn Audience,
+    observer: &mut dyn RunObserver,
     person: &mut dyn Person,
-) -> Result<Finished, RunError> {
-    let places = setup.places.clone();
-    let _lock = take_tree(&places, Purpose::Run)?;
-    end_strays(&marker_prefix(&places.root), STRAY_GRACE);
-    let mut plan = PlanFile::new(&places.spec.tasks);
-    // Before anything is stored: what cannot be read cannot be run.
+) -> Result<FinishedRun, RunError> {
+    let paths = setup.paths.clone();
+    let _lock = lock_tree(&paths, LockPurpose::Run)?;
+    end_strays(&marker_prefix(&paths.root), STRAY_GRACE);
+    let mut plan = PlanFile::new(&paths.spec.tasks);
+    // Before anything is stored: a plan that cannot be read cannot be run.
     plan.read()?;
-    let store = open_checked(&places)?;
-    let Opened {
+    let store = open_checked(&paths)?;
+    let OpenedRun {
         journal,
         state,
-        untold,
-    } = reopen_or_begin(store, &places)?;
+        unreported,
+    } = reopen_or_begin(store, &paths)?;
     refuse_other_agent(&state, &setup)?;
-    let after_limit = ended_at_limit(&journal, &places)?;
+    let after_limit = ended_at_limit(&journal, &paths)?;
     let config = setup.config.clone();
-    let choices = latest_choices(journal.store.choices(&places.spec_key())?);
+    let choices = latest_choices(journal.store.choices(&paths.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
-    performer.notices.add_all(untold);
-    let unkept = budget_notices(&performer.context.agent, &config.budgets);
-    performer.notices.add_all(unkept);
+    performer.notices.add_all(unreported);
+    let notices = budget_notices(&performer.context.agent, &config.budgets);
+    performer.notices.add_all(notices);
     let first = first_input(&mut performer, &state, config, choices, after_limit)?;
-    journal.recall(|at, event| audience.recall(at, event))?;
-    audience.outline(&outline(&*performer.plan.read()?));
+    journal.recall(|at, event| observer.recall(at, event))?;
+    observer.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
-        chronicle: Chronicle {
+        recorder: StepRecorder {
             journal,
             state,
-            audience,
-            places,
+            observer,
+            paths,
             agent: performer.context.agent.name(),
         },
         performer,
@@ -166,8 +163,8 @@ pub fn run(
     finish(driver, outcome)
 }
 
-/// A run goes on with another agent only if somebody wants that. Which one it had is not taken
-/// from the journal: that lies in the workspace, and a repository chooses no programs.
+/// Refuses to resume a run with another agent, unless the user has chosen it. The agent is not
+/// taken from the journal: that is in the workspace, and a repository must not choose programs.
 fn refuse_other_agent(state: &State, setup: &RunSetup) -> Result<(), RunError> {
     let (begun, found) = (&state.config.agent, &setup.config.agent);
     if state.run.is_empty() || setup.agent_is_chosen || begun == found {
@@ -179,116 +176,19 @@ fn refuse_other_agent(state: &State, setup: &RunSetup) -> Result<(), RunError> {
     })
 }
 
-/// Makes regreen's folder and takes the working tree.
+/// Creates regreen's folder and locks the working tree.
 ///
 /// # Errors
-/// If another process has it, or the folder cannot be made.
-pub fn take_tree(places: &Places, purpose: Purpose) -> Result<TreeLock, RunError> {
-    make_own_folder(&places.root).map_err(|source| RunError::Folder {
-        path: places.own(),
+/// If another process holds it, or the folder cannot be created.
+pub fn lock_tree(paths: &SpecPaths, purpose: LockPurpose) -> Result<TreeLock, RunError> {
+    create_own_folder(&paths.root).map_err(|source| RunError::Folder {
+        path: paths.own(),
         source,
     })?;
-    Ok(TreeLock::take(places, purpose)?)
+    Ok(TreeLock::take(paths, purpose)?)
 }
 
-/// Opens the workspace's journal.
-///
-/// # Errors
-/// If it cannot be used.
-pub fn open_store(root: &Path) -> Result<Store, RunError> {
-    let path = database(root);
-    let opened = Store::open(&path, clock::stored_ms(clock::now()));
-    opened.map_err(|source| RunError::Store { path, source })
-}
-
-/// Opens the workspace's journal to look at it; `None` if there is none. Nothing is made.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn open_store_read_only(root: &Path) -> Result<Option<Store>, RunError> {
-    let path = database(root);
-    let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
-    opened.map_err(|source| RunError::Store { path, source })
-}
-
-/// A file that its last user did not close is looked at as a whole before it is trusted.
-fn open_checked(places: &Places) -> Result<Store, RunError> {
-    let store = open_store(&places.root)?;
-    if store.was_left_open() {
-        store.check()?;
-    }
-    Ok(store)
-}
-
-/// The run that is to be driven.
-struct Opened {
-    journal: Journal,
-    state: State,
-    /// How the one before ended, if it was killed before anybody was told.
-    untold: Option<String>,
-}
-
-/// Goes on with the run that has not ended, else begins one. A run that was killed between
-/// its end and saying so has ended.
-fn reopen_or_begin(mut store: Store, places: &Places) -> Result<Opened, RunError> {
-    let mut untold = None;
-    if let Some(run) = store.unfinished_run(&places.spec_key())? {
-        let (mut journal, state) = Journal::reopened(store, run)?;
-        match &state.outcome {
-            Some(outcome) if !outcome.is_pause() => {
-                journal.end(outcome)?;
-                untold = Some(said_late(&journal.run, outcome));
-            }
-            _ => {
-                return Ok(Opened {
-                    journal,
-                    state,
-                    untold,
-                });
-            }
-        }
-        store = journal.store;
-    }
-    let new = NewRun {
-        spec: places.spec_key(),
-        started_ms: clock::stored_ms(clock::now()),
-    };
-    let run = store.begin_run(&new)?;
-    Ok(Opened {
-        journal: Journal::begun(store, run),
-        state: State::default(),
-        untold,
-    })
-}
-
-fn said_late(run: &RunId, outcome: &RunOutcome) -> String {
-    let how = match outcome {
-        RunOutcome::AllGreen => "all tasks were done",
-        RunOutcome::OnlyDone => "what was asked for was done",
-        RunOutcome::Skipped => "open tasks were left out",
-        RunOutcome::Limit { message } => message,
-        RunOutcome::NeedsPerson { why }
-        | RunOutcome::TryLater { why }
-        | RunOutcome::SetUp { why } => why,
-        RunOutcome::Stopped { .. } => "it was stopped",
-    };
-    format!("run {run} had ended when regreen was killed, before it could say so: {how}")
-}
-
-/// Whether the run before this one ended at a limit.
-fn ended_at_limit(journal: &Journal, places: &Places) -> Result<bool, RunError> {
-    let limit = RunOutcome::Limit {
-        message: String::new(),
-    };
-    let runs = journal.store.runs(usize::MAX)?;
-    let key = places.spec_key();
-    let mut before = runs
-        .iter()
-        .filter(|run| run.spec == key && run.id != journal.run);
-    let end = before.next().and_then(|run| run.end.as_ref());
-    Ok(end.is_some_and(|end| end.outcome == limit.name()))
-}
-
+/// Prepares everything that performs commands.
 fn performer(
     setup: RunSetup,
     plan: PlanFile,
@@ -296,7 +196,7 @@ fn performer(
     is_new: bool,
 ) -> Result<Performer, RunError> {
     let RunSetup {
-        places,
+        paths,
         config,
         agent,
         agent_is_chosen: _,
@@ -307,49 +207,54 @@ fn performer(
     } = setup;
     let processes = Processes {
         keepers: Keepers::new(keeper),
-        root: places.root.clone(),
-        masks: workspace_masks(&places.root),
+        root: paths.root.clone(),
+        masks: workspace_masks(&paths.root),
         stop,
-        run: format!("{}{run}", marker_prefix(&places.root)),
+        run: format!("{}{run}", marker_prefix(&paths.root)),
     };
     let hook_timeout = Duration::from_millis(config.verify_timeout_ms);
-    let mut tree = Tree::open(&places, &processes, hook_timeout)?;
-    let own: BTreeSet<RelPath> = places.spec_files().into_iter().flatten().collect();
-    tree.begin(&places.run_folder(run.as_str()), &own)?;
-    let declared = declared(&places, run, is_new)?;
+    let mut tree = Tree::open(&paths, &processes, hook_timeout)?;
+    let own: BTreeSet<RelPath> = paths.spec_files().into_iter().flatten().collect();
+    tree.begin(&paths.run_folder(run.as_str()), &own)?;
+    let manifests = manifests(&paths, run, is_new)?;
     Ok(Performer {
         run: run.as_str().to_owned(),
         context: ExecutionContext::new(
             agent,
             prompts,
             path,
-            declared,
+            manifests,
             config.verify_timeout_ms,
             processes,
         ),
         notices: Notices::default(),
-        places,
+        paths,
         tree,
         plan,
     })
 }
 
-/// What the manifests named when the run began. What came into them since may be an agent's
-/// invention: a run that goes on knows what was written down at its beginning, or nothing.
-fn declared(places: &Places, run: &RunId, is_new: bool) -> Result<ManifestSnapshot, PerformError> {
-    let path = places.run_folder(run.as_str()).join("declared.json");
+/// What the manifests named when the run began. An agent may have invented what came later, so a
+/// resumed run goes by what was saved at its beginning, or by nothing.
+fn manifests(
+    paths: &SpecPaths,
+    run: &RunId,
+    is_new: bool,
+) -> Result<ManifestSnapshot, PerformError> {
+    let path = paths.run_folder(run.as_str()).join("declared.json");
     if is_new {
-        let declared = ManifestSnapshot::read(&places.root);
-        let text = serde_json::to_string(&declared).unwrap_or_default();
-        write_whole(&path, text.as_bytes())?;
-        return Ok(declared);
+        let manifests = ManifestSnapshot::read(&paths.root);
+        let text = serde_json::to_string(&manifests).unwrap_or_default();
+        write_atomically(&path, text.as_bytes())?;
+        return Ok(manifests);
     }
-    let kept = fs::read_to_string(&path).ok();
-    Ok(kept
+    let saved = fs::read_to_string(&path).ok();
+    Ok(saved
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default())
 }
 
+/// The input that begins the run, or resumes it.
 fn first_input(
     performer: &mut Performer,
     state: &State,
@@ -357,7 +262,7 @@ fn first_input(
     choices: Vec<PersonChoice>,
     after_limit: bool,
 ) -> Result<Input, RunError> {
-    perform::sound_state(performer)?;
+    perform::ensure_state_file(performer)?;
     if state.run.is_empty() {
         let notice = performer.tree.notice();
         performer.notices.add_all(notice.map(str::to_owned));
@@ -383,39 +288,36 @@ fn first_input(
     }))
 }
 
-fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<Finished, RunError> {
+fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun, RunError> {
     let Driver {
-        chronicle,
+        recorder,
         performer,
         ..
     } = driver;
-    let Chronicle {
+    let StepRecorder {
         mut journal, state, ..
-    } = chronicle;
+    } = recorder;
     let Some(outcome) = outcome else {
         return Err(RunError::SetUp {
             why: "the run came to no end; this is a mistake in regreen".to_owned(),
         });
     };
     if outcome == RunOutcome::AllGreen && !state.config.keep_state {
-        perform::forget_state(&performer)?;
+        perform::remove_state_file(&performer)?;
     }
     if !outcome.is_pause() {
         journal.end(&outcome)?;
     }
-    Ok(Finished {
+    Ok(FinishedRun {
         run: performer.run,
         outcome,
     })
 }
 
-/// What the markers of all runs in a working tree begin with, and of no other.
+/// The prefix of the markers of all runs in a working tree, and of no others.
 fn marker_prefix(root: &Path) -> String {
     let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let bytes = root.as_os_str().as_encoded_bytes();
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
     format!("tree-{hash:016x}:")
 }
-
-#[cfg(test)]
-mod tests;

@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 
 use crate::clock;
 
-/// Somebody may ask to stop at any moment: what runs is ended then, and waits are cut short.
+/// A request to stop, which may come at any moment: it ends what runs and cuts waits short.
 /// Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
@@ -19,30 +19,30 @@ pub struct Stop {
 
 #[derive(Debug, Default)]
 struct Shared {
-    wish: Mutex<Wish>,
+    state: Mutex<StopState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Wish {
+struct StopState {
     asked: Option<StopSignal>,
     running: Option<Handle>,
-    /// Ring by being closed.
-    bells: Vec<PipeWriter>,
+    /// Each wakes its reader by being closed.
+    wakers: Vec<PipeWriter>,
 }
 
-/// A process that is ended when somebody asks to stop, for as long as this lives.
+/// A process that is ended when someone asks to stop, for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Attached<'s> {
     stop: &'s Stop,
 }
 
 impl Stop {
-    /// Listens to the signals with which people and systems ask. Asked twice, the process
-    /// ends at once, as it would without us; the keepers end whatever runs.
+    /// Listens to the signals that ask to stop. The second one ends the process at once, as if
+    /// nobody listened; the keepers end whatever runs.
     ///
     /// # Errors
-    /// If the signals cannot be had.
+    /// If the signals cannot be caught.
     pub fn listen(&self) -> io::Result<()> {
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let stop = self.clone();
@@ -59,75 +59,77 @@ impl Stop {
         Ok(())
     }
 
-    /// Asks to stop. The first word counts.
+    /// Asks to stop. The first signal counts.
     pub fn ask(&self, signal: StopSignal) {
-        let mut wish = self.wish();
-        wish.asked.get_or_insert(signal);
-        if let Some(running) = &wish.running {
+        let mut state = self.state();
+        state.asked.get_or_insert(signal);
+        if let Some(running) = &state.running {
             running.end(EndReason::Cancelled);
         }
-        wish.bells.clear();
-        drop(wish);
+        state.wakers.clear();
+        drop(state);
         self.shared.changed.notify_all();
     }
 
     #[must_use]
     pub fn asked(&self) -> Option<StopSignal> {
-        self.wish().asked
+        self.state().asked
     }
 
-    /// Something to poll beside whatever is waited for: it can be read as soon as somebody
-    /// has asked to stop.
+    /// Returns a pipe to poll, which becomes readable as soon as someone asks to stop.
     ///
     /// # Errors
-    /// If the system has no pipe to give.
-    pub fn bell(&self) -> io::Result<PipeReader> {
-        let (bell, rope) = io::pipe()?;
-        let mut wish = self.wish();
-        if wish.asked.is_none() {
-            wish.bells.push(rope);
+    /// If the system has no more pipes.
+    pub fn wake_pipe(&self) -> io::Result<PipeReader> {
+        let (reader, waker) = io::pipe()?;
+        let mut state = self.state();
+        if state.asked.is_none() {
+            state.wakers.push(waker);
         }
-        Ok(bell)
+        Ok(reader)
     }
 
-    /// Ends this process when somebody asks to stop, or now if somebody has.
+    /// Ends this process when someone asks to stop, or now if someone has.
     pub(crate) fn attach(&self, running: Handle) -> Attached<'_> {
-        let mut wish = self.wish();
-        if wish.asked.is_some() {
+        let mut state = self.state();
+        if state.asked.is_some() {
             running.end(EndReason::Cancelled);
         }
-        wish.running = Some(running);
+        state.running = Some(running);
         Attached { stop: self }
     }
 
-    /// Waits; whether it was for the whole time.
+    /// Waits. Returns whether nobody asked to stop meanwhile.
     pub(crate) fn sleep_until(&self, until: Timestamp) -> bool {
-        /// Clocks may be set meanwhile, so the time is looked at now and then.
-        const LOOK: Duration = Duration::from_secs(10);
-        let mut wish = self.wish();
+        /// The clock may be set meanwhile, so it is read again now and then.
+        const CHECK_EVERY: Duration = Duration::from_secs(10);
+        let mut state = self.state();
         loop {
             let left = Duration::from_millis(until.since(clock::now()));
-            if wish.asked.is_some() || left.is_zero() {
-                return wish.asked.is_none();
+            if state.asked.is_some() || left.is_zero() {
+                return state.asked.is_none();
             }
-            let waited = self.shared.changed.wait_timeout(wish, left.min(LOOK));
-            wish = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self
+                .shared
+                .changed
+                .wait_timeout(state, left.min(CHECK_EVERY));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn wish(&self) -> MutexGuard<'_, Wish> {
-        let lock = self.shared.wish.lock();
+    fn state(&self) -> MutexGuard<'_, StopState> {
+        let lock = self.shared.state.lock();
         lock.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Attached<'_> {
     fn drop(&mut self) {
-        self.stop.wish().running = None;
+        self.stop.state().running = None;
     }
 }
 
-/// A terminal that goes away means what a system means that shuts down.
+/// A terminal that is closed means the same as a system that shuts down.
 fn meaning(signal: i32) -> StopSignal {
     match signal {
         SIGINT => StopSignal::Interrupt,
@@ -142,17 +144,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bell_rings_when_somebody_asks_to_stop_and_for_whoever_comes_later() {
+    fn a_request_to_stop_wakes_those_who_wait_and_those_who_come_later() {
         let stop = Stop::default();
-        let mut early = stop.bell().unwrap();
+        let mut early = stop.wake_pipe().unwrap();
         stop.ask(StopSignal::Interrupt);
         assert_eq!(early.read(&mut [0]).unwrap(), 0);
-        let mut late = stop.bell().unwrap();
+        let mut late = stop.wake_pipe().unwrap();
         assert_eq!(late.read(&mut [0]).unwrap(), 0);
     }
 
     #[test]
-    fn a_wait_ends_when_somebody_asks_to_stop() {
+    fn a_wait_ends_when_someone_asks_to_stop() {
         let stop = Stop::default();
         assert!(stop.sleep_until(clock::now().plus(10)));
         let other = stop.clone();

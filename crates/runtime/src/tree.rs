@@ -1,8 +1,6 @@
 //! The user's tree as a run sees it: what each attempt changed, and committing it.
 
 mod git_tree;
-mod kept_git;
-mod plain_tree;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,32 +8,34 @@ use std::path::{Path, PathBuf};
 
 use regreen_engine::CommitResult;
 use regreen_model::{TaskKey, Timestamp};
-use regreen_workspace::{AttemptName, Git, GitError, RelPath, SnapshotError};
+use regreen_workspace::{
+    AttemptName, Git, GitError, HashLimits, HashSnapshot, RelPath, SnapshotError,
+};
 
 pub(crate) use self::git_tree::GitTree;
-use self::plain_tree::PlainTree;
-use crate::places::Places;
+use crate::atomic_file::AtomicWriteError;
+use crate::clock;
 use crate::process::Processes;
-use crate::whole_file::WriteWholeError;
+use crate::spec_paths::SpecPaths;
 
-/// With git everything an attempt did can be shown and taken back; without it only which
-/// files it touched is known.
+/// The working tree. With git everything that an attempt did can be shown and undone; without it
+/// only the files that it touched are known.
 #[derive(Debug)]
 pub(crate) enum Tree {
     Git(Box<GitTree>),
     Plain(PlainTree),
 }
 
-/// What an attempt left behind.
+/// What an attempt changed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct AttemptChanges {
     pub(crate) changed: Vec<RelPath>,
-    /// The commit that HEAD was then.
+    /// The commit of HEAD afterwards.
     pub(crate) head: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// What is to be committed.
+/// A commit to make.
 #[derive(Debug)]
 pub(crate) struct CommitJob {
     pub(crate) run: String,
@@ -44,11 +44,11 @@ pub(crate) struct CommitJob {
     pub(crate) message: String,
     /// The task and its fixes.
     pub(crate) tasks: Vec<TaskKey>,
-    /// The runs that have tried them since they were last finished.
+    /// The runs that attempted them since they were last finished.
     pub(crate) runs: BTreeSet<String>,
     pub(crate) parent: Option<String>,
     pub(crate) spec_files: BTreeSet<RelPath>,
-    /// Of this machine and this moment, whoever changed it.
+    /// Never committed, whoever changed it: it belongs to this machine.
     pub(crate) state: Option<RelPath>,
 }
 
@@ -65,29 +65,29 @@ pub(crate) enum TreeError {
         source: io::Error,
     },
     #[error(transparent)]
-    Write(#[from] WriteWholeError),
+    Write(#[from] AtomicWriteError),
 }
 
 impl Tree {
-    /// Git where the workspace is the top of a work tree.
+    /// Uses git if the workspace is the top of a work tree.
     pub(crate) fn open(
-        places: &Places,
+        paths: &SpecPaths,
         processes: &Processes,
         hook_timeout: std::time::Duration,
     ) -> Result<Self, TreeError> {
-        match Git::open(&places.root) {
+        match Git::open(&paths.root) {
             Ok(git) => {
-                let tree = GitTree::new(git, &places.scratch(), processes, hook_timeout);
+                let tree = GitTree::new(git, &paths.scratch(), processes, hook_timeout);
                 Ok(Self::Git(Box::new(tree)))
             }
             Err(GitError::NoWorkTree | GitError::Missing) => {
-                Ok(Self::Plain(PlainTree::new(&places.root)))
+                Ok(Self::Plain(PlainTree::new(&paths.root)))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Said once, where there is no git.
+    /// A notice for people, if there is no git.
     pub(crate) fn notice(&self) -> Option<&'static str> {
         match self {
             Self::Git(_) => None,
@@ -98,7 +98,7 @@ impl Tree {
         }
     }
 
-    /// Finds out, or remembers, what the user had changed before the run.
+    /// Finds out what the user had changed before the run, or loads it.
     pub(crate) fn begin(
         &mut self,
         run_folder: &Path,
@@ -123,18 +123,77 @@ impl Tree {
         }
     }
 
-    pub(crate) fn after(&mut self, name: &AttemptName, now: Timestamp) -> Result<Left, TreeError> {
+    pub(crate) fn after(
+        &mut self,
+        name: &AttemptName,
+        now: Timestamp,
+    ) -> Result<AttemptChanges, TreeError> {
         match self {
             Self::Git(tree) => tree.after(name, now),
             Self::Plain(tree) => Ok(tree.after(now)),
         }
     }
 
-    /// What came of it, and what people should know about it.
+    /// Commits, and returns what people should know about it as well.
     pub(crate) fn commit(&self, job: &CommitJob) -> (CommitResult, Vec<String>) {
         match self {
             Self::Git(tree) => tree.commit(job),
             Self::Plain(_) => (CommitResult::Nothing, Vec::new()),
         }
+    }
+}
+
+/// A tree without git: fingerprints of its files.
+#[derive(Debug)]
+pub(crate) struct PlainTree {
+    root: PathBuf,
+    /// Files about the work, which are not part of it.
+    own: BTreeSet<RelPath>,
+    last: Option<HashSnapshot>,
+}
+
+impl PlainTree {
+    pub(super) fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            own: BTreeSet::new(),
+            last: None,
+        }
+    }
+
+    pub(super) fn begin(&mut self, own: &BTreeSet<RelPath>) {
+        self.own = own.clone();
+    }
+
+    pub(super) fn before(&mut self, now: Timestamp) {
+        let taken = self.take(now);
+        self.last = Some(taken);
+    }
+
+    /// Knows nothing after an attempt whose beginning it did not see.
+    pub(super) fn after(&mut self, now: Timestamp) -> AttemptChanges {
+        let after = self.take(now);
+        let changes = self
+            .last
+            .as_ref()
+            .map(|before| before.changed_files(&after));
+        let changed = changes.into_iter().flatten().map(|change| change.path);
+        let left = AttemptChanges {
+            changed: changed.collect(),
+            ..AttemptChanges::default()
+        };
+        self.last = Some(after);
+        left
+    }
+
+    fn take(&self, now: Timestamp) -> HashSnapshot {
+        let limits = HashLimits::default();
+        HashSnapshot::take_excluding(
+            &self.own,
+            &self.root,
+            self.last.as_ref(),
+            limits,
+            clock::system_time(now),
+        )
     }
 }

@@ -1,49 +1,49 @@
-use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 
 use rustix::fs::OFlags;
 
-use crate::places::{Places, own_folder};
+use crate::spec_paths::{SpecPaths, own_folder};
 
-/// Whoever asks who holds a tree holds it for that moment as well, so one look is no proof.
-const LOOKS: u32 = 10;
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// A process that asks who holds the tree locks it for a moment as well, so a failed lock is
+/// tried again.
+const TRIES: u32 = 10;
+const RETRY_AFTER: Duration = Duration::from_millis(10);
 
-/// One run per working tree. Ends with the process, however it ends.
+/// Allows one run per working tree. Ends with the process, however that ends.
 #[derive(Debug)]
 pub struct TreeLock {
     file: File,
 }
 
-/// What a working tree is taken for.
+/// What a working tree is locked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum LockPurpose {
     Run,
-    /// Something short: a person decides about a task, or takes one back.
+    /// Something short: the user decides about a task, or undoes one.
     Change,
 }
 
-/// Who has a working tree, in their own words.
+/// The process that holds a working tree, as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     pub pid: Option<u32>,
-    pub purpose: Purpose,
+    pub purpose: LockPurpose,
     /// The name of the spec.
     pub name: String,
-    /// What the journal calls the spec.
+    /// The spec's name in the journal.
     pub spec: String,
 }
 
-/// Why the tree is not ours.
+/// Why the tree could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeLockError {
     #[error("{0}")]
-    Held(Holder),
+    Held(LockHolder),
     #[error("cannot use {}", path.display())]
     Io {
         path: PathBuf,
@@ -53,12 +53,12 @@ pub enum TreeLockError {
 }
 
 impl TreeLock {
-    /// Takes the tree, or says who has it.
+    /// Locks the tree, or says who holds it.
     ///
     /// # Errors
-    /// If another process has it, or regreen's folder cannot be used.
-    pub fn take(places: &Places, purpose: Purpose) -> Result<Self, TreeLockError> {
-        let path = lock_path(&places.root);
+    /// If another process holds it, or regreen's folder cannot be used.
+    pub fn take(paths: &SpecPaths, purpose: LockPurpose) -> Result<Self, TreeLockError> {
+        let path = lock_path(&paths.root);
         let io_error = |source| TreeLockError::Io {
             path: path.clone(),
             source,
@@ -67,34 +67,34 @@ impl TreeLock {
         options.read(true).write(true).create(true).truncate(false);
         let mut file = open_own(&mut options, &path).map_err(io_error)?;
         if !lock(&file).map_err(io_error)? {
-            return Err(TreeLockError::Held(Holder::read(&mut file)));
+            return Err(TreeLockError::Held(LockHolder::read(&mut file)));
         }
-        let us = Holder {
+        let us = LockHolder {
             pid: Some(std::process::id()),
             purpose,
-            name: places.spec.name.clone(),
-            spec: places.spec_key(),
+            name: paths.spec.name.clone(),
+            spec: paths.spec_key(),
         };
         us.write(&mut file).map_err(io_error)?;
         Ok(Self { file })
     }
 
-    /// Who is at work in a tree, if anybody is.
+    /// The process that holds a tree, if one does.
     #[must_use]
-    pub fn holder(root: &Path) -> Option<Holder> {
+    pub fn holder(root: &Path) -> Option<LockHolder> {
         let mut file = open_own(OpenOptions::new().read(true), &lock_path(root)).ok()?;
         match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(Holder::read(&mut file)),
+            Err(TryLockError::WouldBlock) => Some(LockHolder::read(&mut file)),
             _ => None,
         }
     }
 }
 
 fn lock(file: &File) -> io::Result<bool> {
-    for _ in 0..LOOKS {
+    for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) => thread::sleep(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) => thread::sleep(RETRY_AFTER),
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
@@ -103,20 +103,20 @@ fn lock(file: &File) -> io::Result<bool> {
 
 impl Drop for TreeLock {
     fn drop(&mut self) {
-        // Whoever reads it now finds nobody. The file stays: removing it could take another
-        // process's lock away.
+        // The file says no longer who holds the tree, but it stays: removing it could remove the
+        // lock of another process.
         let _ = self.file.set_len(0);
     }
 }
 
-impl Holder {
-    /// Whether it is a run of this spec.
+impl LockHolder {
+    /// Whether the holder is a run of this spec.
     #[must_use]
-    pub fn runs(&self, places: &Places) -> bool {
-        self.purpose == Purpose::Run && self.spec == places.spec_key()
+    pub fn runs(&self, paths: &SpecPaths) -> bool {
+        self.purpose == LockPurpose::Run && self.spec == paths.spec_key()
     }
 
-    /// A line for each thing: names have no line breaks that matter.
+    /// Writes a line for each field: a line break in a name does not matter.
     fn write(&self, file: &mut File) -> io::Result<()> {
         let Self {
             pid,
@@ -138,18 +138,18 @@ impl Holder {
         let mut line = || lines.next().unwrap_or_default();
         Self {
             pid: line().parse().ok(),
-            purpose: Purpose::from_word(line()),
+            purpose: LockPurpose::from_word(line()),
             name: line().to_owned(),
             spec: line().to_owned(),
         }
     }
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = match self.purpose {
-            Purpose::Run => "another run",
-            Purpose::Change => "another regreen",
+            LockPurpose::Run => "another run",
+            LockPurpose::Change => "another regreen",
         };
         match self.pid {
             Some(pid) => write!(
@@ -162,7 +162,7 @@ impl fmt::Display for Holder {
     }
 }
 
-impl Purpose {
+impl LockPurpose {
     fn word(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -183,26 +183,27 @@ fn lock_path(root: &Path) -> PathBuf {
     own_folder(root).join("lock")
 }
 
-/// Opens a file of regreen's. A repository may bring a folder of this name along, with links
-/// to files of the user's in it.
+/// Opens a file in regreen's folder. A repository may contain a folder of this name, with links
+/// to the user's files in it.
 fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // Opening a pipe must not wait for anybody.
+    // Opening a pipe must not block.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options
         .custom_flags(flags.bits().cast_signed())
         .open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is no ordinary file")),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is no ordinary file"))
     }
 }
 
-/// Makes regreen's folder, which keeps itself out of git. What programs print is nobody
-/// else's business: on a machine that others use as well, they do not get in.
+/// Creates regreen's folder, which keeps itself out of git. Other users of the machine cannot read
+/// it, because it has the output of programs.
 ///
 /// # Errors
-/// If it cannot be made.
-pub fn make_own_folder(root: &Path) -> io::Result<()> {
+/// If it cannot be created.
+pub fn create_own_folder(root: &Path) -> io::Result<()> {
     let own = own_folder(root);
     let scratch = own.join("scratch");
     refuse_link(&own)?;
@@ -218,7 +219,7 @@ pub fn make_own_folder(root: &Path) -> io::Result<()> {
     }
 }
 
-/// What regreen keeps is kept in the workspace, and not where a repository would have it.
+/// Refuses a link: a repository must not redirect what regreen writes.
 fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(io::Error::other(format!(
@@ -240,60 +241,60 @@ mod tests {
     #[test]
     fn the_folder_is_the_users_alone_and_no_part_of_the_repository() {
         let root = tempfile::tempdir().unwrap();
-        make_own_folder(root.path()).unwrap();
+        create_own_folder(root.path()).unwrap();
         let own = own_folder(root.path());
         let mode = || fs::metadata(&own).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(), 0o700);
         assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
-        // Whoever opens it to others has a reason.
+        // A user who opens it to others has a reason.
         fs::set_permissions(&own, fs::Permissions::from_mode(0o750)).unwrap();
-        make_own_folder(root.path()).unwrap();
+        create_own_folder(root.path()).unwrap();
         assert_eq!(mode(), 0o750);
     }
 
-    fn places(root: &Path) -> Places {
+    fn paths(root: &Path) -> SpecPaths {
         let spec = Spec {
             name: "demo".to_owned(),
             tasks: root.join("specs/demo/tasks.md"),
         };
-        Places::new(root, spec)
+        SpecPaths::new(root, spec)
     }
 
     #[test]
-    fn a_second_run_hears_who_holds_the_tree() {
+    fn a_second_run_is_told_who_holds_the_tree() {
         let root = tempfile::tempdir().unwrap();
-        let places = places(root.path());
-        make_own_folder(root.path()).unwrap();
+        let paths = paths(root.path());
+        create_own_folder(root.path()).unwrap();
         assert!(TreeLock::holder(root.path()).is_none());
-        let first = TreeLock::take(&places, Purpose::Run).unwrap();
-        let second = TreeLock::take(&places, Purpose::Run).unwrap_err();
+        let first = TreeLock::take(&paths, LockPurpose::Run).unwrap();
+        let second = TreeLock::take(&paths, LockPurpose::Run).unwrap_err();
         let pid = std::process::id();
         assert_eq!(
             second.to_string(),
             format!("another run is at work here: process {pid}, spec demo")
         );
         let holder = TreeLock::holder(root.path()).unwrap();
-        assert!(holder.runs(&places));
+        assert!(holder.runs(&paths));
         drop(first);
-        let _third = TreeLock::take(&places, Purpose::Change).unwrap();
+        let _third = TreeLock::take(&paths, LockPurpose::Change).unwrap();
         let holder = TreeLock::holder(root.path()).unwrap();
-        assert!(!holder.runs(&places));
+        assert!(!holder.runs(&paths));
         assert!(holder.to_string().starts_with("another regreen is at work"));
     }
 
     #[test]
-    fn who_only_looks_keeps_nobody_from_starting() {
+    fn asking_for_the_holder_does_not_block_a_run() {
         let root = tempfile::tempdir().unwrap();
-        make_own_folder(root.path()).unwrap();
-        let places = places(root.path());
-        drop(TreeLock::take(&places, Purpose::Run).unwrap());
+        create_own_folder(root.path()).unwrap();
+        let paths = paths(root.path());
+        drop(TreeLock::take(&paths, LockPurpose::Run).unwrap());
         let look = File::open(lock_path(root.path())).unwrap();
         look.lock_shared().unwrap();
         let looking = thread::spawn(move || {
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(RETRY_AFTER);
             drop(look);
         });
-        TreeLock::take(&places, Purpose::Run).unwrap();
+        TreeLock::take(&paths, LockPurpose::Run).unwrap();
         looking.join().unwrap();
     }
 
@@ -305,22 +306,22 @@ mod tests {
         fs::write(&precious, "text").unwrap();
         let own = own_folder(root.path());
         symlink(outside.path(), &own).unwrap();
-        make_own_folder(root.path()).unwrap_err();
+        create_own_folder(root.path()).unwrap_err();
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
         fs::remove_file(&own).unwrap();
 
         fs::create_dir(&own).unwrap();
         symlink(outside.path().join("new"), own.join(".gitignore")).unwrap();
-        make_own_folder(root.path()).unwrap();
+        create_own_folder(root.path()).unwrap();
         assert!(!outside.path().join("new").exists());
-        let places = places(root.path());
+        let paths = paths(root.path());
         symlink(&precious, own.join("lock")).unwrap();
-        let refused = TreeLock::take(&places, Purpose::Run).unwrap_err();
+        let refused = TreeLock::take(&paths, LockPurpose::Run).unwrap_err();
         assert!(matches!(refused, TreeLockError::Io { .. }));
         assert_eq!(fs::read_to_string(&precious).unwrap(), "text");
         fs::remove_file(own.join("lock")).unwrap();
         fs::create_dir(own.join("lock")).unwrap();
-        TreeLock::take(&places, Purpose::Run).unwrap_err();
+        TreeLock::take(&paths, LockPurpose::Run).unwrap_err();
         assert!(TreeLock::holder(root.path()).is_none());
     }
 }

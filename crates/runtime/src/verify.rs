@@ -11,11 +11,10 @@ use regreen_model::{
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::RealDisk;
 
-use crate::audience::Audience;
-use crate::excerpt::Excerpt;
 use crate::execution::ExecutionContext;
-use crate::log_file::LogFile;
-use crate::perform_error::PerformError;
+use crate::log_file::{Excerpt, LogFile};
+use crate::observer::RunObserver;
+use crate::performer::PerformError;
 use crate::process::{Job, Sink, ending_of, set};
 use crate::stop::Stop;
 
@@ -76,7 +75,7 @@ impl ExecutionContext {
     pub(crate) fn verify(
         &self,
         check: &Check<'_>,
-        audience: &mut dyn Audience,
+        observer: &mut dyn RunObserver,
     ) -> Result<CheckResult, PerformError> {
         let commands = self.runnable(check);
         if commands.is_empty() {
@@ -85,7 +84,7 @@ impl ExecutionContext {
         let mut log = LogFile::create(&check.folder, &check.stem)?;
         let mut result = CheckResult::Passed;
         for command in &commands {
-            audience.activity(&command.command);
+            observer.activity(&command.command);
             result = self.run_check(check, command, &mut log)?;
             if result.has_failed() {
                 break;
@@ -100,11 +99,11 @@ impl ExecutionContext {
     pub(crate) fn verify_with_retry(
         &self,
         check: &Check<'_>,
-        audience: &mut dyn Audience,
+        observer: &mut dyn RunObserver,
     ) -> Result<(CheckResult, bool), PerformError> {
-        let first = self.verify(check, audience)?;
+        let first = self.verify(check, observer)?;
         if first.has_failed() {
-            Ok((self.verify(check, audience)?, true))
+            Ok((self.verify(check, observer)?, true))
         } else {
             Ok((first, false))
         }

@@ -1,16 +1,18 @@
 use regex::Regex;
 
 /// Replacements for times, hashes and numbers that differ from run to run.
-const PATTERNS: [(&str, &str); 17] = [
+const PATTERNS: [(&str, &str); 19] = [
     (r"child-\d{8}-\d{6}(-\d+)?", "[CHILD]"),
     (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
     (r"\bcommit [0-9a-f]{7,40}\b", "commit [HASH]"),
     (r"(?m) - [0-9a-f]{7,40}$", " - [HASH]"),
+    (r"\[ *(\d+[dhm])?(0\.)?\d+[smh]\]", "[TIME]"),
+    (r"(?m)^( +PASS .*)(  | · )[0-9a-f]{7,12}$", "$1$2[HASH]"),
     (
-        r"(\bdone|\bfailed|\] ended) after (\d+[dhm] )*(0\.)?\d+s\b",
+        r"\b(code \d+|signal \d+) after (\d+[dhm] )*(0\.)?\d+s\b",
         "$1 after [TIME]",
     ),
-    (r"(?m)^Time:( +).*$", "Time:$1[TIME]"),
+    (r"\bdone in (\d+[dhm] )*(0\.)?\d+[smh]\b", "done in [TIME]"),
     (r"\bprocess \d+\b", "process [PID]"),
     (r"\S*/bash: line", "bash: line"),
     (r"Duration: \d+\.\ds", "Duration: [TIME]"),

@@ -1,31 +1,31 @@
-//! `cargo xtask test`: every check, in order, up to the first that fails.
+//! `cargo xtask test`: every check in order, up to the first that fails. None is ever skipped:
+//! spelling, licences and sources of dependencies are checked by guards among the tests.
 
 mod step;
-mod steps;
-mod tool;
 
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use step::{Outcome, Step};
+use step::{Closing, Outcome, Step, Stream};
+
+use crate::repository;
 
 pub(crate) fn run() -> ExitCode {
     let started = Instant::now();
     let mut closing = Vec::new();
-    let steps = steps::all();
+    let steps = steps();
     for (at, step) in steps.iter().enumerate() {
         println!("\n── {}/{}  {}", at + 1, steps.len(), step.title);
         let outcome = step.run();
-        match report(step, outcome, &mut closing) {
-            Ok(()) => {}
-            Err(code) => return code,
+        if let Err(code) = report(step, outcome, &mut closing) {
+            return code;
         }
     }
     print_summary(&closing, steps.len(), started.elapsed());
     ExitCode::SUCCESS
 }
 
-/// Says how a step ended; an error is the exit code to stop with.
+/// Reports the end of a step; an error is the exit code to stop with.
 fn report(step: &Step, outcome: Outcome, closing: &mut Vec<String>) -> Result<(), ExitCode> {
     match outcome {
         Outcome::Passed {
@@ -34,11 +34,6 @@ fn report(step: &Step, outcome: Outcome, closing: &mut Vec<String>) -> Result<()
         } => {
             println!("── ok  {}  ({})", step.title, seconds(duration));
             closing.extend(closing_lines);
-            Ok(())
-        }
-        Outcome::Skipped { reason } => {
-            println!("── skipped: {reason}");
-            closing.push(format!("{} skipped: {reason}", step.title));
             Ok(())
         }
         Outcome::Failed { duration, code } => {
@@ -52,18 +47,92 @@ fn report(step: &Step, outcome: Outcome, closing: &mut Vec<String>) -> Result<()
     }
 }
 
-/// The test runners' own last lines again, so that they stand at the end, then ours.
+/// Repeats the last lines of the test runners at the end.
 fn print_summary(closing: &[String], steps: usize, duration: Duration) {
     println!();
     for line in closing {
         println!("{line}");
     }
-    println!(
-        "\nAll green: {steps} steps, formatting to dependencies, in {}.",
-        seconds(duration)
-    );
+    println!("\nAll {steps} steps passed in {}.", seconds(duration));
 }
 
 fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
+}
+
+fn steps() -> Vec<Step> {
+    vec![
+        cargo("formatting", &["fmt", "--all", "--check"]),
+        cargo("clippy", &CLIPPY),
+        tests(),
+        Step {
+            closing: Some(RESULTS),
+            ..cargo("doc tests", &["test", "--doc", "--workspace", "--quiet"])
+        },
+        Step {
+            variables: &[("RUSTDOCFLAGS", "-D warnings")],
+            ..cargo("rustdoc", &["doc", "--workspace", "--no-deps", "--quiet"])
+        },
+    ]
+}
+
+const CLIPPY: [&str; 7] = [
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--all-features",
+    "--",
+    "-D",
+    "warnings",
+];
+
+fn cargo(title: &'static str, arguments: &[&'static str]) -> Step {
+    Step {
+        title,
+        arguments: arguments.to_vec(),
+        variables: &[],
+        closing: None,
+    }
+}
+
+/// All tests, the guards among them; nextest runs them if it is installed.
+fn tests() -> Step {
+    let selection = ["--workspace", "--all-features"];
+    if has_nextest() {
+        let arguments = [&["nextest", "run", "--no-fail-fast"], &selection[..]].concat();
+        return Step {
+            closing: Some(Closing {
+                stream: Stream::Stderr,
+                is_closing: |line| line.contains("Summary ["),
+            }),
+            ..cargo("tests and guards (nextest)", &arguments)
+        };
+    }
+    let targets = ["--lib", "--bins", "--tests"];
+    Step {
+        closing: Some(RESULTS),
+        ..cargo(
+            "tests and guards (cargo test; nextest is not installed)",
+            &[&["test"], &selection[..], &targets[..]].concat(),
+        )
+    }
+}
+
+fn has_nextest() -> bool {
+    repository::cargo(&["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// The last lines of cargo's own runner.
+const RESULTS: Closing = Closing {
+    stream: Stream::Stdout,
+    is_closing: is_result,
+};
+
+/// Tells whether a line is a runner's result for a crate that has any tests.
+fn is_result(line: &str) -> bool {
+    line.starts_with("test result:") && !line.contains(" 0 passed; 0 failed; 0 ignored;")
 }

@@ -1,4 +1,4 @@
-//! One step: a call of cargo whose output goes to the terminal as it comes.
+//! A step: a cargo command whose output goes to the terminal as it comes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,8 +9,9 @@ use crate::repository;
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) title: &'static str,
-    pub(super) action: Action,
-    /// Which lines of its output are worth repeating at the end.
+    pub(super) arguments: Vec<&'static str>,
+    pub(super) variables: &'static [(&'static str, &'static str)],
+    /// The lines of its output that are repeated at the end.
     pub(super) closing: Option<Closing>,
 }
 
@@ -18,12 +19,6 @@ pub(super) struct Step {
 pub(super) struct Closing {
     pub(super) stream: Stream,
     pub(super) is_closing: fn(&str) -> bool,
-}
-
-#[derive(Debug)]
-pub(super) enum Action {
-    Cargo(Vec<&'static str>),
-    Skip(&'static str),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,19 +37,14 @@ pub(super) enum Outcome {
         duration: Duration,
         code: u8,
     },
-    Skipped {
-        reason: &'static str,
-    },
 }
 
 impl Step {
     pub(super) fn run(&self) -> Outcome {
-        let arguments = match &self.action {
-            Action::Skip(reason) => return Outcome::Skipped { reason },
-            Action::Cargo(arguments) => arguments,
-        };
         let started = Instant::now();
-        let ended = self.watch(repository::cargo(arguments));
+        let mut cargo = repository::cargo(&self.arguments);
+        cargo.envs(self.variables.iter().copied());
+        let ended = self.watch(cargo);
         let duration = started.elapsed();
         match ended {
             Ok((status, closing_lines)) if status.success() => Outcome::Passed {
@@ -86,7 +76,7 @@ impl Step {
     }
 }
 
-/// Passes the piped stream on to the terminal, line by line; gives the closing lines.
+/// Copies the piped stream to the terminal line by line; returns the closing lines.
 fn pass_on(child: &mut Child, is_closing: fn(&str) -> bool) -> io::Result<Vec<String>> {
     if let Some(stdout) = child.stdout.take() {
         return copy_lines(stdout, io::stdout(), is_closing);
@@ -116,7 +106,7 @@ fn copy_lines(
     Ok(kept)
 }
 
-/// The code to end with; a tool that was killed has none of its own.
+/// Returns the exit code to end with; a tool that was killed has none of its own.
 fn exit_code(status: ExitStatus) -> u8 {
     status
         .code()

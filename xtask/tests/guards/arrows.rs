@@ -4,7 +4,7 @@ use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate there is or will be, and what it may be built from.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("runtime", &BELOW_RUNTIME),
     ("cli", &BELOW_CLI),
     ("simulator", &["model", "documents", "engine"]),
+    ("test-support", &[]),
 ];
 
 const BELOW_RUNTIME: [&str; 10] = [
@@ -50,7 +51,7 @@ const BELOW_CLI: [&str; 12] = [
 ];
 
 /// Crates for tests and tools alone: the product is built without them.
-const DEV_ONLY: [&str; 1] = ["simulator"];
+pub(crate) const DEV_ONLY: [&str; 2] = ["simulator", "test-support"];
 
 pub(crate) fn package_of(folder: &str) -> String {
     match folder {

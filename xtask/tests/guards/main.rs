@@ -10,6 +10,7 @@
 )]
 
 mod arrows;
+mod dependencies;
 mod dependency_table;
 mod links;
 mod machine_paths;
@@ -18,4 +19,5 @@ mod outside_world;
 mod pure_crates;
 mod requirements_page;
 mod security_page;
+mod spelling;
 mod tree;

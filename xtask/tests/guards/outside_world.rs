@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use crate::arrows::DEV_ONLY;
 use crate::tree;
 
 /// All places that start a program, and whose.
@@ -58,7 +59,11 @@ fn starts_programs(line: &str) -> bool {
 fn sources() -> impl Iterator<Item = (PathBuf, String)> {
     let is_source = |path: &PathBuf| {
         let is_rust = path.extension().is_some_and(|extension| extension == "rs");
-        is_rust && path.starts_with("crates") && path.iter().nth(2).is_some_and(|n| n == "src")
+        let is_product = !DEV_ONLY
+            .iter()
+            .any(|name| path.iter().nth(1) == Some(name.as_ref()));
+        let is_in_src = path.iter().nth(2).is_some_and(|folder| folder == "src");
+        is_rust && path.starts_with("crates") && is_product && is_in_src
     };
     let files = tree::files().into_iter().filter(is_source);
     files.map(|path| (path.clone(), tree::read(path)))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use regreen_documents::{Change, TaskFile};
 use regreen_model::{ChoiceKind, TaskKey};
-use regreen_runtime::{Places, Purpose, now, open_store, stored_ms, take_tree};
+use regreen_runtime::{LockPurpose, SpecPaths, lock_tree, now, open_store, stored_ms};
 use regreen_store::Store;
 use regreen_workspace::{RealDisk, edit_file};
 
@@ -23,7 +23,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     select(&context, arguments)?;
     let places = &context.places;
     // While a run is at work, a tick would be taken for a claim of its agent.
-    let _lock = take_tree(places, Purpose::Change)?;
+    let _lock = lock_tree(places, LockPurpose::Change)?;
     let (plan, selected) = select(&context, arguments)?;
     let tasks = affected_tasks(&plan, &selected, what);
     let mut store = open_store(&places.root)?;
@@ -44,7 +44,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
 /// Records the choice, which later runs follow.
 pub fn record_choice(
     store: &mut Store,
-    places: &Places,
+    places: &SpecPaths,
     tasks: &[TaskKey],
     what: ChoiceKind,
 ) -> Result<(), Problem> {
@@ -110,7 +110,7 @@ pub fn tasks_to_reopen(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) 
 /// Unticks these tasks, the selected task and the groups around it. Returns whether that changed
 /// the file.
 pub fn untick_tasks(
-    places: &Places,
+    places: &SpecPaths,
     plan: &Plan,
     selected: &SelectedTask,
     tasks: &[TaskKey],
@@ -121,7 +121,7 @@ pub fn untick_tasks(
 }
 
 /// Sets the boxes of these tasks. Returns whether that changed the file.
-fn set_boxes(places: &Places, keys: &[TaskKey], done: bool) -> Result<bool, Problem> {
+fn set_boxes(places: &SpecPaths, keys: &[TaskKey], done: bool) -> Result<bool, Problem> {
     let path = &places.spec.tasks;
     let mut changed = false;
     for key in keys {

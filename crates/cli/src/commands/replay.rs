@@ -1,11 +1,11 @@
-//! `regreen replay`: a journal, shown as the run was.
+//! `regreen replay`: shows a journal as its run was shown.
 
 use std::io;
 use std::path::Path;
 
 use regreen_engine::JournalLine;
 use regreen_model::Timestamp;
-use regreen_reporters::{JsonLines, Lines, Palette, Reporter};
+use regreen_reporters::{JsonLines, Lines, Reporter};
 use regreen_workspace::{ReadError, RealDisk, read_text};
 
 use crate::arguments::Replay;
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 
 pub fn run(arguments: &Replay) -> Result<Exit, Problem> {
     let text = text(&arguments.file)?;
-    // All of it is read before any of it is shown: half a run would look like a whole one.
+    // All of it is read before any of it is shown: half a run would look complete.
     let journal = journal(&arguments.file, &text)?;
     show(&journal, reporter(arguments.json));
     Ok(Exit::Success)
@@ -43,30 +43,27 @@ fn journal(file: &Path, text: &str) -> Result<Vec<JournalLine>, Problem> {
     let lines = (1..).zip(text.lines());
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let steps = lines.map(|(number, line)| {
-        serde_json::from_str(line).map_err(|error| bad(number, said(&error)))
+        serde_json::from_str(line).map_err(|error| bad(number, message(&error)))
     });
     let steps: Vec<JournalLine> = steps.collect::<Result<_, _>>()?;
-    match steps.is_empty() {
-        true => Err(bad(1, "there is nothing in it".to_owned())),
-        false => Ok(steps),
+    if steps.is_empty() {
+        return Err(bad(1, "there is nothing in it".to_owned()));
     }
+    Ok(steps)
 }
 
-/// What is wrong with a line. To the parser each of them is the first.
-fn said(error: &serde_json::Error) -> String {
+/// Returns the error without its position: the parser reads every line as the first.
+fn message(error: &serde_json::Error) -> String {
     let why = error.to_string();
     let without_place = why.rsplit_once(" at line ").map(|(why, _)| why.to_owned());
     without_place.unwrap_or(why)
 }
 
 fn reporter(json: bool) -> Box<dyn Reporter> {
-    let palette = match output::has_colours() {
-        true => Palette::Coloured,
-        false => Palette::Plain,
-    };
-    match json {
-        true => Box::new(JsonLines::new(io::stdout())),
-        false => Box::new(Lines::new(io::stdout(), palette)),
+    if json {
+        Box::new(JsonLines::new(io::stdout()))
+    } else {
+        Box::new(Lines::new(io::stdout(), output::line_style()))
     }
 }
 

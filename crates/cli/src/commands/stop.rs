@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_runtime::{Holder, Purpose, TreeLock};
+use regreen_runtime::{LockHolder, LockPurpose, TreeLock};
 use regreen_workspace::{RealDisk, workspace_root};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub fn run() -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &current_dir()?);
     let since = Instant::now();
-    let mut asked: Option<Holder> = None;
+    let mut asked: Option<LockHolder> = None;
     while let Some(holder) = TreeLock::holder(&root) {
         if since.elapsed() > MAX_WAIT {
             let holder = holder.to_string();
@@ -45,10 +45,10 @@ pub fn run() -> Result<Exit, Problem> {
 }
 
 /// Asks the process to stop if it is a run. Anything else releases the tree soon.
-fn ask(holder: &Holder) -> bool {
+fn ask(holder: &LockHolder) -> bool {
     let pid = holder.pid.and_then(|pid| i32::try_from(pid).ok());
     match pid.and_then(Pid::from_raw) {
-        Some(pid) if holder.purpose == Purpose::Run => {
+        Some(pid) if holder.purpose == LockPurpose::Run => {
             // It may have ended by itself.
             let _ = kill_process(pid, Signal::TERM);
             true

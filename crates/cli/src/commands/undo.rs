@@ -1,7 +1,7 @@
 //! `regreen undo`: reverts a task's changes in the working tree.
 
 use regreen_model::{ChoiceKind, TaskKey};
-use regreen_runtime::{Purpose, open_store, take_tree};
+use regreen_runtime::{LockPurpose, lock_tree, open_store};
 use regreen_workspace::{
     RealDisk, RelPath, SnapshotLimits, Snapshots, UndoConflict, UndoError, UndoOutcome,
 };
@@ -19,7 +19,7 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     // Without changes to revert, nothing is created either.
     let history = TaskHistory::open(arguments)?;
     TaskSpans::of(&history, None)?;
-    let _lock = take_tree(&history.context.places, Purpose::Change)?;
+    let _lock = lock_tree(&history.context.places, LockPurpose::Change)?;
     let history = TaskHistory::open(arguments)?;
     let (paths, kept) = revert(&history)?;
     let tried = history.since_finished(None)?;

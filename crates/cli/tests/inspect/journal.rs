@@ -12,7 +12,7 @@ fn healed() -> (Workspace, String) {
         "1.1.1:*) echo x >good; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE; echo y >>work ;;",
     );
-    let told = workspace.run(&["--recovery-mode"]);
+    let told = workspace.run_as_text(&["--recovery-mode"]);
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     (workspace, told.stdout)
 }

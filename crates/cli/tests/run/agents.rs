@@ -61,10 +61,7 @@ fn auto_is_the_agent_that_is_installed_and_the_run_says_who_works() {
     let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
     let first = printed.lines().next().unwrap();
-    assert!(
-        first.ends_with("agent claude (permissions: skip)"),
-        "{first}"
-    );
+    assert!(first.ends_with(" · claude (permissions: skip)"), "{first}");
     let calls = workspace.note("calls");
     assert_eq!(
         calls,
@@ -291,7 +288,7 @@ fn a_limit_is_waited_for_and_then_its_session_goes_on() {
     let workspace = limited("$(($(date +%s) + 3))");
     let (code, printed) = run(&workspace, &["--keep-state"]);
     assert_eq!(code, Some(0), "{printed}");
-    assert!(printed.contains("waiting"), "{printed}");
+    assert!(printed.contains("    WAIT  1.1 until "), "{printed}");
     let calls = workspace.note("calls");
     assert!(
         calls.lines().nth(1).unwrap().contains("--resume s-1"),

@@ -10,7 +10,7 @@ use regreen_test_support::{STATE, TASKS, Workspace};
 
 const GUIDE: &str = include_str!("../../../../docs/healing.md");
 const SHELL: [&str; 3] = ["--agent", "shell", "--recovery-mode"];
-const ASKED: &str = "What is to be done? ";
+const ASKED: &str = "What now? ";
 
 /// The first task fails until there is a file `here`.
 fn failing() -> Workspace {
@@ -47,11 +47,11 @@ fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
     shows(
         &run.when(ASKED, "q\n").ends(),
         str![[r#"
-run [RUN]: spec demo, agent shell
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Look: attempt 1 of 5
-1.1 Look: attempt 1 of 5 failed after [TIME] (missing file): cat: here: No such file or directory
-1.1: a person must decide: the shell agent runs commands and cannot repair them
+   START  demo · shell · recovery on
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    FAIL  [TIME] 1.1 Look                                   attempt 1/5
+          missing file
+          cat: here: No such file or directory
 
 Task 1.1 needs a decision: Look
   why       the shell agent runs commands and cannot repair them
@@ -67,18 +67,19 @@ Task 1.1 needs a decision: Look
   s  skip: leave it out from now on, until `regreen retry 1.1`
   q  stop: end here with exit code 3; `regreen run` asks again
 What is to be done? [e/f/s/q] q
-1.1: a person said: not decided yet
-run [RUN] ended after [TIME]: a person must decide (exit code 3)
+    STOP  1.1 not decided yet
+     END  [TIME] needs your decision · exit code 3          [RUN]
 
 A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
-Originals:       0 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Waiting:         1.1
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen retry 1.1` once it is edited or repaired, or `regreen done 1.1`, or `regreen skip 1.1`
-Next:            `regreen run` goes on then; on a terminal it asks
+   Tasks  0 of 2 done in [TIME]
+Attempts  1 of 100
+     ASK  1.1
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  see how 1.1 failed:                     regreen why 1.1
+          once 1.1 is edited or repaired:         regreen retry 1.1
+          if 1.1 is done already:                 regreen done 1.1
+          leave 1.1 out:                          regreen skip 1.1
+          then continue (on a terminal it asks):  regreen run --agent shell --recovery-mode
 --- exit code Some(3)
 
 "#]],
@@ -86,7 +87,7 @@ Next:            `regreen run` goes on then; on a terminal it asks
     let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "stop\n").ends();
     assert_eq!(code, Some(3));
-    assert!(!shown.contains("attempt 2"), "{shown}");
+    assert!(!shown.contains("FAIL"), "{shown}");
     workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 2 originals done
 run [RUN], agent shell: waits for a person; `regreen run` goes on with it
@@ -113,13 +114,15 @@ fn what_a_person_adds_is_told_to_the_agent() {
         &run.when("\n", "token ghp_0123456789abcdefghijklmnopqrstuvwxyz\n\n")
             .ends(),
         str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Find it: attempt 1 of 5
-1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 3s
-1.1 Find it: it got nowhere in its time, the agent is to split it
-1.1 Find it: failed after [TIME] (timeout without progress): The agent was ended: it had not finished after 3s
-1.1: a person must decide: it gets nowhere in its time, and was not split
+   START  demo · command:sh [AGENT]/agent.sh · recovery on
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    FAIL  [TIME] 1.1 Find it
+          timeout without progress
+          The agent was ended: it had not finished after 3s
+   RETRY  1.1 no progress before the time limit; asking the agent to split it
+    FAIL  [TIME] 1.1 Find it
+          timeout without progress
+          The agent was ended: it had not finished after 3s
 
 Task 1.1 needs a decision: Find it
   why       it gets nowhere in its time, and was not split
@@ -139,17 +142,15 @@ What should the agent know? An empty line ends it.
 Look under the rug,
 token ghp_0123456789abcdefghijklmnopqrstuvwxyz
 
-1.1: a person said: tried again, with this: Look under the rug, token ***github-token***
-1.1 Find it: attempt 1 of 5
-1.1: verifying: test -f found
-1.1 Find it: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   RETRY  1.1 with your context
+          Look under the rug, token ***github-token***
+    PASS  [TIME] 1.1 Find it
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
-Warnings:        1
+   Tasks  1 of 1 done in [TIME]
+Attempts  3 of 100
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 --- exit code Some(0)
 
 "#]],
@@ -178,10 +179,10 @@ Warnings:        1
 fn the_guide_shows_what_is_seen() {
     let workspace = stuck();
     let (_, shown) = run_stuck(&workspace, &[]).when(ASKED, "q\n").ends();
-    let (_, page) = GUIDE.split_once("```text\nTask 1.1 needs").unwrap();
+    let (_, page) = GUIDE.split_once("```text\n     ASK ").unwrap();
     let (page, _) = page.split_once("\n```\n").unwrap();
-    let (_, shown) = shown.split_once("Task 1.1 needs").unwrap();
-    let (shown, _) = shown.split_once(" q\n1.1: ").unwrap();
+    let (_, shown) = shown.split_once("     ASK ").unwrap();
+    let (shown, _) = shown.split_once(" q\n    STOP ").unwrap();
     snapbox::assert_data_eq!(workspace.plain(page), shown.to_owned());
 }
 
@@ -196,7 +197,7 @@ fn an_edited_task_is_tried_as_if_for_the_first_time() {
     let (code, shown) = run.when(": ", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
     assert!(
-        shown.contains("1.1: a person said: edited, so it is tried as if for the first time\n1.1 Look: attempt 1 of 5\n"),
+        shown.contains("   RETRY  1.1 edited; starting over\n    PASS  [TIME] 1.1 Look\n"),
         "{shown}"
     );
     assert!(workspace.text(TASKS).contains("- [x] 1.1"));
@@ -232,7 +233,7 @@ fn an_editor_that_fails_is_no_answer() {
 fn whoever_skips_a_fix_has_the_task_itself_tried() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&SHELL);
-    run.when(ASKED, "f\n").sees("Task 1.1.1 needs a decision");
+    run.when(ASKED, "f\n").sees("     ASK  1.1.1 Fix: ");
     fs::write(workspace.path("here"), "").unwrap();
     let (code, shown) = run.when(ASKED, "s\n").ends();
     assert_eq!(code, Some(0), "{shown}");
@@ -250,14 +251,14 @@ fn editing_gives_a_task_its_budgets_back() {
     run.when(ASKED, "f\n")
         .when("Task 1.1.1 needs", "")
         .when(ASKED, "s\n");
-    run.sees("Task 1.1 needs a decision");
+    run.sees("     ASK  1.1 ");
     assert!(
         !workspace.text(STATE).contains("forgiven"),
         "{}",
         workspace.text(STATE)
     );
     run.when(ASKED, "e\n").when("press Enter", "\n");
-    run.sees("Task 1.1 needs a decision").sees(ASKED);
+    run.sees("1.1 Look").sees(ASKED);
     assert!(
         workspace.text(STATE).contains("\"forgiven\": 1"),
         "{}",
@@ -272,8 +273,8 @@ fn a_fix_is_made_though_the_agent_could_not() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "f\n")
-        .sees("1.1: 1.1.1 is written into the plan, to repair it")
-        .sees("Task 1.1.1 needs a decision");
+        .sees("     FIX  1.1.1 added for 1.1")
+        .sees("     ASK  1.1.1 Fix: ");
     // The person gives it something to do.
     let tasks = workspace.text(TASKS);
     let (before, after) = tasks.split_once("  - **Do**: Address the error").unwrap();
@@ -285,7 +286,10 @@ fn a_fix_is_made_though_the_agent_could_not() {
         run.when(": ", "\n").ends()
     };
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("\n1.1.1: a person said: edited"), "{shown}");
+    assert!(
+        shown.contains("\n   RETRY  1.1.1 edited; starting over\n"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -294,14 +298,10 @@ fn what_a_person_skips_stays_skipped_until_they_take_it_back() {
     let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "s\n").ends();
     assert_eq!(code, Some(1), "{shown}");
-    assert!(shown.contains("\n1.2 Work: done after"), "{shown}");
+    assert!(shown.contains("\n    PASS  [TIME] 1.2 Work "), "{shown}");
     let told = workspace.regreen(&[&["run"], &SHELL[..]].concat());
     assert_eq!(told.code, Some(1));
-    assert!(
-        !told.stdout.contains("1.1 Look: attempt"),
-        "{}",
-        told.stdout
-    );
+    assert!(!told.stdout.contains("] 1.1 Look"), "{}", told.stdout);
     let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(why.contains("\n  a person said: skip it\n"), "{why}");
     fs::write(workspace.path("here"), "").unwrap();
@@ -333,7 +333,7 @@ fn the_end_of_the_input_decides_nothing() {
     let (code, shown) = run.when(ASKED, "\x04").ends();
     assert_eq!(code, Some(3), "{shown}");
     assert!(
-        shown.contains("\n1.1: a person said: not decided yet\n"),
+        shown.contains("\n    STOP  1.1 not decided yet\n"),
         "{shown}"
     );
     // Neither does an end where something was to be said.
@@ -341,7 +341,7 @@ fn the_end_of_the_input_decides_nothing() {
     let mut run = run_stuck(&workspace, &[]);
     run.when(ASKED, "c\n")
         .when("ends it.", "\x04")
-        .sees("Nothing was said.");
+        .sees("Nothing was entered.");
     assert_eq!(run.when(ASKED, "q\n").ends().0, Some(3));
 }
 
@@ -354,11 +354,11 @@ fn a_signal_ends_the_question_at_once_and_it_is_asked_again() {
         run.signal(signal);
         let (ended, shown) = run.ends();
         assert_eq!(ended, Some(code), "{shown}");
-        assert!(shown.contains("[e/f/s/q] \nstopping"), "{shown}");
+        assert!(shown.contains("[e/f/s/q] \n    STOP  stopping"), "{shown}");
         let mut run = workspace.on_terminal(&SHELL);
         let (ended, shown) = run.when(ASKED, "q\n").ends();
         assert_eq!(ended, Some(3), "{shown}");
-        assert!(!shown.contains("attempt 2"), "{shown}");
+        assert!(!shown.contains("FAIL"), "{shown}");
     }
 }
 
@@ -387,8 +387,8 @@ fn killed_while_it_asks_a_run_asks_again() {
     let (code, shown) = run.when(ASKED, "e\n").when("press Enter", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
     // Attempts are numbered on, and counted afresh.
-    assert!(shown.contains("1.1 Look: attempt 1 of 5\n"), "{shown}");
-    assert_eq!(shown.matches("1.1 Look: attempt").count(), 1, "{shown}");
+    assert!(!shown.contains("FAIL"), "{shown}");
+    assert_eq!(shown.matches("] 1.1 Look").count(), 1, "{shown}");
 }
 
 #[test]
@@ -410,21 +410,24 @@ fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
     workspace
         .regreen(&["run", "demo", "--agent", "shell", "--recovery-mode"])
         .shows(str![[r#"
-run [RUN]: spec demo, agent shell
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Look: attempt 1 of 5
-1.1 Look: attempt 1 of 5 failed after [TIME] (missing file): cat: here: No such file or directory
-1.1: a person must decide: the shell agent runs commands and cannot repair them
-run [RUN] ended after [TIME]: a person must decide (exit code 3)
+   START  demo · shell · recovery on
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    FAIL  [TIME] 1.1 Look                                   attempt 1/5
+          missing file
+          cat: here: No such file or directory
+     ASK  1.1 Look
+          the shell agent runs commands and cannot repair them
+     END  [TIME] needs your decision · exit code 3          [RUN]
 
-Originals:       0 of 2 done
-Attempts:        1 (limit 100)
-Time:            [TIME]
-Waiting:         1.1
-Warnings:        1
-Next:            `regreen why 1.1 --spec demo` tells how it failed
-Next:            `regreen retry 1.1 --spec demo` once it is edited or repaired, or `regreen done 1.1 --spec demo`, or `regreen skip 1.1 --spec demo`
-Next:            `regreen run demo` goes on then; on a terminal it asks
+   Tasks  0 of 2 done in [TIME]
+Attempts  1 of 100
+     ASK  1.1
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  see how 1.1 failed:                     regreen why 1.1 --spec demo
+          once 1.1 is edited or repaired:         regreen retry 1.1 --spec demo
+          if 1.1 is done already:                 regreen done 1.1 --spec demo
+          leave 1.1 out:                          regreen skip 1.1 --spec demo
+          then continue (on a terminal it asks):  regreen run demo --agent shell --recovery-mode
 --- standard error
 A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
 --- exit code 3
@@ -446,12 +449,12 @@ A person must decide: task 1.1: the shell agent runs commands and cannot repair 
 fn a_live_view_makes_room_for_the_question_and_comes_back() {
     let workspace = failing();
     let mut run = workspace.on_terminal_with(&SHELL, &[("TERM", "xterm")]);
-    run.sees("Task 1.1 needs a decision").sees(ASKED);
+    run.sees("1.1 Look").sees(ASKED);
     fs::write(workspace.path("here"), "").unwrap();
     let (code, shown) = run.when("", "e\n").when("press Enter", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
-    let (_, asked) = shown.split_once("What is to be done?").unwrap();
+    let (_, asked) = shown.split_once("What now?").unwrap();
     let (asked, after) = asked.split_once("Edit specs/demo/tasks.md").unwrap();
-    assert!(!asked.contains("attempts used"), "{asked:?}");
-    assert!(after.contains("attempts used"), "{after:?}");
+    assert!(!asked.contains(" done · "), "{asked:?}");
+    assert!(after.contains(" done · "), "{after:?}");
 }

@@ -26,6 +26,12 @@ fn says_once(printed: &str, text: &str) {
     assert_eq!(printed.matches(text).count(), 1, "{text}\n{printed}");
 }
 
+/// When it happens, and in the summary.
+#[track_caller]
+fn says_twice(printed: &str, text: &str) {
+    assert_eq!(printed.matches(text).count(), 2, "{text}\n{printed}");
+}
+
 #[test]
 fn a_run_ends_before_the_attempt_that_there_is_no_money_for() {
     let workspace = claude(&format!("touch out more\n{}", says(&[INIT, DONE])));
@@ -35,9 +41,9 @@ fn a_run_ends_before_the_attempt_that_there_is_no_money_for() {
         &printed,
         "ERROR: Cost budget ($0.50) used up: $0.50 spent. Raise --max-cost, or start again: a new run has a budget of its own.\n",
     );
-    says_once(&printed, "Originals:       1 of 2 done\n");
-    says_once(&printed, "Cost:            $0.50\n");
-    says_once(&printed, "Tokens:          700 in, 30 out\n");
+    says_once(&printed, "   Tasks  1 of 2 done in ");
+    says_once(&printed, "    Cost  $0.50\n");
+    says_once(&printed, "  Tokens  700 in, 30 out\n");
     assert_eq!(calls(&workspace), 1);
     // A new run has a budget of its own.
     let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
@@ -96,7 +102,7 @@ fn what_was_told_on_the_way_is_not_counted_twice() {
     let workspace = claude(&format!("touch out more\n{works}"));
     let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
-    says_once(&printed, "Tokens:          1400 in, 60 out\n");
+    says_once(&printed, "  Tokens  1400 in, 60 out\n");
 }
 
 /// Starts a run and kills it when there is a file whose name ends like this.
@@ -137,7 +143,7 @@ fn a_budget_that_is_raised_after_a_kill_goes_on_from_what_was_spent() {
     let (code, printed) = run(&workspace, &["--max-cost", "1"]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(&printed, "ERROR: Cost budget ($1.00) used up: $1.00 spent.");
-    says_once(&printed, "Cost:            $1.00\n");
+    says_once(&printed, "    Cost  $1.00\n");
     assert_eq!(calls(&workspace), 2);
 }
 
@@ -169,8 +175,8 @@ fn a_session_of_codex_that_goes_on_is_counted_once() {
     let calls = workspace.note("calls");
     let resumed: Vec<bool> = calls.lines().map(|call| call.contains("resume")).collect();
     assert_eq!(resumed, [false, true, false], "{calls}");
-    says_once(&printed, "Tokens:          260 in, 24 out\n");
-    assert!(!printed.contains("Cost:"), "{printed}");
+    says_once(&printed, "  Tokens  260 in, 24 out\n");
+    assert!(!printed.contains("    Cost  "), "{printed}");
 }
 
 #[test]
@@ -179,9 +185,9 @@ fn an_agent_that_does_not_say_what_it_costs_is_told_of_once() {
     let workspace = Workspace::with_tasks(TWO).program("codex", &format!("touch out more\n{turn}"));
     let (code, printed) = run(&workspace, &["--agent", "codex", "--max-cost", "1"]);
     assert_eq!(code, Some(0), "{printed}");
-    says_once(
+    says_twice(
         &printed,
-        "warning: the limit of cost cannot be kept: the agent codex does not say what it has used up. Limit its tokens or its time instead",
+        "    WARN  the limit of cost cannot be kept: the agent codex does not say what it has used up. Limit its tokens or its time instead",
     );
 }
 

@@ -31,23 +31,16 @@ fn a_commit_has_what_the_attempts_changed_and_the_files_of_the_spec() {
         .run_as_text(&["--keep-state"])
         .and_plan(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME], commit [HASH]
-1.2 Second: attempt 1 of 5
-1.2: verifying: test -f b
-1.2: Verify is red, it runs once more: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 1 of 5 failed after [TIME]: Verify failed: test -f b ended with exit code 1
-1.2 Second: attempt 2 of 5
-1.2: verifying: test -f b
-1.2 Second: done after [TIME], commit [HASH]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   START  demo · 2 tasks · command:sh [AGENT]/agent.sh
+    PASS  [TIME] 1.1 First                                  [HASH]
+    FAIL  [TIME] 1.2 Second                                 attempt 1/5
+          Verify failed: `test -f b` ended with exit code 1
+    PASS  [TIME] 1.2 Second                                 [HASH]
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3 (limit 100)
-Time:            [TIME]
+   Tasks  2 of 2 done in [TIME]
+Attempts  3 of 100
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.1 First

@@ -48,18 +48,16 @@ fn an_agent_that_is_not_there_stops_the_run_at_once() {
     let workspace = Workspace::with_tasks(TWO);
     let told = workspace.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
     told.and_spec(&workspace).shows(str![[r#"
-run [RUN]: spec demo, agent command:no-such-agent --fast
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 First: attempt 1 of 5
-run [RUN] ended after [TIME]: the set-up must be fixed (exit code 78)
+   START  demo · command:no-such-agent --fast
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+     END  [TIME] setup must be fixed · exit code 78         [RUN]
 
-Originals:       0 of 2 done
-Attempts:        1, of which 0 count (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            mend it, then `regreen run` goes on
+   Tasks  0 of 2 done in [TIME]
+Attempts  1, 0 of 100 counted
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  continue when it is fixed:  regreen run --agent 'command:no-such-agent --fast'
 --- standard error
-The set-up must be fixed first: the agent's program no-such-agent cannot be started: No such file or directory (os error 2). Install it, or choose another with --agent
+Fix the setup first: the agent's program no-such-agent cannot be started: No such file or directory (os error 2). Install it, or choose another with --agent
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -72,20 +70,15 @@ The set-up must be fixed first: the agent's program no-such-agent cannot be star
         .run_as_text(&[])
         .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.1 First: attempt 1 of 5
-1.1: verifying: true
-1.1 First: done after [TIME]
-1.2 Second: attempt 1 of 5
-1.2: verifying: true
-1.2 Second: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+  RESUME  demo · 2 tasks · command:sh [AGENT]/agent.sh
+    PASS  [TIME] 1.1 First
+    PASS  [TIME] 1.2 Second
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        3, of which 2 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+   Tasks  2 of 2 done in [TIME]
+Attempts  3, 2 of 100 counted
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.1 First

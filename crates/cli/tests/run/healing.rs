@@ -28,26 +28,20 @@ fn a_fix_is_written_done_and_the_task_tried_again() {
     let told = workspace.run_as_text(&["--recovery-mode", "--keep-state"]);
     told.and(&workspace, &[TASKS, PROGRESS, STATE])
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.1: verifying: test -f fixed
-1.3.1 Fix: File not found: src/parser.ts: done after [TIME], commit [HASH]
-1.3 Add failure parser: attempt 2 of 5
-1.3: verifying: test -f fixed
-1.3 Add failure parser: done after [TIME], commit [HASH]
-1.4 Next task: attempt 1 of 5
-1.4: verifying: true
-1.4 Next task: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   START  demo · 2 tasks · command:sh [AGENT]/agent.sh · recovery on
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+          missing file
+          File not found: src/parser.ts
+     FIX  1.3.1 added for 1.3
+    PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts   [HASH]
+    PASS  [TIME] 1.3 Add failure parser                     [HASH]
+    PASS  [TIME] 1.4 Next task
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Fixes:           1 done of 1 made
-Attempts:        4 (limit 100)
-Time:            [TIME]
+   Tasks  2 of 2 done in [TIME]
+   Fixes  1 of 1 done
+Attempts  4 of 100
 --- exit code 0
 --- specs/demo/tasks.md
 # Tasks
@@ -186,40 +180,40 @@ fn after_three_fixes_it_is_enough() {
     let told = workspace.run_as_text(&["--recovery-mode"]);
     assert!(workspace.text(STATE).contains("\"recoveryMode\": true"));
     told.shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.1: verifying: test -f fixed
-1.3.1: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
-1.3.1 Fix: File not found: src/parser.ts: done after [TIME]
-1.3 Add failure parser: attempt 2 of 5
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.2 is written into the plan, to repair it
-1.3.2 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.2: verifying: test -f fixed
-1.3.2: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
-1.3.2 Fix: File not found: src/parser.ts: done after [TIME]
-1.3 Add failure parser: attempt 3 of 5
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3: 1.3.3 is written into the plan, to repair it
-1.3.3 Fix: File not found: src/parser.ts: attempt 1 of 5
-1.3.3: verifying: test -f fixed
-1.3.3: Verify is red, but the task that it repairs is the judge: Verify failed: test -f fixed ended with exit code 1
-1.3.3 Fix: File not found: src/parser.ts: done after [TIME]
-1.3 Add failure parser: attempt 4 of 5
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+   START  demo · command:sh [AGENT]/agent.sh · recovery on
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+          missing file
+          File not found: src/parser.ts
+     FIX  1.3.1 added for 1.3
+    PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts
+          Verify failed; 1.3 decides whether the fix worked
+          `test -f fixed` ended with exit code 1
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 2/5
+          missing file
+          File not found: src/parser.ts
+     FIX  1.3.2 added for 1.3
+    PASS  [TIME] 1.3.2 Fix: File not found: src/parser.ts
+          Verify failed; 1.3 decides whether the fix worked
+          `test -f fixed` ended with exit code 1
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 3/5
+          missing file
+          File not found: src/parser.ts
+     FIX  1.3.3 added for 1.3
+    PASS  [TIME] 1.3.3 Fix: File not found: src/parser.ts
+          Verify failed; 1.3 decides whether the fix worked
+          `test -f fixed` ended with exit code 1
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 4/5
+          missing file
+          File not found: src/parser.ts
+     END  [TIME] limit reached · exit code 1                [RUN]
 
-Originals:       0 of 2 done
-Fixes:           3 done of 3 made
-Attempts:        7 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
+   Tasks  0 of 2 done in [TIME]
+   Fixes  3 of 3 done
+Attempts  7 of 100
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  see how 1.3 failed:  regreen why 1.3
+          try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh' --recovery-mode
 --- standard error
 ERROR: Max fix attempts (3) reached for task 1.3
 Fix attempts: 1.3.1, 1.3.2, 1.3.3
@@ -319,22 +313,23 @@ fn the_shell_agent_cannot_repair_so_a_person_decides() {
     let told = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode", "--keep-going"]);
     assert_eq!(told.code, Some(3));
     told.shows(str![[r#"
-run [RUN] goes on: spec demo, agent shell
-1.1: a person must decide: the shell agent runs commands and cannot repair them
-1.1: put aside, the others go on
-1.2 Works: attempt 1 of 5
-1.2 Works: done after [TIME], unverified
-run [RUN] ended after [TIME]: a person must decide (exit code 3)
+  RESUME  demo · 2 tasks · shell · recovery on
+     ASK  1.1 Fails
+          the shell agent runs commands and cannot repair them
+    PARK  1.1 waits for your decision; continuing with the other tasks
+    PASS  [TIME] 1.2 Works                                  unverified
+     END  [TIME] needs your decision · exit code 3          [RUN]
 
-Originals:       1 of 2 done
-Attempts:        2 (limit 100)
-Time:            [TIME]
-Unverified:      1.2
-Waiting:         1.1
-Warnings:        1
-Next:            `regreen why 1.1` tells how it failed
-Next:            `regreen retry 1.1` once it is edited or repaired, or `regreen done 1.1`, or `regreen skip 1.1`
-Next:            `regreen run` goes on then; on a terminal it asks
+   Tasks  1 of 2 done in [TIME]
+Attempts  2 of 100
+     ASK  1.1
+    WARN  unverified: 1.2
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  see how 1.1 failed:                     regreen why 1.1
+          once 1.1 is edited or repaired:         regreen retry 1.1
+          if 1.1 is done already:                 regreen done 1.1
+          leave 1.1 out:                          regreen skip 1.1
+          then continue (on a terminal it asks):  regreen run --agent shell --recovery-mode --keep-going
 --- standard error
 A person must decide: these tasks wait for a person: 1.1
 --- exit code 3

@@ -25,29 +25,31 @@ const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
 fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
     let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
     workspace.run_as_text(&[]).and(&workspace, &[TASKS, PROGRESS, STATE]).shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Add a folder: attempt 1 of 5
-1.2: verifying: true
-1.2 Add a folder: done after [TIME]
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 2 of 5
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 3 of 5
-1.3 Add failure parser: attempt 3 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 4 of 5
-1.3 Add failure parser: attempt 4 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 5 of 5
-1.3 Add failure parser: attempt 5 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+   START  demo · command:sh [AGENT]/agent.sh
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    PASS  [TIME] 1.2 Add a folder
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+          missing file
+          File not found: src/parser.ts
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 2/5
+          missing file
+          File not found: src/parser.ts
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 3/5
+          missing file
+          File not found: src/parser.ts
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 4/5
+          missing file
+          File not found: src/parser.ts
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 5/5
+          missing file
+          File not found: src/parser.ts
+     END  [TIME] limit reached · exit code 1                [RUN]
 
-Originals:       2 of 4 done
-Attempts:        6 (limit 100)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
+   Tasks  2 of 4 done in [TIME]
+Attempts  6 of 100
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  see how 1.3 failed:  regreen why 1.3
+          try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh'
 --- standard error
 ERROR: Max retries reached for task 1.3 after 5 attempts
 --- exit code 1
@@ -247,23 +249,22 @@ fn the_run_as_a_whole_has_a_limit_too() {
         .run_as_text(&["--max-global-iterations=3"])
         .and_spec(&workspace)
         .shows(str![[r#"
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Add a folder: attempt 1 of 5
-1.2: verifying: true
-1.2 Add a folder: done after [TIME]
-1.3 Add failure parser: attempt 1 of 5
-1.3 Add failure parser: attempt 1 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-1.3 Add failure parser: attempt 2 of 5
-1.3 Add failure parser: attempt 2 of 5 failed after [TIME] (missing file): File not found: src/parser.ts
-run [RUN] ended after [TIME]: a limit was reached (exit code 1)
+   START  demo · command:sh [AGENT]/agent.sh
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    PASS  [TIME] 1.2 Add a folder
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+          missing file
+          File not found: src/parser.ts
+    FAIL  [TIME] 1.3 Add failure parser                     attempt 2/5
+          missing file
+          File not found: src/parser.ts
+     END  [TIME] limit reached · exit code 1                [RUN]
 
-Originals:       2 of 4 done
-Attempts:        3 (limit 3)
-Time:            [TIME]
-Warnings:        1
-Next:            `regreen why 1.3` tells how it failed
-Next:            `regreen run` tries once more
+   Tasks  2 of 4 done in [TIME]
+Attempts  3 of 3
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  see how 1.3 failed:  regreen why 1.3
+          try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh' --max-global-iterations=3
 --- standard error
 ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
 --- exit code 1

@@ -401,25 +401,22 @@ fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
         workspace.plain(&said),
         str![[r#"
 mounted
-run [RUN]: spec demo, agent command:sh [AGENT]/agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.2 Is open: attempt 1 of 5
+   START  demo · command:sh [AGENT]/agent.sh
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 exit code 78
 - [x] 1.1 Was done
 - [ ] 1.2 Is open
   - **Verify**: `test -f out`
-run [RUN] goes on: spec demo, agent command:sh [AGENT]/agent.sh
-1.2: the attempt was cut off: regreen or the machine ended while the agent was at work
-1.2 Is open: attempt 1 of 5, the last one was cut off
-1.2: verifying: test -f out
-1.2 Is open: done
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+  RESUME  demo · 2 tasks · command:sh [AGENT]/agent.sh
+   RETRY  1.2 the attempt was interrupted
+          regreen or the machine ended while the agent was at work
+    PASS  [TIME] 1.2 Is open
+     END  [TIME] all tasks done                             [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       2 of 2 done
-Attempts:        2, of which 1 count (limit 100)
-Time:            [TIME]
-Warnings:        1
+   Tasks  2 of 2 done in [TIME]
+Attempts  2, 1 of 100 counted
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 exit code 0
 - [x] 1.1 Was done
 - [x] 1.2 Is open

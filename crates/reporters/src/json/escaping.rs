@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// Writes JSON on one line, in which every character that shows nothing is escaped: the
-/// text of others can be looked at on a terminal, and split at any sort of line end.
+/// Writes JSON on one line with every invisible character escaped, so that hostile text is
+/// harmless on a terminal and contains no kind of line break.
 #[derive(Clone, Copy, Debug)]
 struct Escaping;
 
@@ -23,7 +23,7 @@ impl Formatter for Escaping {
         fragment: &str,
     ) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some(at) = rest.find(is_hidden) {
+        while let Some(at) = rest.find(is_invisible) {
             let (visible, hidden) = rest.split_at(at);
             writer.write_all(visible.as_bytes())?;
             let mut chars = hidden.chars();
@@ -36,7 +36,7 @@ impl Formatter for Escaping {
     }
 }
 
-fn is_hidden(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_control() || is_format_control(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shows_nothing_is_escaped() {
+    fn invisible_characters_are_escaped() {
         let text = "a\u{1b}[31m\n\u{7f}\u{9b}\u{202e}\u{2028}\u{e0041}é\"";
         let expected = r#""a\u001b[31m\n\u007f\u009b\u202e\u2028\udb40\udc41é\"""#;
         assert_eq!(to_line(&text).unwrap(), expected);
@@ -62,7 +62,7 @@ mod tests {
         #[test]
         fn any_text_is_one_visible_line_and_reads_back(text in any::<String>()) {
             let line = to_line(&text).unwrap();
-            prop_assert!(!line.contains(is_hidden));
+            prop_assert!(!line.contains(is_invisible));
             prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
         }
     }

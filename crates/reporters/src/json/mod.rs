@@ -7,24 +7,23 @@ use regreen_model::{Event, OutlineRow, Timestamp};
 use serde::Serialize;
 
 use self::public_event::PublicEvent;
-use crate::output::Output;
+use crate::lines::Output;
 use crate::reporter::Reporter;
 use crate::summary::Summary;
 
-/// Grows when a field or an event changes its meaning or goes away; what is only added
-/// leaves it as it is.
+/// Grows when a field or an event changes its meaning or goes away, not when one is added.
 const VERSION: u8 = 1;
 
-/// One JSON object per line, for programs.
+/// Writes one JSON object per line, for programs.
 #[derive(Debug)]
 pub struct JsonLines<W> {
     summary: Summary,
-    /// The plan differs from what was last written of it.
+    /// The plan differs from the one that was last written.
     plan_is_new: bool,
     output: Output<W>,
 }
 
-/// What every line has.
+/// The fields of every line.
 #[derive(Serialize)]
 struct Envelope<'e> {
     v: u8,
@@ -35,6 +34,7 @@ struct Envelope<'e> {
 }
 
 impl<W: Write> JsonLines<W> {
+    /// Makes a reporter that writes to this.
     pub fn new(writer: W) -> Self {
         Self {
             summary: Summary::default(),
@@ -47,12 +47,12 @@ impl<W: Write> JsonLines<W> {
         let line = escaping::to_line(&Envelope {
             v: VERSION,
             at: now.iso8601(),
-            run: &self.summary.tally().run,
+            run: &self.summary.totals().run,
             event,
         });
         // Nothing in an event can fail to become JSON: all its keys are text.
         if let Ok(line) = line {
-            self.output.line(&line);
+            self.output.write(&format!("{line}\n"));
         }
     }
 
@@ -77,7 +77,7 @@ impl<W: Write> Reporter for JsonLines<W> {
     fn event(&mut self, now: Timestamp, event: &Event) {
         self.write_plan(now);
         self.summary.event(now, event);
-        let public = PublicEvent::of(event, self.summary.tally(), || self.summary.figures());
+        let public = PublicEvent::of(event, self.summary.totals(), || self.summary.figures());
         if let Some(public) = public {
             self.write(now, public);
         }

@@ -7,12 +7,11 @@ use regreen_model::{
 };
 use serde::Serialize;
 
-use crate::public_task::PublicTask;
-use crate::summary::Figures;
-use crate::tally::Tally;
+use crate::summary::{Figures, PublicTask};
+use crate::totals::RunTotals;
 
-/// What programs get to know of a run. Names and fields are public: `docs/json-events.md`
-/// has them all, and a test compares.
+/// An event as programs see it. Names and fields are public: `docs/json-events.md` lists
+/// them, and a test compares.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum PublicEvent<'e> {
@@ -193,7 +192,7 @@ pub(super) enum PublicEvent<'e> {
     },
 }
 
-/// One row of the plan.
+/// A row of the plan.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PublicRow {
     task: PublicTask,
@@ -203,7 +202,7 @@ pub(super) struct PublicRow {
     optional: bool,
 }
 
-/// What an agent did to the plan during an attempt.
+/// The changes of an agent to the plan during an attempt.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PublicChanges {
     claimed: Vec<PublicTask>,
@@ -221,10 +220,10 @@ impl<'e> PublicEvent<'e> {
         }
     }
 
-    /// `None` for what regreen only notes for itself.
+    /// Converts an event; `None` for one that regreen only notes for itself.
     pub(super) fn of(
         event: &'e Event,
-        tally: &Tally,
+        totals: &RunTotals,
         figures: impl FnOnce() -> Figures,
     ) -> Option<Self> {
         Some(match event {
@@ -243,8 +242,8 @@ impl<'e> PublicEvent<'e> {
             } => Self::AttemptStarted {
                 task: task.into(),
                 attempt: *attempt,
-                number: tally.number_of(task, *prompt),
-                limit: tally.limit_of_task(),
+                number: totals.number_of(task, *prompt),
+                limit: totals.limit_of_task(),
                 prompt: *prompt,
                 timeout_ms: *timeout_ms,
             },

@@ -1,165 +1,184 @@
-mod clip;
-mod doing;
-mod scene;
-mod window;
+//! The live view: the plan and what is being done, at the bottom of a terminal; what has
+//! happened scrolls above it.
+
+mod painter;
+mod screen;
+mod stage;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use indicatif::{
-    ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle, TermLike,
-};
 use regreen_model::{Event, OutlineRow, Timestamp};
 
-use self::scene::{Frame, Scene};
-use crate::line::{Line, Stage};
-use crate::narrator::Narrator;
-use crate::palette::Palette;
+use self::painter::Painter;
+pub use self::painter::{Size, Terminal};
+use self::screen::{Frame, Screen};
+use crate::event_lines::EventFormatter;
 use crate::reporter::Reporter;
+use crate::status_line::{Palette, StatusLine};
 
 const TICK: Duration = Duration::from_millis(100);
-const DRAWINGS_PER_SECOND: u8 = 20;
-/// A wide character does not fit into one column.
-const LEAST_COLUMNS: u16 = 2;
 
-/// The plan and what is being done, at the bottom of a terminal; what has happened scrolls
-/// above it. It moves on without events, and leaves nothing behind when it is finished.
-pub struct Live {
-    narrator: Narrator,
-    scene: Arc<Mutex<Scene>>,
-    palette: Palette,
-    terminal: Box<dyn TermLike>,
-    bar: ProgressBar,
-    /// A line was printed, and its end has not been.
-    has_open_line: bool,
-    is_suspended: bool,
+/// Shows a run on a terminal. It moves on between events, and leaves nothing behind but its
+/// lines when it is finished or dropped.
+pub struct Live<T: Terminal> {
+    shared: Arc<Shared<T>>,
+    ticker: Option<JoinHandle<()>>,
 }
 
-impl Live {
-    pub fn new<T: TermLike + Clone + 'static>(terminal: T, palette: Palette) -> Self {
-        let scene = Arc::new(Mutex::new(Scene::default()));
-        let target =
-            ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), DRAWINGS_PER_SECOND);
-        let bar = ProgressBar::with_draw_target(None, target)
-            .with_style(style(&scene, terminal.clone(), palette))
-            .with_finish(ProgressFinish::AndClear);
-        bar.enable_steady_tick(TICK);
-        Self {
-            narrator: Narrator::default(),
-            scene,
-            palette,
-            terminal: Box::new(terminal),
-            bar,
-            has_open_line: false,
-            is_suspended: false,
-        }
+struct Shared<T> {
+    view: Mutex<View<T>>,
+    finished: Condvar,
+}
+
+struct View<T> {
+    formatter: EventFormatter,
+    screen: Screen,
+    painter: Painter<T>,
+    palette: Palette,
+    /// The time of the last event, by its own clock and by that of this process.
+    clock: (Timestamp, Instant),
+    is_finished: bool,
+}
+
+impl<T: Terminal> Live<T> {
+    /// Makes a view on this terminal.
+    pub fn new(terminal: T, palette: Palette) -> Self {
+        let shared = Arc::new(Shared {
+            view: Mutex::new(View {
+                formatter: EventFormatter::default(),
+                screen: Screen::default(),
+                painter: Painter::new(terminal, palette),
+                palette,
+                clock: (Timestamp::default(), instant()),
+                is_finished: false,
+            }),
+            finished: Condvar::new(),
+        });
+        let ticker = Some(tick(Arc::clone(&shared)));
+        Self { shared, ticker }
     }
 
     /// Draws at once, not only with the next tick.
     pub fn redraw(&self) {
-        self.bar.force_draw();
+        self.view().draw(Vec::new());
     }
 
-    fn print(&mut self, line: &Line) {
-        if self.terminal.width() >= LEAST_COLUMNS {
-            self.bar.println(line.painted(self.palette));
-            self.has_open_line = true;
-        }
+    fn view(&self) -> MutexGuard<'_, View<T>> {
+        self.shared.view()
     }
 
-    /// While a person is asked, nothing is drawn.
-    fn suspend_or_go_on(&mut self) {
-        let is_suspended = locked(&self.scene).is_suspended();
-        if is_suspended {
-            self.bar.disable_steady_tick();
-            self.redraw();
-            self.end_line();
-        } else if self.is_suspended {
-            self.bar.enable_steady_tick(TICK);
-        }
-        self.is_suspended = is_suspended;
-    }
-
-    /// Indicatif fills lines up with blanks and leaves it to the terminal to begin a new one.
-    /// What is printed afterwards is to be a line also for those who read along.
-    fn end_line(&mut self) {
-        let has_view = !locked(&self.scene).is_hidden();
-        if std::mem::take(&mut self.has_open_line) && !has_view {
-            let ended = self.terminal.write_line("");
-            // A terminal that is gone has no lines to end.
-            let _ = ended.and_then(|()| self.terminal.flush());
+    fn end(&mut self) {
+        self.view().finish();
+        self.shared.finished.notify_all();
+        if let Some(ticker) = self.ticker.take() {
+            // A view that has failed has nothing more to draw.
+            let _ = ticker.join();
         }
     }
 }
 
-/// Draws the scene as it is at that moment, in a terminal as wide as it is at that moment.
-fn style<T: TermLike + Clone + 'static>(
-    scene: &Arc<Mutex<Scene>>,
-    terminal: T,
-    palette: Palette,
-) -> ProgressStyle {
-    let scene = Arc::clone(scene);
-    let draw = move |state: &ProgressState, out: &mut dyn fmt::Write| {
-        let frame = Frame {
-            columns: terminal.width().into(),
-            lines: terminal.height().into(),
-            elapsed_ms: u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX),
-            palette,
-        };
-        // Writing into memory has nothing to fail on.
-        let _ = out.write_str(&locked(&scene).draw(frame).join("\n"));
-    };
-    ProgressStyle::with_template("{view}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner())
-        .with_key("view", draw)
+impl<T> Shared<T> {
+    /// The view is whole after every change, so a panic elsewhere does it no harm.
+    fn view(&self) -> MutexGuard<'_, View<T>> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// The scene is whole after every change, so a panic elsewhere does it no harm.
-fn locked(scene: &Mutex<Scene>) -> MutexGuard<'_, Scene> {
-    scene.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T: Terminal> View<T> {
+    fn draw(&mut self, lines: Vec<StatusLine>) {
+        if self.is_finished {
+            return;
+        }
+        let size = self.painter.room();
+        let (at, since) = self.clock;
+        let elapsed = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let rows = self.screen.rows(Frame {
+            columns: size.columns,
+            lines: size.lines,
+            now: at.plus(elapsed),
+            palette: self.palette,
+        });
+        self.painter.draw(lines, rows);
+    }
+
+    fn finish(&mut self) {
+        if !self.is_finished {
+            self.painter.draw(self.formatter.flush(), Vec::new());
+        }
+        self.is_finished = true;
+    }
 }
 
-impl Reporter for Live {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "between two events only the clock of this process goes on"
+)]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the view has to move while no event comes"
+)]
+fn tick<T: Terminal>(shared: Arc<Shared<T>>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut view = shared.view();
+        while !view.is_finished {
+            let waited = shared.finished.wait_timeout(view, TICK);
+            view = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if !view.screen.is_suspended() {
+                view.draw(Vec::new());
+            }
+        }
+    })
+}
+
+impl<T: Terminal> Reporter for Live<T> {
     fn outline(&mut self, rows: &[OutlineRow]) {
-        locked(&self.scene).outline(rows);
+        self.view().screen.outline(rows);
     }
 
     fn recall(&mut self, _at: Timestamp, event: &Event) {
-        self.narrator.recall(event);
-        locked(&self.scene).recall(event);
+        let mut view = self.view();
+        view.formatter.recall(event);
+        view.screen.recall(event);
     }
 
     fn event(&mut self, now: Timestamp, event: &Event) {
-        let has_begun = locked(&self.scene).event(now, event);
-        if has_begun {
-            self.bar.reset_elapsed();
+        let mut view = self.view();
+        view.clock = (now, instant());
+        view.screen.event(now, event);
+        let lines = view.formatter.format(now, event);
+        let is_suspended = view.screen.is_suspended();
+        if !lines.is_empty() || is_suspended {
+            view.draw(lines);
         }
-        for line in self.narrator.tell(now, event) {
-            if line.stage == Stage::Happened {
-                self.print(&line);
-            }
-        }
-        if has_begun {
-            self.suspend_or_go_on();
+        if is_suspended {
+            view.painter.forget_printed();
         }
     }
 
     fn activity(&mut self, line: &str) {
-        locked(&self.scene).activity(line);
+        self.view().screen.activity(line);
     }
 
     fn finish(&mut self, _now: Timestamp) {
-        self.bar.disable_steady_tick();
-        self.bar.finish_and_clear();
-        self.end_line();
+        self.end();
     }
 }
 
-impl fmt::Debug for Live {
+impl<T: Terminal> Drop for Live<T> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<T: Terminal> fmt::Debug for Live<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live")
-            .field("terminal", &self.terminal)
-            .finish_non_exhaustive()
+        f.debug_struct("Live").finish_non_exhaustive()
     }
 }

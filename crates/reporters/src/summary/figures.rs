@@ -2,97 +2,126 @@ use regreen_model::{Mark, RunOutcome, TaskKey};
 use serde::Serialize;
 
 use super::Summary;
-use crate::public_task::PublicTask;
 
-/// The summary of a run as data: what programs get of it, and what the text is made from.
+/// The summary of a run as data: programs get it as it is, and the text is made from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Figures {
+    /// The id of the run.
     pub run: String,
+    /// The name of the spec.
     pub spec: String,
     /// `None` while the run has not ended.
     pub outcome: Option<&'static str>,
+    /// The exit code that says the same.
     pub exit_code: Option<u8>,
-    /// The limit that was reached, or why it could not go on.
+    /// The limit that was reached, or why the run could not continue.
     pub message: Option<String>,
     /// Tasks of people that have to be done.
     pub originals: Originals,
+    /// Fix tasks.
     pub fixes: Fixes,
+    /// Attempts of the agent.
     pub attempts: Attempts,
+    /// Waits for the agent's service.
     pub waits: Waits,
-    /// While somebody worked on it: pauses are left out.
+    /// Without pauses.
     pub time_ms: u64,
     /// In millionths of a dollar, where the agent says so.
     pub cost_micro_usd: Option<u64>,
+    /// Tokens, where the agent says so.
     pub tokens: Tokens,
+    /// Passed with nothing to verify them.
     pub unverified: Vec<PublicTask>,
+    /// Passed when their Verify ran a second time.
     pub flaky: Vec<PublicTask>,
+    /// Passed without a change to any file.
     pub nothing_changed: Vec<PublicTask>,
     /// Ticked by the agent while it worked on another task, and verified.
     pub claimed: Vec<PublicTask>,
+    /// Left out, and still open.
     pub skipped: Vec<PublicTask>,
     /// The task that failed last and has not passed since.
     pub failed: Option<PublicTask>,
     /// Tasks that wait for a person.
     pub waiting: Vec<PublicTask>,
+    /// What agents did to the plan.
     pub plan_changes: PlanFigures,
+    /// How many warnings there were.
     pub warnings: u32,
 }
 
+/// Originals that have to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Originals {
+    /// Done so far.
     pub done: usize,
+    /// In the plan.
     pub total: usize,
 }
 
+/// Fix tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Fixes {
+    /// Done so far.
     pub done: usize,
+    /// In the plan.
     pub made: usize,
 }
 
+/// Attempts of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Attempts {
+    /// All of them.
     pub made: u32,
     /// Those that count against the limit.
     pub charged: u32,
+    /// How many the run may have.
     pub limit: u32,
 }
 
+/// Waits for the agent's service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
+    /// How many there were.
     pub count: u32,
+    /// How long they took altogether.
     pub ms: u64,
 }
 
-/// As far as the agent says so.
+/// Tokens, as far as the agent says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tokens {
+    /// Read by the model.
     pub input: u64,
+    /// Written by the model.
     pub output: u64,
 }
 
 /// What agents did to the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanFigures {
+    /// Rows that they added.
     pub added: Vec<PublicTask>,
+    /// Rows whose text they changed.
     pub edited: Vec<PublicTask>,
-    /// Rows that were gone and stand there again.
+    /// Rows that they removed, and that were put back.
     pub put_back: Vec<PublicTask>,
-    /// Ticks of other tasks that were not believed.
+    /// Tasks whose tick was taken back.
     pub taken_back: Vec<PublicTask>,
 }
 
 impl Summary {
+    /// Returns the summary as data.
     #[must_use]
     pub fn figures(&self) -> Figures {
-        let config = &self.tally.config;
+        let config = &self.totals.config;
         let originals = self.outline.originals(config.include_optional);
         let fixes = self.outline.fixes();
         let outcome = self.outcome.as_ref();
         Figures {
-            run: self.tally.run.clone(),
+            run: self.totals.run.clone(),
             spec: config.spec.clone(),
-            outcome: outcome.map(name),
+            outcome: outcome.map(RunOutcome::name),
             exit_code: outcome.map(RunOutcome::exit_code),
             message: outcome.and_then(message).map(str::to_owned),
             originals: Originals {
@@ -105,18 +134,18 @@ impl Summary {
             },
             attempts: Attempts {
                 made: self.attempts,
-                charged: self.tally.used,
-                limit: self.tally.limit_of_run(),
+                charged: self.totals.used,
+                limit: self.totals.limit_of_run(),
             },
             waits: Waits {
                 count: self.waits,
                 ms: self.waited_ms(),
             },
             time_ms: self.active_ms,
-            cost_micro_usd: self.tally.spent.cost_micro_usd,
+            cost_micro_usd: self.totals.spent.cost_micro_usd,
             tokens: Tokens {
-                input: self.tally.spent.input_tokens,
-                output: self.tally.spent.output_tokens,
+                input: self.totals.spent.input_tokens,
+                output: self.totals.spent.output_tokens,
             },
             unverified: self.marked(Mark::Unverified),
             flaky: self.marked(Mark::Flaky),
@@ -126,7 +155,7 @@ impl Summary {
             failed: self.open_failure().map(PublicTask::from),
             waiting: self.still_open_of(&self.waiting),
             plan_changes: self.plan_figures(),
-            warnings: self.warnings,
+            warnings: u32::try_from(self.warnings.len()).unwrap_or(u32::MAX),
         }
     }
 
@@ -140,7 +169,7 @@ impl Summary {
         open.map(PublicTask::from).collect()
     }
 
-    /// Somebody may have ticked it since.
+    /// A person may have ticked it since.
     fn is_done(&self, task: &TaskKey) -> bool {
         let row = self.outline.rows().iter().find(|row| row.key == *task);
         row.is_some_and(|row| row.done)
@@ -164,20 +193,6 @@ impl Summary {
     }
 }
 
-/// What programs know an outcome by.
-fn name(outcome: &RunOutcome) -> &'static str {
-    match outcome {
-        RunOutcome::AllGreen => "all_green",
-        RunOutcome::OnlyDone => "only_done",
-        RunOutcome::Skipped => "skipped",
-        RunOutcome::Limit { .. } => "limit",
-        RunOutcome::NeedsPerson { .. } => "needs_person",
-        RunOutcome::TryLater { .. } => "try_later",
-        RunOutcome::SetUp { .. } => "set_up",
-        RunOutcome::Stopped { .. } => "stopped",
-    }
-}
-
 fn message(outcome: &RunOutcome) -> Option<&str> {
     match outcome {
         RunOutcome::Limit { message } => Some(message),
@@ -188,5 +203,32 @@ fn message(outcome: &RunOutcome) -> Option<&str> {
         | RunOutcome::OnlyDone
         | RunOutcome::Skipped
         | RunOutcome::Stopped { .. } => None,
+    }
+}
+
+/// A task, as programs see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PublicTask {
+    /// Its id.
+    pub id: String,
+    /// 0 for the first task with this id in the file.
+    pub occurrence: u32,
+    /// Its title.
+    pub title: String,
+}
+
+impl PublicTask {
+    pub(crate) fn all(keys: &[TaskKey]) -> Vec<Self> {
+        keys.iter().map(Self::from).collect()
+    }
+}
+
+impl From<&TaskKey> for PublicTask {
+    fn from(key: &TaskKey) -> Self {
+        Self {
+            id: key.id.to_string(),
+            occurrence: key.occurrence,
+            title: key.title.clone(),
+        }
     }
 }

@@ -9,16 +9,17 @@ use regreen_model::{
 };
 use serde::{Serialize, Serializer};
 
-pub use figures::{Attempts, Figures, Fixes, Originals, PlanFigures, Tokens, Waits};
+pub use figures::{Attempts, Figures, Fixes, Originals, PlanFigures, PublicTask, Tokens, Waits};
 
-use crate::outline::Outline;
 use crate::reporter::Reporter;
-use crate::tally::Tally;
+use crate::totals::{Outline, RunTotals};
 
-/// What a run came to: a fold of its events, those of before a pause or a crash included.
+/// The result of a run: a fold of its events, including those before a pause or a crash.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    tally: Tally,
+    /// The command that continues the run, as one types it.
+    run_command: Option<String>,
+    totals: RunTotals,
     outline: Outline,
     attempts: u32,
     waits: u32,
@@ -28,14 +29,14 @@ pub struct Summary {
     last: Timestamp,
     /// The last thing that happened is that a person was asked.
     is_asking: bool,
-    /// Tasks that passed with something to be said about them, in that order.
+    /// Tasks that passed with a mark, in the order in which they passed.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
     skipped: Vec<TaskKey>,
     failed: Option<TaskKey>,
-    /// Tasks that a person was asked about and has not decided about.
+    /// Tasks that a person was asked about and has not decided on.
     waiting: Vec<TaskKey>,
     plan: PlanHistory,
-    warnings: u32,
+    warnings: Vec<String>,
     outcome: Option<RunOutcome>,
 }
 
@@ -49,23 +50,31 @@ struct PlanHistory {
 }
 
 impl Summary {
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
+    /// Makes a summary that names this command where the run can be continued.
+    #[must_use]
+    pub fn new(run_command: String) -> Self {
+        Self {
+            run_command: Some(run_command),
+            ..Self::default()
+        }
     }
 
-    /// The plan as it was last read, with what was done since.
+    pub(crate) fn totals(&self) -> &RunTotals {
+        &self.totals
+    }
+
+    /// Returns the plan as it was last read, with the tasks that were done since.
     pub(crate) fn rows(&self) -> &[OutlineRow] {
         self.outline.rows()
     }
 
-    /// Whether the plan differs from what was known.
+    /// Replaces the plan, and returns whether it differs from what was known.
     pub(crate) fn replace_outline(&mut self, rows: &[OutlineRow]) -> bool {
         self.outline.replace(rows)
     }
 
-    /// The same, for both what happens and what happened.
     fn apply(&mut self, now: Timestamp, event: &Event) {
-        self.tally.apply(event);
+        self.totals.apply(event);
         self.outline.apply(event);
         self.count_time(now, event);
         match event {
@@ -87,7 +96,7 @@ impl Summary {
             Event::TaskSkipped { task } => add(&mut self.skipped, [task]),
             Event::WaitStarted { since, .. } => self.wait(*since),
             Event::WaitEnded { .. } => self.waiting_since = None,
-            Event::Warned { .. } => self.warnings += 1,
+            Event::Warned { message } => self.warnings.push(message.clone()),
             Event::RunEnded { outcome } => self.outcome = Some(outcome.clone()),
             _ => {}
         }
@@ -95,15 +104,15 @@ impl Summary {
 
     fn begin(&mut self, now: Timestamp) {
         *self = Self {
-            tally: self.tally.clone(),
+            run_command: self.run_command.take(),
+            totals: self.totals.clone(),
             outline: self.outline.clone(),
             last: now,
             ..Self::default()
         };
     }
 
-    /// Nobody worked on it between the last event of one process and the first of the next,
-    /// nor while a person was asked.
+    /// The time between two processes, and while a person was asked, does not count.
     fn count_time(&mut self, now: Timestamp, event: &Event) {
         if !matches!(event, Event::RunResumed { .. }) && !self.is_asking {
             self.active_ms = self.active_ms.saturating_add(now.since(self.last));
@@ -112,7 +121,7 @@ impl Summary {
         self.last = now;
     }
 
-    /// What was said about a task holds no more when it is worked on again.
+    /// Forgets the marks of a task that is worked on again.
     fn reopen(&mut self, task: &TaskKey) {
         self.marked.retain(|(marked, _)| marked != task);
         self.skipped.retain(|skipped| skipped != task);
@@ -140,7 +149,7 @@ impl Summary {
         self.failed.take_if(|failed| failed == task);
     }
 
-    /// A wait that goes on after a crash is the same wait.
+    /// A wait that continues after a crash is the same wait.
     fn wait(&mut self, since: Timestamp) {
         if self.waiting_since != Some(since) {
             self.waits += 1;
@@ -150,7 +159,7 @@ impl Summary {
 
     fn waited_ms(&self) -> u64 {
         let unfinished = self.waiting_since.map_or(0, |since| self.last.since(since));
-        self.tally.waited_ms.saturating_add(unfinished)
+        self.totals.waited_ms.saturating_add(unfinished)
     }
 }
 

@@ -1,58 +1,62 @@
 //! The summary for people.
 
-use regreen_model::{Dollars, RunOutcome, Span, is_format_control};
+use regreen_model::{Dollars, RunOutcome, Span};
 
 use super::Summary;
-use super::figures::{Attempts, Figures, PlanFigures, Tokens};
-use crate::public_task::PublicTask;
-use crate::shown;
+use super::figures::{Attempts, Figures, PlanFigures, PublicTask, Tokens};
+use crate::event_lines::warning;
+use crate::status_line::{LineStyle, Status, StatusLine};
+use crate::text::{printable, reason, text_width};
 
-/// What other programs wait for; it stands alone on its line, and for nothing else.
+/// The line that other programs wait for; it stands alone, and for nothing else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
+/// The commands to decide with are named for so many tasks; `status` has the others.
+const NAMED_DECISIONS: usize = 2;
+
+/// A command to go on with, and what it is good for.
+type NextStep = (String, String);
 
 impl Summary {
-    /// What it comes to, in a line or a few; `None` if the run has not ended.
+    /// Returns the result in a line or a few; `None` if the run has not ended.
     #[must_use]
     pub fn headline(&self) -> Option<String> {
         let text = match self.outcome.as_ref()? {
             RunOutcome::AllGreen => ALL_GREEN.to_owned(),
             RunOutcome::Limit { message } => printable(message),
             RunOutcome::OnlyDone => self.only_done(),
-            RunOutcome::Skipped => self.left_out(),
-            RunOutcome::NeedsPerson { why } => {
-                format!("A person must decide: {}", shown::message(why))
-            }
-            RunOutcome::TryLater { why } => format!("Try again later: {}", shown::message(why)),
-            RunOutcome::SetUp { why } => {
-                format!("The set-up must be fixed first: {}", shown::message(why))
-            }
-            RunOutcome::Stopped { .. } => "Stopped. Everything is saved.".to_owned(),
+            RunOutcome::Skipped => match self.still_open() {
+                Some(open) => format!("Some tasks were skipped: {open}."),
+                None => "Some tasks were skipped.".to_owned(),
+            },
+            RunOutcome::NeedsPerson { why } => format!("A person must decide: {}", reason(why)),
+            RunOutcome::TryLater { why } => format!("Try again later: {}", reason(why)),
+            RunOutcome::SetUp { why } => format!("Fix the setup first: {}", reason(why)),
+            RunOutcome::Stopped { .. } => "Stopped; progress is saved.".to_owned(),
         };
         Some(text)
     }
 
-    /// The numbers, and what to do next: a line each.
+    /// Returns the numbers, the warnings, and the commands to go on with.
     #[must_use]
-    pub fn details(&self) -> Vec<String> {
+    pub fn details(&self) -> Vec<StatusLine> {
         let figures = self.figures();
-        let numbers = numbers(&figures);
-        let next = self.next_steps(&figures);
-        let next = next.into_iter().map(|step| ("Next", Some(step)));
-        let entries = numbers.into_iter().chain(next);
-        entries
-            .filter_map(|(label, value)| Some(entry(label, &value?)))
-            .collect()
+        let mut lines = numbers(&figures);
+        lines.extend(self.warning_lines(&figures));
+        lines.extend(next_lines(&self.next_steps(&figures)));
+        lines
     }
 
-    /// All of it.
+    /// Returns all of it as text.
     #[must_use]
-    pub fn text(&self) -> String {
-        let lines = self.headline().into_iter().chain(self.details());
-        lines.map(|line| format!("{line}\n")).collect()
+    pub fn text(&self, style: LineStyle) -> String {
+        let headline = self.headline().map(|line| format!("{line}\n"));
+        let details = self.details().into_iter();
+        let details = details.map(|line| line.render(style));
+        headline.into_iter().chain(details).collect()
     }
 
     fn only_done(&self) -> String {
-        let id = self.tally.config.only.as_ref();
+        let id = self.totals.config.only.as_ref();
         let id = id.map_or_else(String::new, |id| format!(" {id}"));
         match self.still_open() {
             Some(open) => format!("Task{id} is done; {open}."),
@@ -60,122 +64,165 @@ impl Summary {
         }
     }
 
-    fn left_out(&self) -> String {
-        match self.still_open() {
-            Some(open) => format!("Not everything was run: {open}."),
-            None => "Not everything was run.".to_owned(),
-        }
-    }
-
     fn still_open(&self) -> Option<String> {
-        let originals = self.outline.originals(self.tally.config.include_optional);
+        let originals = self.outline.originals(self.totals.config.include_optional);
         match originals.open() {
             0 => None,
-            1 => Some("1 task is still open".to_owned()),
-            open => Some(format!("{open} tasks are still open")),
+            1 => Some("1 task is open".to_owned()),
+            open => Some(format!("{open} tasks are open")),
         }
     }
 
-    fn next_steps(&self, figures: &Figures) -> Vec<String> {
+    /// Each warning once, however often it came.
+    fn warning_lines(&self, figures: &Figures) -> Vec<StatusLine> {
+        let marks = [
+            ("unverified", &figures.unverified),
+            ("flaky", &figures.flaky),
+            ("nothing changed", &figures.nothing_changed),
+        ];
+        let marks = marks
+            .into_iter()
+            .filter_map(|(mark, tasks)| Some(format!("{mark}: {}", ids(tasks)?)));
+        let mut messages: Vec<String> = Vec::new();
+        for message in marks.chain(self.warnings.iter().cloned()) {
+            if !messages.contains(&message) {
+                messages.push(message);
+            }
+        }
+        messages.iter().map(|message| warning(message)).collect()
+    }
+
+    fn next_steps(&self, figures: &Figures) -> Vec<NextStep> {
         let Some(outcome) = &self.outcome else {
             return Vec::new();
         };
         let mut steps = Vec::new();
         if let Some(failed) = &figures.failed {
-            let why = self.about("why", failed);
-            steps.push(format!("{why} tells how it failed"));
+            let what = format!("see how {} failed", failed.id);
+            steps.push((what, self.about("why", failed)));
         }
         if matches!(outcome, RunOutcome::NeedsPerson { .. }) {
-            steps.extend(figures.waiting.iter().map(|task| self.decision(task)));
+            let named = figures.waiting.iter().take(NAMED_DECISIONS);
+            steps.extend(named.flat_map(|task| self.decisions(task)));
+            if figures.waiting.len() > NAMED_DECISIONS {
+                steps.push(("see what else waits".to_owned(), self.status_command()));
+            }
         }
         steps.extend(self.way_on(outcome, figures));
         steps
     }
 
-    fn decision(&self, task: &PublicTask) -> String {
-        let [retry, done, skip] = ["retry", "done", "skip"].map(|say| self.about(say, task));
-        format!("{retry} once it is edited or repaired, or {done}, or {skip}")
+    fn decisions(&self, task: &PublicTask) -> [NextStep; 3] {
+        let id = &task.id;
+        [
+            (format!("once {id} is edited or repaired"), "retry"),
+            (format!("if {id} is done already"), "done"),
+            (format!("leave {id} out"), "skip"),
+        ]
+        .map(|(what, command)| (what, self.about(command, task)))
     }
 
-    /// A command about a task, for this spec.
+    /// Returns a command about a task of this spec.
     fn about(&self, command: &str, task: &PublicTask) -> String {
-        let spec = self.tally.config.spec_argument.as_ref();
+        let spec = self.totals.config.spec_argument.as_ref();
         let spec = spec.map_or_else(String::new, |spec| format!(" --spec {}", printable(spec)));
-        format!("`regreen {command} {}{spec}`", task.id)
+        format!("regreen {command} {}{spec}", task.id)
+    }
+
+    fn status_command(&self) -> String {
+        format!("regreen status{}", self.spec_operand())
     }
 
     fn run(&self) -> String {
-        let spec = self.tally.config.spec_argument.as_ref();
-        let spec = spec.map_or_else(String::new, |spec| format!(" {}", printable(spec)));
-        format!("`regreen run{spec}`")
+        let plain = || format!("regreen run{}", self.spec_operand());
+        self.run_command.as_deref().map_or_else(plain, printable)
     }
 
-    fn way_on(&self, outcome: &RunOutcome, figures: &Figures) -> Option<String> {
-        let run = self.run();
-        Some(match outcome {
+    fn spec_operand(&self) -> String {
+        let spec = self.totals.config.spec_argument.as_ref();
+        spec.map_or_else(String::new, |spec| format!(" {}", printable(spec)))
+    }
+
+    fn way_on(&self, outcome: &RunOutcome, figures: &Figures) -> Option<NextStep> {
+        let what = match outcome {
             RunOutcome::AllGreen => {
-                let diff = self.about("diff", figures.unverified.first()?);
-                format!("{diff} shows what nothing has verified")
+                let unverified = figures.unverified.first()?;
+                let what = "review what nothing has verified".to_owned();
+                return Some((what, self.about("diff", unverified)));
             }
             RunOutcome::Skipped => match figures.skipped.first() {
-                // That is said of it already.
+                // The first step says that already.
                 first if first.is_some() && first == figures.failed.as_ref() => return None,
                 Some(first) => {
-                    let why = self.about("why", first);
-                    format!("{why} tells why it was skipped")
+                    let what = format!("see why {} was skipped", first.id);
+                    return Some((what, self.about("why", first)));
                 }
-                None => format!("{run} goes on with what is open"),
+                None => "continue with the open tasks",
             },
-            RunOutcome::OnlyDone => format!("{run} goes on with what is open"),
-            RunOutcome::Limit { .. } => format!("{run} tries once more"),
+            RunOutcome::OnlyDone => "continue with the open tasks",
+            RunOutcome::Limit { .. } => "try once more",
             RunOutcome::NeedsPerson { .. } if !figures.waiting.is_empty() => {
-                format!("{run} goes on then; on a terminal it asks")
+                "then continue (on a terminal it asks)"
             }
-            RunOutcome::NeedsPerson { .. } => format!("decide, then {run} goes on"),
-            RunOutcome::TryLater { .. } => format!("{run} goes on, once the service is back"),
-            RunOutcome::SetUp { .. } => format!("mend it, then {run} goes on"),
-            RunOutcome::Stopped { .. } => format!("{run} goes on"),
-        })
+            RunOutcome::NeedsPerson { .. } => "decide, then continue",
+            RunOutcome::TryLater { .. } => "continue when the service is back",
+            RunOutcome::SetUp { .. } => "continue when it is fixed",
+            RunOutcome::Stopped { .. } => "continue",
+        };
+        Some((what.to_owned(), self.run()))
     }
 }
-fn numbers(figures: &Figures) -> Vec<(&'static str, Option<String>)> {
+
+fn numbers(figures: &Figures) -> Vec<StatusLine> {
     let originals = figures.originals;
     let fixes = figures.fixes;
     let waits = figures.waits;
-    vec![
+    let time = Span::from_millis(figures.time_ms);
+    let rows = [
         (
-            "Originals",
-            (originals.total > 0)
-                .then(|| format!("{} of {} done", originals.done, originals.total)),
+            "Tasks",
+            Some(format!(
+                "{} of {} done in {time}",
+                originals.done, originals.total
+            )),
         ),
         (
             "Fixes",
-            (fixes.made > 0).then(|| format!("{} done of {} made", fixes.done, fixes.made)),
+            (fixes.made > 0).then(|| format!("{} of {} done", fixes.done, fixes.made)),
         ),
         ("Attempts", Some(attempts(figures.attempts))),
         (
             "Waits",
-            (waits.count > 0).then(|| format!("{} ({})", waits.count, Span::from_millis(waits.ms))),
+            (waits.count > 0)
+                .then(|| format!("{}, {} in all", waits.count, Span::from_millis(waits.ms))),
         ),
-        ("Time", Some(Span::from_millis(figures.time_ms).to_string())),
         ("Cost", figures.cost_micro_usd.map(cost)),
         ("Tokens", tokens(figures.tokens)),
-        ("Unverified", ids(&figures.unverified)),
-        ("Flaky", ids(&figures.flaky)),
-        ("Nothing changed", ids(&figures.nothing_changed)),
-        ("Claimed", ids(&figures.claimed)),
-        ("Skipped", ids(&figures.skipped)),
-        ("Waiting", ids(&figures.waiting)),
-        ("Plan", plan(&figures.plan_changes)),
-        (
-            "Warnings",
-            (figures.warnings > 0).then(|| figures.warnings.to_string()),
-        ),
-    ]
+        ("Plan", plan(figures)),
+    ];
+    let rows = rows.into_iter();
+    let mut lines: Vec<StatusLine> = rows
+        .filter_map(|(label, value)| Some(StatusLine::labelled(label, value?)))
+        .collect();
+    let lists = [
+        (Status::Skip, &figures.skipped),
+        (Status::Ask, &figures.waiting),
+    ];
+    let lists = lists.into_iter();
+    lines.extend(lists.filter_map(|(status, tasks)| Some(StatusLine::new(status, ids(tasks)?))));
+    lines
 }
 
-fn entry(label: &str, value: &str) -> String {
-    format!("{:<17}{value}", format!("{label}:"))
+/// The commands stand in a column, at the ends of their lines, where they can be copied.
+fn next_lines(steps: &[NextStep]) -> Vec<StatusLine> {
+    let widest = steps.iter().map(|(what, _)| text_width(what)).max();
+    let width = widest.unwrap_or(0) + 1;
+    let lines = steps.iter().enumerate().map(|(at, (what, command))| {
+        let label = if at == 0 { "Next" } else { "" };
+        let what = format!("{what}:");
+        StatusLine::labelled(label, format!("{what:<width$}  {command}")).verbatim()
+    });
+    lines.collect()
 }
 
 fn attempts(attempts: Attempts) -> String {
@@ -185,9 +232,9 @@ fn attempts(attempts: Attempts) -> String {
         limit,
     } = attempts;
     if made == charged {
-        format!("{made} (limit {limit})")
+        format!("{made} of {limit}")
     } else {
-        format!("{made}, of which {charged} count (limit {limit})")
+        format!("{made}, {charged} of {limit} counted")
     }
 }
 
@@ -195,7 +242,7 @@ fn cost(micro_usd: u64) -> String {
     Dollars::from_micro(micro_usd).to_string()
 }
 
-/// An agent that says nothing of them has not used none.
+/// Returns nothing for an agent that does not say how many it used.
 fn tokens(Tokens { input, output }: Tokens) -> Option<String> {
     (input > 0 || output > 0).then(|| format!("{input} in, {output} out"))
 }
@@ -205,30 +252,22 @@ fn ids(tasks: &[PublicTask]) -> Option<String> {
     (!ids.is_empty()).then(|| ids.join(", "))
 }
 
-fn plan(changes: &PlanFigures) -> Option<String> {
-    let kinds = [
-        ("added", &changes.added),
-        ("edited", &changes.edited),
-        ("put back", &changes.put_back),
-        ("ticks taken back", &changes.taken_back),
+fn plan(figures: &Figures) -> Option<String> {
+    let PlanFigures {
+        added,
+        edited,
+        put_back,
+        taken_back,
+    } = &figures.plan_changes;
+    let changes = [
+        ("agent added", added),
+        ("agent edited", edited),
+        ("put back", put_back),
+        ("agent ticked and verified", &figures.claimed),
+        ("ticks taken back", taken_back),
     ];
-    let told = kinds.into_iter();
-    let told = told.filter_map(|(what, tasks)| Some(format!("{what} {}", ids(tasks)?)));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("; "))
-}
-
-/// The text exactly, but for what could command a terminal.
-fn printable(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(printable_line).collect();
-    lines.join("\n")
-}
-
-fn printable_line(line: &str) -> String {
-    let is_harmless = |c: &char| !c.is_control() && !is_format_control(*c);
-    let visible = line.chars().filter(is_harmless);
-    // Some spaces are separators of lines.
-    visible
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .collect()
+    let changes = changes.into_iter();
+    let changes = changes.filter_map(|(what, tasks)| Some(format!("{what} {}", ids(tasks)?)));
+    let changes: Vec<String> = changes.collect();
+    (!changes.is_empty()).then(|| changes.join("; "))
 }

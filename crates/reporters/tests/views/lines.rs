@@ -1,4 +1,6 @@
-use regreen_reporters::{Lines, Palette};
+use std::io::{self, Write};
+
+use regreen_reporters::{JsonLines, LineStyle, Lines, Palette};
 use snapbox::{assert_data_eq, str};
 
 use crate::scripts;
@@ -8,104 +10,131 @@ fn text(view: &[u8]) -> &str {
 }
 
 #[test]
-fn a_run_is_told_in_lines() {
+fn a_run_is_shown_in_lines() {
     let mut out = Vec::new();
-    scripts::well_in_the_end(Lines::new(&mut out, Palette::Plain)).finish();
+    scripts::well_in_the_end(Lines::new(&mut out, LineStyle::default())).finish();
     assert_data_eq!(
         text(&out),
         str![[r#"
-run 20261116-0445: spec demo, agent command:./agent.sh
-1.2 Print it again: attempt 1 of 5
-1.2: verifying: cargo test
-1.2: Verify is red, it runs once more: assertion left == right failed
-1.2 Print it again: attempt 1 of 5 failed after 13s: assertion left == right failed
-1.2 Print it again: attempt 2 of 5
-plan: the agent added 1.5 Check the links
-warning: task 1.3 had vanished from the plan and was put back
-warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
-1.2: verifying: cargo test
-1.2: Verify is red, it runs once more: assertion left == right failed
-1.2: Verify is green the second time: flaky
-1.2 Print it again: done after 1m 15s, commit 0a1b2c3, flaky
-1.4 Write the guide: attempt 1 of 5
-1.4 Write the guide: only the signal is missing, the agent is reminded
-1.4 Write the guide: done after 7s, unverified
-1.5 Check the links: attempt 1 of 5
-1.5: waiting 5m 16s, until 04:51:40 UTC: 429 rate limit
-1.5 Check the links: attempt 1 of 5
-1.5: the agent's session is of no more use: context window is full
-1.5 Check the links: attempt 1 of 5, in a new session
-1.5: verifying: ./links.sh --all
-1.5 Check the links: done after 5m 55s
-run 20261116-0445 ended after 7m 18s: all tasks are done (exit code 0)
+   START  demo · 4 tasks · command:./agent.sh
+    FAIL  [   13s] 1.2 Print it again                         attempt 1/5
+          assertion `left == right` failed
+    PLAN  agent added 1.5 Check the links
+    WARN  task 1.3 had vanished from the plan and was put back
+    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
+    PASS  [ 1m02s] 1.2 Print it again                         flaky · 0a1b2c3
+   RETRY  1.4 no completion signal; reminding the agent
+    PASS  [    7s] 1.4 Write the guide                        unverified
+    WAIT  1.5 until 04:51:40 UTC (5m 16s)
+          429 rate limit
+   RETRY  1.5 in a new session
+          context window is full
+    PASS  [    8s] 1.5 Check the links
+     END  [ 7m18s] all tasks done                             20261116-0445
 
 "#]]
     );
 }
 
 #[test]
-fn a_limit_is_told_with_what_led_to_it() {
+fn a_limit_is_shown_with_what_led_to_it() {
     let mut out = Vec::new();
-    scripts::limit_reached(Lines::new(&mut out, Palette::Plain)).finish();
+    scripts::limit_reached(Lines::new(&mut out, LineStyle::default())).finish();
     assert_data_eq!(
         text(&out),
         str![[r#"
-run 20261116-0445: spec demo, agent command:./agent.sh
-1.2 Print it again: attempt 1 of 2
-warning: CONTRADICTION: claimed completion while admitting failure
-1.2 Print it again: attempt 1 of 2 failed after 3s: CONTRADICTION: claimed completion while admitting failure: could not complete
-1.2 Print it again: attempt 2 of 2
-1.2: verifying: cargo test
-1.2: a commit hook refused it
-1.2 Print it again: attempt 2 of 2 failed after 4s: trailing space in src/print.rs
-run 20261116-0445 ended after 7s: a limit was reached (exit code 1)
+   START  demo · 4 tasks · command:./agent.sh
+    WARN  CONTRADICTION: claimed completion while admitting failure
+    FAIL  [    3s] 1.2 Print it again                         attempt 1/2
+          CONTRADICTION: claimed completion while admitting failure: could not complete
+    FAIL  [    4s] 1.2 Print it again                         attempt 2/2
+          a commit hook refused the commit
+          trailing space in src/print.rs
+     END  [    7s] limit reached · exit code 1                20261116-0445
 
 "#]]
     );
 }
 
 #[test]
-fn a_run_that_goes_on_says_which_it_is() {
+fn a_resumed_run_says_so() {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    let stopped = scripts::stopped(Lines::new(&mut first, Palette::Plain));
-    scripts::goes_on(stopped, Lines::new(&mut second, Palette::Plain)).finish();
+    let stopped = scripts::stopped(Lines::new(&mut first, LineStyle::default()));
+    scripts::goes_on(stopped, Lines::new(&mut second, LineStyle::default())).finish();
     assert_data_eq!(
         text(&first),
         str![[r#"
-run 20261116-0445: spec demo, agent command:./agent.sh
-1.2 Print it again: attempt 1 of 5
-stopping: what runs is being ended; once more ends at once
-run 20261116-0445 ended after 4s: stopped, everything is saved (exit code 130)
+   START  demo · 4 tasks · command:./agent.sh
+    STOP  stopping; press Ctrl-C again to kill
+     END  [    4s] stopped; progress is saved · exit code 130  20261116-0445
 
 "#]]
     );
     assert_data_eq!(
         text(&second),
         str![[r#"
-run 20261116-0445 goes on: spec demo, agent command:./agent.sh
-1.2: the attempt was cut off: regreen or the machine ended while the agent was at work
-1.2 Print it again: attempt 1 of 5, the last one was cut off
-1.2: verifying: cargo test
-1.2 Print it again: done
-2: verifying: make ship
-run 20261116-0445 ended after 1s: a person must decide (exit code 3)
+  RESUME  demo · 4 tasks · command:./agent.sh
+   RETRY  1.2 the attempt was interrupted
+          regreen or the machine ended while the agent was at work
+    PASS  [    1s] 1.2 Print it again
+     END  [    1s] needs your decision · exit code 3          20261116-0445
 
 "#]]
     );
 }
 
 #[test]
-fn colours_are_there_when_they_are_asked_for() {
+fn colors_are_on_status_words_and_details_only() {
     let mut out = Vec::new();
-    scripts::stopped(Lines::new(&mut out, Palette::Coloured)).finish();
+    let style = LineStyle {
+        palette: Palette::Coloured,
+        columns: Some(80),
+    };
+    scripts::stopped(Lines::new(&mut out, style)).finish();
     assert_data_eq!(
         text(&out).replace('\u{1b}', "^"),
         str![[r#"
-^[1mrun 20261116-0445: spec demo, agent command:./agent.sh^[0m
-1.2 Print it again: attempt 1 of 5
-^[33mstopping: what runs is being ended; once more ends at once^[0m
-^[33mrun 20261116-0445 ended after 4s: stopped, everything is saved (exit code 130)^[0m
+   ^[1mSTART^[0m  demo · 4 tasks · command:./agent.sh
+    ^[1m^[33mSTOP^[0m  stopping; press Ctrl-C again to kill
+     ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130  ^[2m20261116-0445^[0m
 
 "#]]
     );
+}
+
+/// A pipe whose reader goes away after a few lines.
+#[derive(Debug, Default)]
+struct ClosedSoon {
+    lines: Vec<String>,
+    refused: usize,
+}
+
+impl Write for &mut ClosedSoon {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.lines.len() == 3 {
+            self.refused += 1;
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.lines.push(String::from_utf8_lossy(bytes).into_owned());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_run_continues_when_no_one_reads_its_lines() {
+    let mut pipe = ClosedSoon::default();
+    scripts::well_in_the_end(Lines::new(&mut pipe, LineStyle::default())).finish();
+    assert_eq!((pipe.lines.len(), pipe.refused), (3, 1));
+}
+
+#[test]
+fn a_run_continues_when_no_one_reads_its_json() {
+    let mut pipe = ClosedSoon::default();
+    scripts::well_in_the_end(JsonLines::new(&mut pipe)).finish();
+    assert_eq!((pipe.lines.len(), pipe.refused), (3, 1));
+    assert!(pipe.lines.iter().all(|line| line.ends_with("}\n")));
 }

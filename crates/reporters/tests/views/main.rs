@@ -1,8 +1,8 @@
-//! Whole runs through all views, with everything that is to be seen.
+//! Whole runs through all views, with everything that they show.
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a script that cannot go on fails the test, wherever it is"
+    reason = "a script that cannot continue fails the test, wherever it is"
 )]
 
 mod every_event;
@@ -12,8 +12,7 @@ mod json_page;
 mod lines;
 mod live;
 mod questions;
-mod recorder;
 mod run;
 mod scripts;
 mod summary;
-mod writers;
+mod terminal;

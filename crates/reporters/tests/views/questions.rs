@@ -1,13 +1,13 @@
 //! A person is asked, and answers.
 
-use indicatif::InMemoryTerm;
 use regreen_model::{
     AgentIdentity, ChoiceKind, Event, PersonAnswer, PersonChoice, RunConfig, RunOutcome, Timestamp,
 };
-use regreen_reporters::{Lines, Live, Palette, Reporter, Summary, TermLike as _};
+use regreen_reporters::{LineStyle, Lines, Live, Palette, Reporter, Summary};
 use snapbox::{assert_data_eq, str};
 
 use crate::run::{key, row};
+use crate::terminal::Emulator;
 
 fn now() -> Timestamp {
     Timestamp::from_millis(1_000)
@@ -55,9 +55,9 @@ fn tell(view: &mut impl Reporter, events: impl IntoIterator<Item = Event>) {
 }
 
 #[test]
-fn what_is_answered_is_told_once() {
+fn an_answer_is_shown_once() {
     let mut out = Vec::new();
-    let mut view = Lines::new(&mut out, Palette::Plain);
+    let mut view = Lines::new(&mut out, LineStyle::default());
     let text = "under\nthe \u{1b}[31mrug".to_owned();
     tell(
         &mut view,
@@ -84,15 +84,16 @@ fn what_is_answered_is_told_once() {
     assert_data_eq!(
         String::from_utf8(out).expect("it is text"),
         str![[r#"
-run r: spec demo, agent shell
-run r goes on: spec demo, agent shell
-1: a person must decide: it could not be split
-1: a person said: edited, so it is tried as if for the first time
-1: a person said: tried again, with this: under the rug
-1: a person said: a fix is to be made for it
-1: a person said: to be skipped
-1: a person said: not decided yet
-2 Find it: to be skipped, as a person said
+  RESUME  demo · shell
+     ASK  1 Find it
+          it could not be split
+   RETRY  1 edited; starting over
+   RETRY  1 with your context
+          under the rug
+     FIX  1 fix task requested
+    SKIP  1 skipped by you
+    STOP  1 not decided yet
+    SKIP  2 Find it                                           your choice
 
 "#]]
     );
@@ -100,37 +101,40 @@ run r goes on: spec demo, agent shell
 
 #[test]
 fn while_a_person_is_asked_the_terminal_is_theirs() {
-    let terminal = InMemoryTerm::new(24, 60);
+    let mut terminal = Emulator::new(24, 60);
     let mut live = Live::new(terminal.clone(), Palette::Plain);
     live.outline(&[row("1", "Find it")]);
     tell(&mut live, [started(None)]);
     live.redraw();
     assert!(terminal.contents().contains("reading the plan"));
     tell(&mut live, [asked("1")]);
-    terminal
-        .write_line("What is to be done? q")
-        .expect("it is written");
+    std::io::Write::write_all(&mut terminal, b"What now? q\n").expect("it is written");
     live.redraw();
     assert_data_eq!(
         terminal.contents(),
         str![[r#"
-run r: spec demo, agent shell
-1: a person must decide: it could not be split
-What is to be done? q
+   START  demo · shell
+     ASK  1 Find it
+          it could not be split
+What now? q
 "#]]
     );
     let go_on = Event::PlanAsked { seq: 2 };
     tell(&mut live, [answered("1", PersonAnswer::Fix), go_on]);
     live.redraw();
-    let contents = terminal.contents();
-    let lines: Vec<&str> = contents.lines().map(str::trim_end).collect();
-    assert_eq!(
-        lines[2..5],
-        [
-            "What is to be done? q",
-            "1: a person said: a fix is to be made for it",
-            "○ 1 Find it"
-        ]
+    assert_data_eq!(
+        terminal.contents(),
+        str![[r#"
+   START  demo · shell
+     ASK  1 Find it
+          it could not be split
+What now? q
+     FIX  1 fix task requested
+
+  ○ 1 Find it
+⠋ reading the plan
+  0/1 done · 0s
+"#]]
     );
     live.finish(now());
 }
@@ -169,16 +173,19 @@ fn the_summary_has_the_commands_to_go_on_with() {
         ],
     );
     assert_data_eq!(
-        summary.text(),
+        summary.text(LineStyle::default()),
         str![[r#"
 A person must decide: these tasks wait for a person: 1, 2
-Originals:       0 of 4 done
-Attempts:        0 (limit 100)
-Time:            0s
-Waiting:         1, 2
-Next:            `regreen retry 1 --spec 'my list.md'` once it is edited or repaired, or `regreen done 1 --spec 'my list.md'`, or `regreen skip 1 --spec 'my list.md'`
-Next:            `regreen retry 2 --spec 'my list.md'` once it is edited or repaired, or `regreen done 2 --spec 'my list.md'`, or `regreen skip 2 --spec 'my list.md'`
-Next:            `regreen run 'my list.md'` goes on then; on a terminal it asks
+   Tasks  0 of 4 done in 0s
+Attempts  0 of 100
+     ASK  1, 2
+    Next  once 1 is edited or repaired:           regreen retry 1 --spec 'my list.md'
+          if 1 is done already:                   regreen done 1 --spec 'my list.md'
+          leave 1 out:                            regreen skip 1 --spec 'my list.md'
+          once 2 is edited or repaired:           regreen retry 2 --spec 'my list.md'
+          if 2 is done already:                   regreen done 2 --spec 'my list.md'
+          leave 2 out:                            regreen skip 2 --spec 'my list.md'
+          then continue (on a terminal it asks):  regreen run 'my list.md'
 
 "#]]
     );

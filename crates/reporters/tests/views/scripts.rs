@@ -3,7 +3,7 @@
 use regreen_engine::CommitResult;
 use regreen_model::{
     AttemptClass, AttemptReport, Claim, Limits, OutlineKind, OutlineRow, PlanChanges, RunConfig,
-    StopSignal, Timestamp, Verdict, VerifyCommand,
+    StopSignal, Timestamp, Usage, Verdict, VerifyCommand,
 };
 use regreen_reporters::Reporter;
 
@@ -24,6 +24,19 @@ pub(crate) fn signalled() -> AttemptReport {
         signalled: true,
         files_changed: 2,
         ..AttemptReport::default()
+    }
+}
+
+/// An attempt that passes and has used tokens.
+pub(crate) fn spending(tokens: u64, micro_usd: u64) -> AttemptReport {
+    let usage = Usage {
+        input_tokens: tokens,
+        cost_micro_usd: Some(micro_usd),
+        ..Usage::default()
+    };
+    AttemptReport {
+        usage: Some(usage),
+        ..signalled()
     }
 }
 

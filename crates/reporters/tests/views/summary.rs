@@ -2,7 +2,7 @@ use regreen_model::{
     AttemptReport, ChoiceKind, Event, OutlineRow, PersonChoice, RunOutcome, StopSignal, Timestamp,
     Usage,
 };
-use regreen_reporters::{Lines, Palette, Reporter, Summary};
+use regreen_reporters::{LineStyle, Lines, Reporter, Summary};
 use snapbox::{IntoData, assert_data_eq, str};
 
 use crate::run::{Run, key, picked, row};
@@ -13,18 +13,18 @@ fn a_green_run_is_summed_up() {
     let summary = scripts::well_in_the_end(Summary::default()).finish();
     assert_eq!(summary.headline().as_deref(), Some("ALL_TASKS_COMPLETE"));
     assert_data_eq!(
-        summary.text(),
+        summary.text(LineStyle::default()),
         str![[r#"
 ALL_TASKS_COMPLETE
-Originals:       4 of 4 done
-Attempts:        6, of which 5 count (limit 100)
-Waits:           1 (5m 16s)
-Time:            7m 18s
-Unverified:      1.4
-Flaky:           1.2
-Plan:            added 1.5; put back 1.3; ticks taken back 1.4
-Warnings:        2
-Next:            `regreen diff 1.4` shows what nothing has verified
+   Tasks  4 of 4 done in 7m 18s
+Attempts  6, 5 of 100 counted
+   Waits  1, 5m 16s in all
+    Plan  agent added 1.5; put back 1.3; ticks taken back 1.4
+    WARN  unverified: 1.4
+    WARN  flaky: 1.2
+    WARN  task 1.3 had vanished from the plan and was put back
+    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
+    Next  review what nothing has verified:  regreen diff 1.4
 
 "#]]
     );
@@ -34,16 +34,15 @@ Next:            `regreen diff 1.4` shows what nothing has verified
 fn a_limit_says_what_was_reached_and_where_to_look() {
     let summary = scripts::limit_reached(Summary::default()).finish();
     assert_data_eq!(
-        summary.text(),
+        summary.text(LineStyle::default()),
         str![[r#"
 ERROR: Max retries reached for task 1.2 after 2 attempts
-Originals:       1 of 2 done
-Fixes:           1 done of 2 made
-Attempts:        2 (limit 100)
-Time:            7s
-Warnings:        1
-Next:            `regreen why 1.2` tells how it failed
-Next:            `regreen run` tries once more
+   Tasks  1 of 2 done in 7s
+   Fixes  1 of 2 done
+Attempts  2 of 100
+    WARN  CONTRADICTION: claimed completion while admitting failure
+    Next  see how 1.2 failed:  regreen why 1.2
+          try once more:       regreen run
 
 "#]]
     );
@@ -55,13 +54,12 @@ fn a_run_that_went_on_is_summed_up_as_one() {
     let stopped = scripts::stopped(Summary::default());
     let summary = scripts::goes_on(stopped, Summary::default()).finish();
     assert_data_eq!(
-        summary.text(),
+        summary.text(LineStyle::default()),
         str![[r#"
 A person must decide: somebody saves tasks.md again and again
-Originals:       1 of 2 done
-Attempts:        2, of which 1 count (limit 100)
-Time:            5s
-Next:            decide, then `regreen run` goes on
+   Tasks  1 of 2 done in 5s
+Attempts  2, 1 of 100 counted
+    Next  decide, then continue:  regreen run
 
 "#]]
     );
@@ -73,11 +71,10 @@ fn a_run_that_has_not_ended_has_no_headline() {
     summary.outline(&[row("1.1", "Parse the file")]);
     assert_eq!(summary.headline(), None);
     assert_data_eq!(
-        summary.text(),
+        summary.text(LineStyle::default()),
         str![[r#"
-Originals:       0 of 1 done
-Attempts:        0 (limit 100)
-Time:            0s
+   Tasks  0 of 1 done in 0s
+Attempts  0 of 100
 
 "#]]
     );
@@ -121,7 +118,7 @@ fn check(outcome: RunOutcome, expected: impl IntoData) {
     }
     summary.event(now, &spent(1_234_567, 2_000));
     summary.event(now, &Event::RunEnded { outcome });
-    assert_data_eq!(summary.text(), expected);
+    assert_data_eq!(summary.text(LineStyle::default()), expected);
 }
 
 #[test]
@@ -156,14 +153,13 @@ fn every_end_says_what_to_do_next() {
     check(
         RunOutcome::Skipped,
         str![[r#"
-Not everything was run: 2 tasks are still open.
-Originals:       0 of 2 done
-Attempts:        0 (limit 100)
-Time:            0s
-Cost:            $1.24
-Tokens:          2000 in, 30 out
-Skipped:         1.2
-Next:            `regreen why 1.2` tells why it was skipped
+Some tasks were skipped: 2 tasks are open.
+   Tasks  0 of 2 done in 0s
+Attempts  0 of 100
+    Cost  $1.24
+  Tokens  2000 in, 30 out
+    SKIP  1.2
+    Next  see why 1.2 was skipped:  regreen why 1.2
 
 "#]],
     );
@@ -171,12 +167,11 @@ Next:            `regreen why 1.2` tells why it was skipped
         RunOutcome::NeedsPerson { why: why.clone() },
         str![[r#"
 A person must decide: the disk is full
-Originals:       0 of 2 done
-Attempts:        0 (limit 100)
-Time:            0s
-Cost:            $1.24
-Tokens:          2000 in, 30 out
-Next:            decide, then `regreen run` goes on
+   Tasks  0 of 2 done in 0s
+Attempts  0 of 100
+    Cost  $1.24
+  Tokens  2000 in, 30 out
+    Next  decide, then continue:  regreen run
 
 "#]],
     );
@@ -184,25 +179,23 @@ Next:            decide, then `regreen run` goes on
         RunOutcome::TryLater { why: why.clone() },
         str![[r#"
 Try again later: the disk is full
-Originals:       0 of 2 done
-Attempts:        0 (limit 100)
-Time:            0s
-Cost:            $1.24
-Tokens:          2000 in, 30 out
-Next:            `regreen run` goes on, once the service is back
+   Tasks  0 of 2 done in 0s
+Attempts  0 of 100
+    Cost  $1.24
+  Tokens  2000 in, 30 out
+    Next  continue when the service is back:  regreen run
 
 "#]],
     );
     check(
         RunOutcome::SetUp { why },
         str![[r#"
-The set-up must be fixed first: the disk is full
-Originals:       0 of 2 done
-Attempts:        0 (limit 100)
-Time:            0s
-Cost:            $1.24
-Tokens:          2000 in, 30 out
-Next:            mend it, then `regreen run` goes on
+Fix the setup first: the disk is full
+   Tasks  0 of 2 done in 0s
+Attempts  0 of 100
+    Cost  $1.24
+  Tokens  2000 in, 30 out
+    Next  continue when it is fixed:  regreen run
 
 "#]],
     );
@@ -210,13 +203,12 @@ Next:            mend it, then `regreen run` goes on
     check(
         RunOutcome::Stopped { signal },
         str![[r#"
-Stopped. Everything is saved.
-Originals:       0 of 2 done
-Attempts:        0 (limit 100)
-Time:            0s
-Cost:            $1.24
-Tokens:          2000 in, 30 out
-Next:            `regreen run` goes on
+Stopped; progress is saved.
+   Tasks  0 of 2 done in 0s
+Attempts  0 of 100
+    Cost  $1.24
+  Tokens  2000 in, 30 out
+    Next  continue:  regreen run
 
 "#]],
     );
@@ -255,7 +247,7 @@ fn waits(summary: &Summary) -> (u32, u64) {
 #[test]
 fn a_task_that_is_opened_again_starts_afresh() {
     let mut out = Vec::new();
-    let lines = Lines::new(&mut out, Palette::Plain);
+    let lines = Lines::new(&mut out, LineStyle::default());
     let mut run = scripts::unverified((lines, Summary::default()));
     let figures = |run: &Run<(Lines<_>, Summary)>| run.view.1.figures();
     assert_eq!(figures(&run).unverified.len(), 1);
@@ -267,8 +259,8 @@ fn a_task_that_is_opened_again_starts_afresh() {
     run.finish();
     let told = String::from_utf8_lossy(&out);
     assert_eq!(
-        told.matches("1.1 Parse the file: attempt 1 of 5").count(),
-        2,
+        told.matches("PASS  [    1s] 1.1 Parse the file").count(),
+        1,
         "{told}"
     );
 }
@@ -293,13 +285,13 @@ fn the_figures_agree_with_the_engine() {
 #[test]
 fn several_views_see_the_same_run() {
     let (mut out, mut summary) = (Vec::new(), Summary::default());
-    let view: Box<dyn Reporter + '_> = Box::new(Lines::new(&mut out, Palette::Plain));
+    let view: Box<dyn Reporter + '_> = Box::new(Lines::new(&mut out, LineStyle::default()));
     let mut run = scripts::limit_reached((view, &mut summary));
     run.view.activity("reading");
     run.view.event(Timestamp::from_millis(0), &spent(10_000, 7));
     run.finish();
     let mut alone = Vec::new();
-    scripts::limit_reached(Lines::new(&mut alone, Palette::Plain)).finish();
+    scripts::limit_reached(Lines::new(&mut alone, LineStyle::default())).finish();
     assert_eq!(out, alone);
     assert_eq!(summary.figures().exit_code, Some(1));
     assert_eq!(summary.figures().cost_micro_usd, Some(10_000));

@@ -16,11 +16,10 @@ use super::work::DelegationOutcome;
 use super::{DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup};
 use crate::clock;
 use crate::execution::ExecutionContext;
-use crate::masks::workspace_masks;
-use crate::places::own_folder;
-use crate::process::Processes;
+use crate::process::{Processes, workspace_masks};
 use crate::run::{RunError, open_store};
-use crate::tree_lock::make_own_folder;
+use crate::spec_paths::own_folder;
+use crate::tree_lock::create_own_folder;
 
 /// A delegation that is under way.
 pub(super) struct ActiveDelegation<'o> {
@@ -168,7 +167,7 @@ fn seconds(ms: u64) -> f64 {
 }
 
 fn make_folder(root: &Path, now: Timestamp) -> Result<DelegationFolder, RunError> {
-    let made = make_own_folder(root).and_then(|()| DelegationFolder::create(root, now));
+    let made = create_own_folder(root).and_then(|()| DelegationFolder::create(root, now));
     made.map_err(|source| RunError::Folder {
         path: own_folder(root),
         source,

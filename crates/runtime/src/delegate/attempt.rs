@@ -19,7 +19,7 @@ use super::work::{DelegatedWork, DelegationState};
 use crate::execution::AgentRun;
 use crate::listener::TranscriptObserver;
 use crate::perform::LookedUpProject;
-use crate::perform_error::PerformError;
+use crate::performer::PerformError;
 use crate::verify::{Check, CheckResult};
 
 /// An attempt that is over.
@@ -40,7 +40,7 @@ impl ActiveDelegation<'_> {
     ) -> Result<FinishedAttempt, PerformError> {
         let prompt = self.prompt(work, state, &order);
         let logged = self.log.begin(&order, &prompt)?;
-        if let Err(refused) = self.keep_prompt(state, &order, logged, &prompt)? {
+        if let Err(refused) = self.save_prompt(state, &order, logged, &prompt)? {
             return Ok(refused_attempt(order, logged, &refused));
         }
         // What others changed since the last attempt is not this agent's work.
@@ -149,7 +149,7 @@ impl ActiveDelegation<'_> {
     }
 
     /// Keeps the prompt beside the log; refuses one with which an attempt has failed.
-    fn keep_prompt(
+    fn save_prompt(
         &self,
         state: &DelegationState,
         order: &Order,

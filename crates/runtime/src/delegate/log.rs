@@ -10,7 +10,7 @@ use regreen_redaction::Masks;
 use regreen_store::{Delegation, Store, StoreError};
 
 use crate::clock;
-use crate::places::own_folder;
+use crate::spec_paths::own_folder;
 
 /// Locked while the delegation is running.
 const LOCK_FILE: &str = "at-work";

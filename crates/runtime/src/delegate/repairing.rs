@@ -7,7 +7,7 @@ use super::active::ActiveDelegation;
 use super::work::{DelegatedWork, DelegationState};
 use crate::clock;
 use crate::log_file::LogFile;
-use crate::perform_error::PerformError;
+use crate::performer::PerformError;
 use crate::repair::{FailureSite, RepairJob, log_of_attempt};
 
 impl ActiveDelegation<'_> {

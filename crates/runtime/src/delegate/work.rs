@@ -11,7 +11,7 @@ use super::active::ActiveDelegation;
 use super::attempt::FinishedAttempt;
 use super::log::LoggedAttempt;
 use crate::clock;
-use crate::perform_error::PerformError;
+use crate::performer::PerformError;
 
 const TITLE_CHARS: usize = 80;
 

@@ -13,18 +13,16 @@ use regreen_model::{
 use regreen_workspace::AttemptName;
 
 use super::attempt_files::{
-    keep_plan, keep_prompt, kept_plan, kept_usage, seen_at_work, usage_file,
+    active_ms, save_plan, save_prompt, saved_plan, saved_usage, usage_file,
 };
-use super::modify::state;
-use super::plan_changes::{PlanBefore, settle_plan};
+use super::plan_review::{Author, PlanBefore, ReplacedPlan, review_plan};
 use super::prompt::{suggestions, written_prompt};
-use super::replaced_plan::{Author, ReplacedPlan};
-use crate::chronicle::Chronicle;
+use super::state_file::read_state;
 use crate::clock;
+use crate::driver::StepRecorder;
 use crate::execution::AgentRun;
 use crate::listener::{AttemptObserver, TranscriptObserver};
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
+use crate::performer::{PerformError, Performer};
 
 /// How an attempt ended.
 pub(crate) enum Attempted {
@@ -38,7 +36,7 @@ pub(crate) fn attempt(
     performer: &mut Performer,
     seq: CommandSeq,
     order: &AttemptOrder,
-    chronicle: &mut Chronicle<'_>,
+    recorder: &mut StepRecorder<'_>,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
     let file = performer.plan.read()?;
@@ -46,18 +44,18 @@ pub(crate) fn attempt(
         return Ok(Attempted::Gone);
     };
     let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
-    let past = performer.past(&chronicle.journal.store);
-    let suggestions = suggestions(&past, &file, row)?;
+    let earlier = performer.earlier_runs(&recorder.journal.store);
+    let suggestions = suggestions(&earlier, &file, row)?;
     let session = order.session.as_deref();
     let resumes = performer.context.agent.session(session).is_some();
     let prompt = written_prompt(performer, order, &file, row, resumes, &suggestions);
-    if let Err(refused) = keep_prompt(performer, order, &prompt, resumes)? {
+    if let Err(refused) = save_prompt(performer, order, &prompt, resumes)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
     }
     let name = AttemptName::new(&performer.run, key, order.attempt);
-    keep_plan(performer, &name, &file)?;
+    save_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
-    let mut observer = AttemptObserver { chronicle, seq };
+    let mut observer = AttemptObserver { recorder, seq };
     let seen = run_agent(performer, order, &file, row, &prompt, &mut observer)?;
     let report = seen.task_report(&key.id, order.task.is_verify);
     let (mut report, files) =
@@ -78,15 +76,15 @@ pub(crate) fn interrupted(
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
         failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
-        usage: kept_usage(performer, key, attempt),
+        usage: saved_usage(performer, key, attempt),
         ending: Ending {
-            duration_ms: seen_at_work(performer, key, attempt).unwrap_or(0),
+            duration_ms: active_ms(performer, key, attempt).unwrap_or(0),
             ..Ending::default()
         },
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
-    let before = match kept_plan(performer, &name) {
+    let before = match saved_plan(performer, &name) {
         Some(text) => Rc::new(TaskFile::read(text).as_chosen(new_choices)),
         // The attempt had not begun.
         None => return Ok(report),
@@ -121,7 +119,7 @@ fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String
 
 /// Counts the tasks that this one is a part of as being worked on, too: they stay as they are.
 fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) -> PlanBefore {
-    let wholes = state(performer).wholes(&task.id);
+    let wholes = read_state(performer).wholes(&task.id);
     let rows = wholes.iter().flat_map(|id| before.file.rows_with_id(id));
     let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
     before.running.extend(keys);
@@ -138,14 +136,14 @@ fn review_changes(
     put_back: &BTreeSet<TaskKey>,
     report: AttemptReport,
 ) -> Result<(AttemptReport, Vec<String>), PerformError> {
-    let folder = performer.places.task_folder(&performer.run, key);
+    let folder = performer.paths.task_folder(&performer.run, key);
     let mut replaced = ReplacedPlan::new(folder, name.attempt, before.author);
-    let mut plan = settle_plan(performer, before, put_back, &mut replaced)?;
+    let mut plan = review_plan(performer, before, put_back, &mut replaced)?;
     plan.warnings.extend(report.plan.warnings.iter().cloned());
     let left = performer.tree.after(name, clock::now())?;
     performer.notices.add_all(left.warnings);
     // These are written about the work; they are not part of it.
-    let spec_files = performer.places.spec_files();
+    let spec_files = performer.paths.spec_files();
     let is_work = |path| !spec_files.contains(&Some(path));
     let changed = left.changed.into_iter();
     let changed = changed.filter(|path| is_work(path.clone()));
@@ -188,8 +186,8 @@ fn run_agent(
         task_id: task.id.as_str(),
         title: &task.title,
         attempt: order.attempt,
-        spec_dir: &performer.places.shown(&performer.places.spec_folder()),
-        root: &performer.places.root.to_string_lossy(),
+        spec_dir: &performer.paths.shown(&performer.paths.spec_folder()),
+        root: &performer.paths.root.to_string_lossy(),
         session: performer.context.agent.session(order.session.as_deref()),
         prompt,
         kind: order.prompt,
@@ -197,7 +195,7 @@ fn run_agent(
     };
     let run = AgentRun {
         assignment,
-        folder: &performer.places.task_folder(&performer.run, task),
+        folder: &performer.paths.task_folder(&performer.run, task),
         stem: order.attempt.to_string(),
         timeout_ms: order.timeout_ms,
         idle_timeout_ms: order.idle_timeout_ms,

@@ -9,10 +9,9 @@ use regreen_engine::AttemptOrder;
 use regreen_model::{TaskKey, Usage};
 use regreen_workspace::AttemptName;
 
+use crate::atomic_file::write_atomically;
 use crate::clock::millis;
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
-use crate::whole_file::write_whole;
+use crate::performer::{PerformError, Performer};
 
 /// Endings of the files of an attempt; each is named by the attempt's number.
 const PROMPT: &str = "prompt.md";
@@ -20,15 +19,15 @@ const USAGE: &str = "usage";
 
 /// Keeps the prompt beside the log, where people can read it; refuses one with which an
 /// attempt has failed.
-pub(super) fn keep_prompt(
+pub(super) fn save_prompt(
     performer: &Performer,
     order: &AttemptOrder,
     prompt: &str,
     resumes: bool,
 ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
     let task = &order.task.task;
-    let folder = performer.places.task_folder(&performer.run, task);
-    let path = |attempt: u32| kept_file(performer, task, attempt, PROMPT);
+    let folder = performer.paths.task_folder(&performer.run, task);
+    let path = |attempt: u32| attempt_file(performer, task, attempt, PROMPT);
     let kept = performer.context.processes.masks.mask(prompt);
     // A task that is tried as if for the first time may get the same prompt again.
     let counted = order.iteration.saturating_sub(1);
@@ -48,43 +47,43 @@ pub(super) fn keep_prompt(
 
 /// Where the usage of an attempt is saved while it works.
 pub(super) fn usage_file(performer: &Performer, task: &TaskKey, attempt: u32) -> PathBuf {
-    kept_file(performer, task, attempt, USAGE)
+    attempt_file(performer, task, attempt, USAGE)
 }
 
-fn kept_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str) -> PathBuf {
-    let folder = performer.places.task_folder(&performer.run, task);
+fn attempt_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str) -> PathBuf {
+    let folder = performer.paths.task_folder(&performer.run, task);
     folder.join(format!("{attempt}.{what}"))
 }
 
 /// The usage of an attempt whose end was not seen, as far as its agent had told it.
-pub(super) fn kept_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
+pub(super) fn saved_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
     let kept = fs::read(usage_file(performer, task, attempt)).ok()?;
     serde_json::from_slice(&kept).ok()
 }
 
 /// How long an attempt whose end was not seen was at work: from its prompt to its last output.
 /// The machine may have been off since.
-pub(super) fn seen_at_work(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u64> {
+pub(super) fn active_ms(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<u64> {
     let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
-    let begun = changed(&kept_file(performer, task, attempt, PROMPT))?;
-    let last = changed(&performer.places.log(&performer.run, task, attempt))?;
+    let begun = changed(&attempt_file(performer, task, attempt, PROMPT))?;
+    let last = changed(&performer.paths.log(&performer.run, task, attempt))?;
     last.duration_since(begun).ok().map(millis)
 }
 
 /// Keeps the plan as it is before an attempt, in case of a crash; only the last one is needed.
 /// An attempt without one has not begun.
-pub(super) fn keep_plan(
+pub(super) fn save_plan(
     performer: &Performer,
     name: &AttemptName,
     file: &TaskFile,
 ) -> Result<(), PerformError> {
     let kept = heading(name, file.text()) + file.text();
-    write_whole(&plan_path(performer), kept.as_bytes())?;
+    write_atomically(&plan_path(performer), kept.as_bytes())?;
     Ok(())
 }
 
 /// The plan as it was before an attempt, if all of it was kept.
-pub(super) fn kept_plan(performer: &Performer, name: &AttemptName) -> Option<String> {
+pub(super) fn saved_plan(performer: &Performer, name: &AttemptName) -> Option<String> {
     let kept = fs::read_to_string(plan_path(performer)).ok()?;
     let (_, text) = kept.split_once('\n')?;
     let is_whole = kept.strip_suffix(text) == Some(&heading(name, text));
@@ -103,5 +102,5 @@ fn heading(name: &AttemptName, text: &str) -> String {
 }
 
 fn plan_path(performer: &Performer) -> PathBuf {
-    performer.places.scratch().join("plan-before")
+    performer.paths.scratch().join("plan-before")
 }

@@ -8,10 +8,9 @@ use regreen_engine::AttemptOrder;
 use regreen_model::{FailureRecord, PromptKind, Survey};
 use regreen_workspace::survey;
 
-use crate::end_of_file::end_of_file;
-use crate::past::Past;
-use crate::perform_error::PerformError;
-use crate::performer::Performer;
+use crate::history::EarlierRuns;
+use crate::log_file::read_tail;
+use crate::performer::{PerformError, Performer};
 
 /// How much of an interrupted attempt's output the next one is told.
 const KNOWN_BYTES: u64 = 4 * 1024;
@@ -25,7 +24,7 @@ pub(super) fn written_prompt(
     resumes: bool,
     suggestions: &[String],
 ) -> String {
-    let places = &performer.places;
+    let paths = &performer.paths;
     let (task, root) = (&order.task.task, file.root(row));
     let root_key = file.key(root);
     let brief = TaskBrief {
@@ -42,10 +41,10 @@ pub(super) fn written_prompt(
                 block: file.block(root).unwrap_or_default(),
             }),
         suggestions,
-        spec_name: &places.spec.name,
-        spec_dir: &places.shown(&places.spec_folder()),
-        tasks_file: &places.shown(&places.spec.tasks),
-        progress_file: &places.shown(&places.progress),
+        spec_name: &paths.spec.name,
+        spec_dir: &paths.shown(&paths.spec_folder()),
+        tasks_file: &paths.shown(&paths.spec.tasks),
+        progress_file: &paths.shown(&paths.progress),
         attempt: order.iteration,
         max_attempts: order.max_iterations,
     };
@@ -80,8 +79,8 @@ fn known(performer: &Performer, order: &AttemptOrder) -> String {
     let failure = order.previous.as_ref();
     let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
     let last = order.attempt.saturating_sub(1);
-    let path = performer.places.log(&performer.run, &order.task.task, last);
-    let printed = end_of_file(&path, KNOWN_BYTES).unwrap_or_default();
+    let path = performer.paths.log(&performer.run, &order.task.task, last);
+    let printed = read_tail(&path, KNOWN_BYTES).unwrap_or_default();
     failed.unwrap_or_default() + &printed
 }
 
@@ -112,13 +111,13 @@ fn reason<'a>(
 
 /// What may help a fix: the suggestions in the diagnosis of the task that it repairs.
 pub(super) fn suggestions(
-    past: &Past<'_>,
+    earlier: &EarlierRuns<'_>,
     file: &TaskFile,
     row: RowId,
 ) -> Result<Vec<String>, PerformError> {
     let repaired = file.fixed_by(row).and_then(|task| file.key(task));
     let failure = match repaired {
-        Some(task) => past.last_failure(&task)?,
+        Some(task) => earlier.last_failure(&task)?,
         None => None,
     };
     let found = failure.as_ref().and_then(FailureRecord::told);
@@ -145,7 +144,7 @@ impl LookedUpProject {
     pub(crate) fn of(performer: &Performer, order: &AttemptOrder) -> Self {
         match (&order.previous, order.prompt) {
             (Some(failure), PromptKind::Enriched) => {
-                Self::looked_up(&performer.places.root, failure)
+                Self::looked_up(&performer.paths.root, failure)
             }
             _ => Self::default(),
         }

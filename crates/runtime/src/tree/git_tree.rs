@@ -1,33 +1,36 @@
+//! A tree in git: snapshots around every attempt, commits of exactly what attempts changed.
+
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use regreen_engine::CommitResult;
 use regreen_model::Timestamp;
+use regreen_supervisor::{Exit, Stdin, Stream};
 use regreen_workspace::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest, Git,
-    GitError, Oid, RelPath, SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot,
+    GitCall, GitError, GitReply, GitRunner, Oid, RelPath, SnapshotLimits, SnapshotSide, Snapshots,
+    StoredSnapshot,
 };
 
-use super::kept_git::KeptGit;
-use super::{CommitJob, Left, TreeError};
+use super::{AttemptChanges, CommitJob, TreeError};
+use crate::atomic_file::write_atomically;
 use crate::clock;
-use crate::process::Processes;
-use crate::whole_file::write_whole;
+use crate::process::{Job, Processes, Sink};
 
-/// The paths that had changes of the user's before the run began, each ended by a zero byte.
+/// Lists the paths that the user had changed before the run began, each ended by a zero byte.
 const DIRTY: &str = "dirty-before";
 
-/// A tree in git: snapshots around every attempt, commits of exactly what attempts changed.
+/// A working tree in git.
 #[derive(Debug)]
 pub(crate) struct GitTree {
     snapshots: Snapshots,
     scratch: PathBuf,
     before: Option<(AttemptName, Oid)>,
-    /// Not to be committed.
+    /// The user's own changes, which are not committed.
     users: BTreeSet<RelPath>,
 }
 
@@ -38,7 +41,7 @@ impl GitTree {
         processes: &Processes,
         hook_timeout: Duration,
     ) -> Self {
-        let git = git.with_hook_runner(Arc::new(KeptGit {
+        let git = git.with_hook_runner(Arc::new(SupervisedGit {
             processes: processes.clone(),
             timeout: hook_timeout,
         }));
@@ -50,8 +53,8 @@ impl GitTree {
         }
     }
 
-    /// What is dirty now is the user's, unless an attempt made it; a run that goes on knows it
-    /// from its first day.
+    /// Takes what is dirty now for the user's, unless an attempt made it; a resumed run loads what
+    /// it found at its beginning.
     pub(super) fn begin(
         &mut self,
         run_folder: &Path,
@@ -62,8 +65,8 @@ impl GitTree {
             Ok(bytes) => parse_paths(&bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let users = self.users_paths(own)?;
-                // All of it or nothing: whoever goes on would commit what is missing in it.
-                write_whole(&path, &render_paths(&users))?;
+                // Atomically: a resumed run would commit whatever is missing here.
+                write_atomically(&path, &render_paths(&users))?;
                 users
             }
             Err(source) => return Err(TreeError::Remember { path, source }),
@@ -71,8 +74,7 @@ impl GitTree {
         Ok(())
     }
 
-    /// What is dirty, but for files that are as an attempt left them: whatever else is in a
-    /// file, an attempt did not put there.
+    /// The dirty paths, except files that are exactly as an attempt left them.
     fn users_paths(&mut self, own: &BTreeSet<RelPath>) -> Result<BTreeSet<RelPath>, TreeError> {
         let mut dirty = self.snapshots.git().dirty_paths()?;
         dirty.retain(|path| !own.contains(path));
@@ -89,7 +91,7 @@ impl GitTree {
         Ok(dirty)
     }
 
-    /// Those of the paths that an attempt changed and nobody has changed since.
+    /// The paths among these that an attempt changed and that have not changed since.
     fn left_as_made(
         &self,
         span: &AttemptSpan,
@@ -116,23 +118,27 @@ impl GitTree {
         Ok(())
     }
 
-    pub(super) fn after(&mut self, name: &AttemptName, now: Timestamp) -> Result<Left, TreeError> {
+    pub(super) fn after(
+        &mut self,
+        name: &AttemptName,
+        now: Timestamp,
+    ) -> Result<AttemptChanges, TreeError> {
         let Some(before) = self.before_of(name)? else {
-            return Ok(Left::default());
+            return Ok(AttemptChanges::default());
         };
         let now = clock::system_time(now);
         let after = self.snapshots.take_after(name, &before, now)?;
         let git = self.snapshots.git();
         let changes = git.changed_files(&before, &after.oid)?;
         let warnings = after.warnings.iter().map(ToString::to_string);
-        Ok(Left {
+        Ok(AttemptChanges {
             changed: changes.into_iter().map(|change| change.path).collect(),
             head: git.head()?.map(|head| head.as_str().to_owned()),
             warnings: warnings.collect(),
         })
     }
 
-    /// Taken by this process or, if that was killed, by the one before.
+    /// The snapshot before an attempt, which an earlier process may have taken.
     fn before_of(&self, name: &AttemptName) -> Result<Option<Oid>, GitError> {
         if let Some((of, oid)) = &self.before
             && of == name
@@ -166,7 +172,7 @@ impl GitTree {
         }
     }
 
-    /// What the attempts of the task and its fixes changed, but for the state.
+    /// The paths that attempts at the task and its fixes changed, except the state file.
     fn changed_in(&self, job: &CommitJob) -> Result<BTreeSet<RelPath>, GitError> {
         let git = self.snapshots.git();
         let mut paths = BTreeSet::new();
@@ -184,7 +190,7 @@ impl GitTree {
     }
 }
 
-/// Names a commit among all that regreen makes.
+/// Identifies a commit among all that regreen makes.
 fn commit_key(job: &CommitJob) -> String {
     let (id, occurrence) = (&job.task.id, job.task.occurrence);
     format!("{}/{id}+{occurrence}/{}", job.run, job.attempts)
@@ -225,4 +231,69 @@ fn render_paths(paths: &BTreeSet<RelPath>) -> Vec<u8> {
 fn parse_paths(bytes: &[u8]) -> BTreeSet<RelPath> {
     let lines = bytes.split(|byte| *byte == 0);
     lines.filter_map(|line| RelPath::new(line).ok()).collect()
+}
+
+/// How much is kept of what a hook prints.
+const MAX_OUTPUT: usize = 256 * 1024;
+
+/// Git under a keeper: a commit runs the user's hooks, and those end with the run.
+#[derive(Debug)]
+pub(super) struct SupervisedGit {
+    pub(super) processes: Processes,
+    pub(super) timeout: Duration,
+}
+
+impl GitRunner for SupervisedGit {
+    fn run(&self, call: &GitCall) -> io::Result<GitReply> {
+        let argv = std::iter::once(OsString::from("git")).chain(call.args.iter().cloned());
+        let job = Job {
+            argv: argv.collect(),
+            env: call.env.clone(),
+            stdin: if call.stdin.is_empty() {
+                Stdin::Empty
+            } else {
+                Stdin::Bytes(call.stdin.clone())
+            },
+            timeout: self.timeout,
+            idle: None,
+            purpose: "git".to_owned(),
+        };
+        let processes = Processes {
+            root: call.folder.clone(),
+            ..self.processes.clone()
+        };
+        let mut output = CapturedOutput::default();
+        let ended = processes
+            .run(job, &mut output)
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        if let Exit::NotStarted { errno, .. } = ended.exit {
+            return Err(io::Error::from_raw_os_error(errno));
+        }
+        Ok(GitReply {
+            exit: match ended.exit {
+                Exit::Exited(code) => Some(code),
+                _ => None,
+            },
+            stdout: output.streams[0].clone(),
+            stderr: output.streams[1].clone(),
+            cut: false,
+        })
+    }
+}
+
+#[derive(Default)]
+struct CapturedOutput {
+    streams: [Vec<u8>; 2],
+}
+
+impl Sink for CapturedOutput {
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+        let kept = match stream {
+            Stream::Stdout => &mut self.streams[0],
+            Stream::Stderr => &mut self.streams[1],
+        };
+        let room = MAX_OUTPUT.saturating_sub(kept.len());
+        kept.extend_from_slice(bytes.get(..bytes.len().min(room)).unwrap_or_default());
+        true
+    }
 }

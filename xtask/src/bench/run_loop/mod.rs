@@ -19,7 +19,7 @@ use clap::Args;
 use costs::{Costs, measure};
 use project::{Kind, Project};
 
-use crate::product::Product;
+use crate::repository::Product;
 
 /// Where growth with the file is measured, fewer tasks are enough.
 const FEW: usize = 50;

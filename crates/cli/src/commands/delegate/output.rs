@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use regreen_diagnosis::Report;
 use regreen_engine::delegation::End;
 use regreen_model::{Event, OutlineRow, StopSignal, Timestamp, visible_line};
-use regreen_runtime::{Audience, DelegationEnd, DelegationObserver, DelegationResult};
+use regreen_runtime::{DelegationEnd, DelegationObserver, DelegationResult, RunObserver};
 use regreen_store::Delegation;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ impl Progress {
     }
 }
 
-impl Audience for Progress {
+impl RunObserver for Progress {
     fn outline(&mut self, _rows: &[OutlineRow]) {}
 
     fn recall(&mut self, _at: Timestamp, _event: &Event) {}

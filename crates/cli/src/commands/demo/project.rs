@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use regreen_runtime::make_own_folder;
+use regreen_runtime::create_own_folder;
 use regreen_workspace::{CommitError, CommitRequest, Git, GitError, Identity, RelPath};
 use thiserror::Error;
 
@@ -154,7 +154,7 @@ enum StartError {
 
 fn commit_all(folder: &Path) -> Result<(), StartError> {
     Git::init(folder, IDENTITY)?;
-    make_own_folder(folder)?;
+    create_own_folder(folder)?;
     commit(folder, &FILES, "Three tasks for an agent")
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use regreen_runtime::Places;
+use regreen_runtime::SpecPaths;
 use regreen_store::{Attempt, AttemptKey, RunId};
 use regreen_workspace::{
     AttemptName, AttemptSpan, Git, GitError, RelPath, SnapshotSide, StoredSnapshot,
@@ -90,7 +90,7 @@ fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<StoredSnapshot>, Problem
 }
 
 /// The repository, which is where snapshots are.
-pub fn open_git(places: &Places) -> Result<Git, Problem> {
+pub fn open_git(places: &SpecPaths) -> Result<Git, Problem> {
     Git::open(&places.root).map_err(|error| match error {
         GitError::NoWorkTree | GitError::Missing => Problem::NotInGit,
         error => Problem::Git(error),
@@ -98,6 +98,6 @@ pub fn open_git(places: &Places) -> Result<Git, Problem> {
 }
 
 /// What is written about the work is not the work.
-pub fn spec_files(places: &Places) -> BTreeSet<RelPath> {
+pub fn spec_files(places: &SpecPaths) -> BTreeSet<RelPath> {
     places.spec_files().into_iter().flatten().collect()
 }

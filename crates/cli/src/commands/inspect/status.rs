@@ -11,7 +11,7 @@ use regreen_model::{
     AgentIdentity, Budget, Event, Mark, OutlineKind, OutlineRow, RunOutcome, Spending, TaskKey,
     Timestamp,
 };
-use regreen_runtime::{Holder, Purpose, TreeLock, now, outline, workspace_masks};
+use regreen_runtime::{LockHolder, LockPurpose, TreeLock, now, outline, workspace_masks};
 use regreen_store::{Attempt, Run};
 use serde::Serialize;
 
@@ -131,7 +131,7 @@ struct Knowledge {
     run: Option<Run>,
     state: State,
     past: Past,
-    at_work: Option<Holder>,
+    at_work: Option<LockHolder>,
     /// The attempts that the newest run has begun.
     begun: Vec<Attempt>,
     /// The fixes that the state file remembers.
@@ -164,7 +164,7 @@ impl Knowledge {
             run,
             state,
             past,
-            at_work: at_work.filter(|holder| holder.purpose == Purpose::Run),
+            at_work: at_work.filter(|holder| holder.purpose == LockPurpose::Run),
         })
     }
 
@@ -183,7 +183,7 @@ impl Status {
             done: rows.iter().filter(is_wanted).filter(|row| row.done).count(),
             total: rows.iter().filter(is_wanted).count(),
         };
-        let is_ours = |holder: &&Holder| holder.runs(places);
+        let is_ours = |holder: &&LockHolder| holder.runs(places);
         let ours = known.at_work.as_ref().filter(is_ours);
         let other = known.at_work.as_ref().filter(|holder| !is_ours(holder));
         Ok(Self {
@@ -203,7 +203,7 @@ impl Status {
 }
 
 impl AtWork {
-    fn of(holder: &Holder) -> Self {
+    fn of(holder: &LockHolder) -> Self {
         Self {
             process: holder.pid,
             spec: holder.name.clone(),
@@ -211,7 +211,7 @@ impl AtWork {
     }
 }
 
-fn run_status(run: &Run, state: &State, at_work: Option<&Holder>) -> RunStatus {
+fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStatus {
     // A run that goes on says so only when it has begun to.
     let ended = state.outcome.clone().filter(|_| at_work.is_none());
     RunStatus {

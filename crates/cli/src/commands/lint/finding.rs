@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use miette::{LabeledSpan, NamedSource, Severity};
+use regreen_reporters::Palette;
 
 use crate::excerpt::Excerpt;
 use crate::output;
@@ -49,7 +50,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub fn render(&self, page: &Page, colours: bool) -> String {
+    pub fn render(&self, page: &Page, palette: Palette) -> String {
         let hidden = self.places.len().saturating_sub(SHOWN);
         let more = if hidden > 0 {
             format!(" (the first {SHOWN} are shown)")
@@ -68,7 +69,7 @@ impl Finding {
                 .collect(),
             source: NamedSource::new(&page.name, Arc::clone(&page.text)),
         };
-        format!("\n{}", output::render(&excerpt, colours))
+        format!("\n{}", output::render(&excerpt, palette))
     }
 }
 

@@ -36,7 +36,7 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
     };
     output::print(&summary::of(&name, &file, findings.len()))?;
     for finding in findings {
-        output::print(&finding.render(&page, output::has_colours()))?;
+        output::print(&finding.render(&page, output::line_style().palette))?;
     }
     Ok(Exit::Success)
 }

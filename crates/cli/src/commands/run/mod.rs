@@ -15,7 +15,7 @@ use regreen_runtime::{RunSetup, Stop, now};
 use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
 
 use self::person::AtTerminal;
-use self::view::{View, palette};
+use self::view::View;
 use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, SettingFlags, Settings, StoredLimits,
@@ -124,14 +124,14 @@ impl PreparedRun {
 
     fn start(self, mut view: View) -> Result<Exit, Problem> {
         let mut person = AtTerminal::new(
-            palette(output::asks_in_colours()),
+            output::question_style(),
             &self.context.here,
             self.config.spec_argument.clone(),
         );
         let stop = Stop::default();
         stop.listen().map_err(Problem::Signals)?;
         let setup = RunSetup {
-            places: self.context.places,
+            paths: self.context.places,
             config: self.config,
             agent: self.agent,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
@@ -140,7 +140,7 @@ impl PreparedRun {
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
         };
-        let root = setup.places.root.clone();
+        let root = setup.paths.root.clone();
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;

@@ -1,73 +1,107 @@
-//! What a run looks like: lines, JSON, or a live view on a terminal.
+//! The view of a run: lines, JSON, or a live view on a terminal; and its summary.
 
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 
 use regreen_model::{Event, OutlineRow, Timestamp};
-use regreen_reporters::{JsonLines, Lines, Live, Palette, Reporter, Summary, Term};
-use regreen_runtime::Audience;
+use regreen_redaction::Masks;
+use regreen_reporters::{JsonLines, Lines, Live, Reporter, Summary};
+use regreen_runtime::RunObserver;
 
-use crate::output;
+use crate::output::{self, StdoutTerminal};
 
-pub fn palette(has_colours: bool) -> Palette {
-    match has_colours {
-        true => Palette::Coloured,
-        false => Palette::Plain,
-    }
-}
+/// Flags that the command to continue a run does not have, with whether a value follows.
+const LEFT_OUT: [(&str, bool); 4] = [
+    ("--only", true),
+    ("--color", true),
+    ("--json", false),
+    ("--no-input", false),
+];
 
-/// Shows a run while it goes on, and sums it up in the end.
+/// Shows a run while it is at work, and sums it up at the end.
 pub struct View {
     reporter: Box<dyn Reporter>,
     summary: Summary,
-    /// The summary is told in words.
-    speaks: bool,
+    /// The summary is printed for people.
+    is_for_people: bool,
 }
 
 impl View {
     pub fn choose(json: bool) -> Self {
-        let palette = palette(output::has_colours());
+        let style = output::line_style();
         let reporter: Box<dyn Reporter> = if json {
             Box::new(JsonLines::new(io::stdout()))
         } else if output::is_live() {
-            Box::new(Live::new(Term::buffered_stdout(), palette))
+            Box::new(Live::new(StdoutTerminal, style.palette))
         } else {
-            Box::new(Lines::new(io::stdout(), palette))
+            Box::new(Lines::new(io::stdout(), style))
         };
+        let command = run_command(std::env::args_os().skip(1));
         Self {
             reporter,
-            summary: Summary::default(),
-            speaks: !json,
+            summary: command.map_or_else(Summary::default, Summary::new),
+            is_for_people: !json,
         }
     }
 
-    /// Sums it up, and returns that as JSON.
+    /// Prints the summary, and returns it as JSON.
     pub fn finish(mut self, now: Timestamp) -> String {
         self.reporter.finish(now);
-        if self.speaks {
-            self.speak();
+        if self.is_for_people {
+            self.print_summary();
         }
         serde_json::to_string(&self.summary).unwrap_or_default() + "\n"
     }
 
-    /// The figures are the result; that it went wrong is for whoever looks for errors.
-    fn speak(&self) {
+    /// The numbers are a result; a headline that is not a success is an error.
+    fn print_summary(&self) {
         let Some(headline) = self.summary.headline() else {
             return;
         };
-        let is_good = self.summary.figures().exit_code == Some(0);
-        if is_good {
+        let is_success = self.summary.figures().exit_code == Some(0);
+        if is_success {
             let _ = writeln!(io::stdout(), "\n{headline}");
         } else {
             let _ = writeln!(io::stdout());
             let _ = writeln!(io::stderr(), "{headline}");
         }
-        for line in self.summary.details() {
-            let _ = writeln!(io::stdout(), "{line}");
-        }
+        // A reader that has gone away has read enough.
+        let _ = output::print_lines(&self.summary.details());
     }
 }
 
-impl Audience for View {
+/// Returns the command line that continues a run, from the one that started it; `None` if
+/// that was not `regreen run`.
+fn run_command(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let mut words = vec!["regreen".to_owned()];
+    let mut arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    let mut is_run = false;
+    while let Some(argument) = arguments.next() {
+        let name = argument.split('=').next().unwrap_or_default();
+        let left_out = LEFT_OUT.iter().find(|(flag, _)| *flag == name);
+        if let Some((_, has_value)) = left_out {
+            if *has_value && name == argument {
+                arguments.next();
+            }
+            continue;
+        }
+        is_run |= argument == "run";
+        words.push(argument);
+    }
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    is_run.then(|| Masks::built_in().mask(&words.join(" ")))
+}
+
+/// Returns a word as a shell takes it, in quotes only where it needs them.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    shell_words::quote(word).into_owned()
+}
+
+impl RunObserver for View {
     fn outline(&mut self, rows: &[OutlineRow]) {
         self.reporter.outline(rows);
         self.summary.outline(rows);
@@ -85,5 +119,47 @@ impl Audience for View {
 
     fn activity(&mut self, line: &str) {
         self.reporter.activity(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &[&str], expected: Option<&str>) {
+        let arguments = arguments.iter().map(OsString::from);
+        assert_eq!(run_command(arguments).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_command_to_continue_has_the_agent_and_the_flags() {
+        check(
+            &[
+                "run",
+                "login",
+                "--agent",
+                "command:sh agent.sh",
+                "--recovery-mode",
+            ],
+            Some("regreen run login --agent 'command:sh agent.sh' --recovery-mode"),
+        );
+        check(
+            &[
+                "--color",
+                "always",
+                "run",
+                "--only",
+                "1.2",
+                "--no-input",
+                "--agent=shell",
+            ],
+            Some("regreen run --agent=shell"),
+        );
+        check(
+            &["run", "--only=1.2", "my list.md"],
+            Some("regreen run 'my list.md'"),
+        );
+        check(&["demo"], None);
     }
 }

@@ -7,7 +7,7 @@ use regreen_model::{
     PlanChanges, PromptKind, RepairResult, RunOutcome, Span, TaskFailure, TaskKey, Timestamp,
     Verdict,
 };
-use regreen_runtime::Places;
+use regreen_runtime::SpecPaths;
 use regreen_store::{AttemptKey, Run};
 
 use super::changes::Changes;
@@ -22,7 +22,7 @@ const END_OF_LOG: u64 = 8 * 1024;
 
 /// What happened to one task in one run.
 pub(super) struct RunStory<'a> {
-    places: &'a Places,
+    places: &'a SpecPaths,
     plan: &'a Plan,
     selected: &'a SelectedTask,
     run: &'a Run,

@@ -10,9 +10,9 @@ use regreen_runtime::Stop;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often it is looked whether it has ended.
-const LOOK: Duration = Duration::from_millis(50);
-/// So long an editor has to put away what was typed.
+/// How often to check whether it has ended.
+const POLL: Duration = Duration::from_millis(50);
+/// How long an editor has to save its state.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A program and its arguments, as `VISUAL` or `EDITOR` has them.
@@ -21,12 +21,12 @@ pub(super) struct Editor {
     argv: Vec<String>,
 }
 
-/// What came of editing.
+/// The result of editing.
 #[derive(Debug)]
-pub(super) enum Edited {
+pub(super) enum EditResult {
     Done,
     Failed(String),
-    /// Somebody asked to stop meanwhile.
+    /// Someone asked to stop meanwhile.
     Stopped,
 }
 
@@ -45,18 +45,18 @@ impl Editor {
     }
 
     /// Opens a file, and waits until the editor is closed.
-    pub(super) fn edit(&self, file: &Path, stop: &Stop) -> Edited {
+    pub(super) fn edit(&self, file: &Path, stop: &Stop) -> EditResult {
         let name = self.argv.join(" ");
         match self.run(file, stop) {
-            Err(error) => Edited::Failed(format!("{name} cannot be started: {error}")),
-            Ok(None) => Edited::Stopped,
-            Ok(Some(status)) if status.success() => Edited::Done,
-            Ok(Some(status)) => Edited::Failed(format!("{name} ended with {status}")),
+            Err(error) => EditResult::Failed(format!("{name} cannot be started: {error}")),
+            Ok(None) => EditResult::Stopped,
+            Ok(Some(status)) if status.success() => EditResult::Done,
+            Ok(Some(status)) => EditResult::Failed(format!("{name} ended with {status}")),
         }
     }
 
     fn run(&self, file: &Path, stop: &Stop) -> io::Result<Option<ExitStatus>> {
-        let bell = stop.bell()?;
+        let bell = stop.wake_pipe()?;
         let (program, arguments) = self.argv.split_first().ok_or(io::ErrorKind::NotFound)?;
         let mut child = Command::new(program).args(arguments).arg(file).spawn()?;
         loop {
@@ -64,16 +64,16 @@ impl Editor {
                 return Ok(Some(status));
             }
             let mut ready = [PollFd::new(&bell, PollFlags::IN)];
-            let look = Timespec::try_from(LOOK).ok();
-            // A signal cuts the wait short: then it is looked again.
-            if poll(&mut ready, look.as_ref()).is_ok_and(|ready| ready > 0) {
+            let timeout = Timespec::try_from(POLL).ok();
+            // A signal cuts the wait short: then it checks again.
+            if poll(&mut ready, timeout.as_ref()).is_ok_and(|ready| ready > 0) {
                 return end(&mut child).map(|()| None);
             }
         }
     }
 }
 
-/// What regreen has started ends with it: asked first, so that nothing typed is lost.
+/// Ends the editor: it is asked first, so that nothing typed is lost.
 fn end(child: &mut Child) -> io::Result<()> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {
@@ -85,7 +85,7 @@ fn end(child: &mut Child) -> io::Result<()> {
         if child.try_wait()?.is_some() {
             return Ok(());
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     child.kill()?;
     child.wait().map(drop)

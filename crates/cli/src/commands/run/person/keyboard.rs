@@ -6,22 +6,22 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
 use rustix::termios::{QueueSelector, tcflush};
 
-/// A line that is longer is taken as several.
+/// A longer line is taken as several.
 const MAX_LINE: usize = 16 * 1024;
 
-/// What a person types, line by line, until somebody asks to stop.
+/// Reads what a person types, line by line, until someone asks to stop.
 #[derive(Debug)]
 pub(super) struct Keyboard<'s> {
     stop: &'s Stop,
     bell: PipeReader,
     input: io::Stdin,
-    /// What was typed and not taken yet.
+    /// Input that was not taken yet.
     typed: Vec<u8>,
 }
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum TypedInput {
     Line(String),
     /// Nothing more will come.
     End,
@@ -29,14 +29,14 @@ pub(super) enum Heard {
 }
 
 impl<'s> Keyboard<'s> {
-    /// What was typed before there was a question is no answer.
+    /// Discards what was typed before the question.
     pub(super) fn listen(stop: &'s Stop) -> io::Result<Self> {
         let input = io::stdin();
-        // Where that cannot be, it is taken for one.
+        // Where that is impossible, it counts as an answer.
         let _ = tcflush(&input, QueueSelector::IFlush);
         Ok(Self {
             stop,
-            bell: stop.bell()?,
+            bell: stop.wake_pipe()?,
             input,
             typed: Vec::new(),
         })
@@ -46,27 +46,27 @@ impl<'s> Keyboard<'s> {
         self.stop
     }
 
-    pub(super) fn line(&mut self) -> Heard {
+    pub(super) fn line(&mut self) -> TypedInput {
         loop {
             if let Some(line) = take_line(&mut self.typed) {
-                return Heard::Line(line);
+                return TypedInput::Line(line);
             }
             let mut chunk = [0; 4096];
             match next(&self.bell, self.input.as_fd(), &mut chunk) {
-                Some(0) if self.typed.is_empty() => return Heard::End,
+                Some(0) if self.typed.is_empty() => return TypedInput::End,
                 Some(0) => self.typed.push(b'\n'),
                 Some(count) => {
                     let typed = chunk.get(..count).unwrap_or_default();
                     self.typed.extend_from_slice(typed);
                 }
-                None => return Heard::Stopped,
+                None => return TypedInput::Stopped,
             }
         }
     }
 }
 
-/// How much was typed; 0 at the end, and where the terminal is gone. `None` if somebody asked
-/// to stop first.
+/// Returns how much was typed; 0 at the end of the input, and where the terminal is gone.
+/// `None` if someone asked to stop first.
 fn next(bell: &PipeReader, input: BorrowedFd<'_>, chunk: &mut [u8]) -> Option<usize> {
     loop {
         let mut ready = [

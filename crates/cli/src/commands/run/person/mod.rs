@@ -1,154 +1,168 @@
-//! Asking the person at the terminal.
+//! Asks the person at the terminal.
 
 mod editor;
 mod keyboard;
-mod page;
+mod question;
 
 use std::path::{Path, PathBuf};
 
 use regreen_model::{AnswerKind, PersonAnswer};
-use regreen_reporters::Palette;
-use regreen_runtime::{Asked, Person, Stop};
+use regreen_reporters::{LineStyle, Tone};
+use regreen_runtime::{Person, PersonQuestion, Stop};
 
-use self::editor::{Edited, Editor};
-use self::keyboard::{Heard, Keyboard};
+use self::editor::{EditResult, Editor};
+use self::keyboard::{Keyboard, TypedInput};
 use crate::output;
 
-/// Somebody who sees what is written and can type.
+/// Asks the person at the terminal.
 #[derive(Debug)]
 pub struct AtTerminal {
-    palette: Palette,
+    style: LineStyle,
     here: PathBuf,
-    /// What the spec has to be called in commands.
+    /// The spec as commands need it.
     spec: Option<String>,
 }
 
-/// What came of a choice.
-enum Said {
+/// The result of a choice.
+enum ChoiceResult {
     Answer(PersonAnswer),
-    /// It came to nothing: they choose again.
-    Nothing,
+    /// They have to choose again.
+    Again,
     Stopped,
 }
 
 impl AtTerminal {
-    pub fn new(palette: Palette, here: &Path, spec: Option<String>) -> Self {
+    pub fn new(style: LineStyle, here: &Path, spec: Option<String>) -> Self {
         Self {
-            palette,
+            style,
             here: here.to_owned(),
             spec,
         }
     }
 
-    fn choose(&self, asked: &Asked<'_>, keyboard: &mut Keyboard<'_>) -> Option<PersonAnswer> {
+    fn choose(
+        &self,
+        asked: &PersonQuestion<'_>,
+        keyboard: &mut Keyboard<'_>,
+    ) -> Option<PersonAnswer> {
         let choices = &asked.question.choices;
         loop {
-            output::ask(&self.palette.emphasised(&page::prompt(choices)));
+            output::ask(
+                &self
+                    .style
+                    .palette
+                    .paint(Tone::Strong, &question::prompt(choices)),
+            );
             let line = match keyboard.line() {
-                Heard::Line(line) => line,
-                // Whoever has nothing more to say has not decided.
-                Heard::End => {
+                TypedInput::Line(line) => line,
+                // The end of the input is not a decision.
+                TypedInput::End => {
                     output::ask("\n");
                     return Some(PersonAnswer::Stop);
                 }
-                Heard::Stopped => return None,
+                TypedInput::Stopped => return None,
             };
-            let Some(kind) = page::understood(&line, choices) else {
-                output::ask(&page::unknown(&line, choices));
+            let Some(kind) = question::parse_answer(&line, choices) else {
+                output::ask(&question::unknown_answer(&line, choices));
                 continue;
             };
-            match self.carry_out(kind, asked, keyboard) {
-                Said::Answer(answer) => return Some(answer),
-                Said::Nothing => {}
-                Said::Stopped => return None,
+            match self.execute(kind, asked, keyboard) {
+                ChoiceResult::Answer(answer) => return Some(answer),
+                ChoiceResult::Again => {}
+                ChoiceResult::Stopped => return None,
             }
         }
     }
 
-    fn carry_out(&self, kind: AnswerKind, asked: &Asked<'_>, keyboard: &mut Keyboard<'_>) -> Said {
+    fn execute(
+        &self,
+        kind: AnswerKind,
+        asked: &PersonQuestion<'_>,
+        keyboard: &mut Keyboard<'_>,
+    ) -> ChoiceResult {
         match kind {
             AnswerKind::Edit => self.edit(asked.tasks, keyboard),
             AnswerKind::Context => context(keyboard),
-            AnswerKind::Repair => Said::Answer(PersonAnswer::Repair),
-            AnswerKind::Fix => Said::Answer(PersonAnswer::Fix),
-            AnswerKind::Skip => Said::Answer(PersonAnswer::Skip),
-            AnswerKind::Stop => Said::Answer(PersonAnswer::Stop),
+            AnswerKind::Repair => ChoiceResult::Answer(PersonAnswer::Repair),
+            AnswerKind::Fix => ChoiceResult::Answer(PersonAnswer::Fix),
+            AnswerKind::Skip => ChoiceResult::Answer(PersonAnswer::Skip),
+            AnswerKind::Stop => ChoiceResult::Answer(PersonAnswer::Stop),
         }
     }
 
-    fn edit(&self, tasks: &Path, keyboard: &mut Keyboard<'_>) -> Said {
+    fn edit(&self, tasks: &Path, keyboard: &mut Keyboard<'_>) -> ChoiceResult {
         let Some(editor) = Editor::of_user() else {
             return self.edit_elsewhere(tasks, keyboard);
         };
         match editor.edit(tasks, keyboard.stop()) {
-            Edited::Done => Said::Answer(PersonAnswer::Edit),
-            Edited::Stopped => Said::Stopped,
-            Edited::Failed(why) => {
+            EditResult::Done => ChoiceResult::Answer(PersonAnswer::Edit),
+            EditResult::Stopped => ChoiceResult::Stopped,
+            EditResult::Failed(why) => {
                 output::ask(&format!("{}\n", output::printable_line(&why)));
-                Said::Nothing
+                ChoiceResult::Again
             }
         }
     }
 
-    fn edit_elsewhere(&self, tasks: &Path, keyboard: &mut Keyboard<'_>) -> Said {
+    fn edit_elsewhere(&self, tasks: &Path, keyboard: &mut Keyboard<'_>) -> ChoiceResult {
         let shown = output::path_from(&self.here, tasks);
         output::ask(&format!(
             "Edit {shown}, then press Enter here (set EDITOR to have it opened): "
         ));
         match keyboard.line() {
-            Heard::Line(_) => Said::Answer(PersonAnswer::Edit),
-            Heard::End => {
+            TypedInput::Line(_) => ChoiceResult::Answer(PersonAnswer::Edit),
+            TypedInput::End => {
                 output::ask("\n");
-                Said::Nothing
+                ChoiceResult::Again
             }
-            Heard::Stopped => Said::Stopped,
+            TypedInput::Stopped => ChoiceResult::Stopped,
         }
     }
 }
 
 impl Person for AtTerminal {
-    fn ask(&mut self, asked: &Asked<'_>, stop: &Stop) -> Option<PersonAnswer> {
+    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer> {
         let tasks = output::path_from(&self.here, asked.tasks);
-        let page = page::Page {
+        let text = question::QuestionText {
             asked,
             tasks: &tasks,
             spec: self.spec.as_deref(),
-            palette: self.palette,
+            style: self.style,
         };
-        output::ask(&page.text());
+        output::ask(&text.text());
         let answer = match Keyboard::listen(stop) {
             Ok(mut keyboard) => self.choose(asked, &mut keyboard),
             Err(error) => {
-                output::note(&format!("nobody can be asked: {error}"));
+                output::note(&format!("no one can be asked: {error}"));
                 Some(PersonAnswer::Stop)
             }
         };
         if answer.is_none() {
-            // What is said next is not to stand behind the question.
+            // The next line must not stand behind the question.
             output::ask("\n");
         }
         answer
     }
 }
 
-/// Lines up to an empty one, or to the end of the input.
-fn context(keyboard: &mut Keyboard<'_>) -> Said {
+/// Reads lines up to an empty one, or to the end of the input.
+fn context(keyboard: &mut Keyboard<'_>) -> ChoiceResult {
     output::ask("What should the agent know? An empty line ends it.\n");
     let mut text = String::new();
     loop {
         match keyboard.line() {
-            Heard::Line(line) if !line.trim().is_empty() => {
+            TypedInput::Line(line) if !line.trim().is_empty() => {
                 text.push_str(&line);
                 text.push('\n');
             }
-            Heard::Line(_) | Heard::End if text.is_empty() => {
-                output::ask("Nothing was said.\n");
-                return Said::Nothing;
+            TypedInput::Line(_) | TypedInput::End if text.is_empty() => {
+                output::ask("Nothing was entered.\n");
+                return ChoiceResult::Again;
             }
-            Heard::Line(_) | Heard::End => {
-                return Said::Answer(PersonAnswer::Context { text });
+            TypedInput::Line(_) | TypedInput::End => {
+                return ChoiceResult::Answer(PersonAnswer::Context { text });
             }
-            Heard::Stopped => return Said::Stopped,
+            TypedInput::Stopped => return ChoiceResult::Stopped,
         }
     }
 }

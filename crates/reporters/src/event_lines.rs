@@ -1,0 +1,460 @@
+//! Events as lines for people: one for a pass, two or three for a failure, none for what a
+//! later line says anyway.
+
+use std::collections::BTreeMap;
+
+use regreen_model::{
+    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Inspection, Mark, PersonAnswer,
+    PersonChoice, PlannedRepair, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskId,
+    TaskKey, Timestamp, Verdict,
+};
+
+use crate::failure_text::{headline, headline_of, kind_and_place};
+use crate::status_line::{Status, StatusLine, Tone};
+use crate::text::{one_line, reason, task_name};
+use crate::totals::RunTotals;
+
+const NAME_CHARS: usize = 100;
+const HASH_CHARS: usize = 12;
+
+/// Formats the events of a run, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventFormatter {
+    totals: RunTotals,
+    /// When the run began to work in this process.
+    began: Option<Timestamp>,
+    /// When the attempt that is under way began, or else when its task was picked.
+    task_began: BTreeMap<TaskKey, Timestamp>,
+    /// The first line waits for the first task, which says how many there are; warnings wait
+    /// for the first line.
+    heading: Option<Status>,
+    waiting: Vec<StatusLine>,
+    /// The verification that runs comes before the agent is asked again.
+    verify_is_first: bool,
+    /// Why the Verify of a fix failed, until the fix itself is reported.
+    fix_verify_failure: Option<String>,
+    /// A commit hook has just refused a commit.
+    commit_refused: bool,
+    /// The repairs that fix tasks stand for.
+    repairs: BTreeMap<TaskId, PlannedRepair>,
+    /// The line that told the last failure.
+    last_cause: String,
+    is_resumed: bool,
+    /// A person has just answered: the choice that follows is part of the answer.
+    is_answered: bool,
+}
+
+impl EventFormatter {
+    /// Takes note of an event without formatting it.
+    pub(crate) fn recall(&mut self, event: &Event) {
+        self.totals.apply(event);
+        if let Event::FixPlanned { fix, repair, .. } = event {
+            let repair = repair.clone();
+            self.repairs
+                .extend(repair.map(|repair| (fix.clone(), repair)));
+        }
+    }
+
+    /// Returns the lines that report an event.
+    pub(crate) fn format(&mut self, now: Timestamp, event: &Event) -> Vec<StatusLine> {
+        self.recall(event);
+        self.note(now, event);
+        let mut lines = match event {
+            Event::AttemptEnded { task, report, .. } => attempt_end(task, report),
+            event => self.line(now, event).into_iter().collect(),
+        };
+        self.is_answered = matches!(event, Event::PersonAnswered { .. });
+        if self.heading.is_none() {
+            return lines;
+        }
+        self.waiting.append(&mut lines);
+        match event {
+            Event::Warned { .. } | Event::Chosen { .. } => Vec::new(),
+            Event::TaskPicked { .. } => self.flush(),
+            _ if self.waiting.is_empty() => Vec::new(),
+            _ => self.flush(),
+        }
+    }
+
+    /// Returns the lines that still wait: nothing more follows.
+    pub(crate) fn flush(&mut self) -> Vec<StatusLine> {
+        let heading = self.heading.take().map(|status| self.heading(status));
+        let waiting = std::mem::take(&mut self.waiting);
+        heading.into_iter().chain(waiting).collect()
+    }
+
+    fn note(&mut self, now: Timestamp, event: &Event) {
+        match event {
+            Event::RunStarted { .. } => {
+                self.began = Some(now);
+                self.heading = Some(Status::Start);
+            }
+            Event::RunResumed { .. } => {
+                self.began = Some(now);
+                self.heading = Some(Status::Resume);
+                self.is_resumed = true;
+            }
+            Event::TaskPicked { task } => {
+                self.task_began.insert(task.task.clone(), now);
+                self.fix_verify_failure = None;
+            }
+            Event::AttemptStarted { task, prompt, .. } if *prompt != PromptKind::Reminder => {
+                self.task_began.insert(task.clone(), now);
+            }
+            Event::VerifyStarted { first, .. } => self.verify_is_first = *first,
+            Event::VerifyEnded { task, verdict, .. } if self.totals.original_of(task).is_some() => {
+                self.fix_verify_failure = match verdict {
+                    Verdict::Red { error } => Some(verify_cause(error)),
+                    Verdict::Green | Verdict::Unverified => None,
+                };
+            }
+            Event::CommitRefused { .. } => self.commit_refused = true,
+            _ => {}
+        }
+    }
+
+    fn line(&mut self, now: Timestamp, event: &Event) -> Option<StatusLine> {
+        match event {
+            Event::AttemptStarted { task, prompt, .. } => attempt_start(task, *prompt),
+            Event::VerifyEnded {
+                task,
+                verdict: Verdict::Red { error },
+                ..
+            } if self.verify_is_first => {
+                Some(about(Status::Retry, task, "Verify still fails").detail(headline_of(error)))
+            }
+            Event::TaskFailed { task, failure, .. } => Some(self.failure(now, task, failure)),
+            Event::TaskDone { task, marks, hash } => {
+                let marks: Vec<Mark> = marks.iter().copied().collect();
+                Some(self.pass(now, task, &marks, hash.as_deref()))
+            }
+            Event::Chosen { choice } => self.choice(choice),
+            Event::FixInserted { task, fix } => Some(self.fix(task, fix)),
+            Event::RepairInspected { task, inspection } => inspected(task, inspection),
+            Event::RepairStarted { task, repair, .. } => self.repair_start(task, repair),
+            Event::RepairEnded {
+                task,
+                result: RepairResult::Failed { why },
+            } => Some(about(Status::Fail, task, "the repair failed").wrapped_detail(reason(why))),
+            Event::PlanModified { task, added } => Some(about(
+                Status::Plan,
+                task,
+                &format!("agent asked for {}", ids(added)),
+            )),
+            Event::ModificationRefused { task, why } => {
+                Some(about(Status::Warn, task, "plan unchanged").wrapped_detail(reason(why)))
+            }
+            Event::FixesSuperseded { task, fixes, .. } => Some(StatusLine::new(
+                Status::Skip,
+                format!("{} superseded: {} passed", ids(fixes), task.id),
+            )),
+            // Someone at a terminal gets the whole question.
+            Event::PersonAsked { .. } if self.totals.config.asks => None,
+            Event::PersonAsked { task, why, .. } => {
+                let line = StatusLine::new(Status::Ask, task_name(task));
+                Some(line.wrapped_detail(reason(why)))
+            }
+            Event::PersonAnswered { task, answer } => Some(answered(task, answer)),
+            Event::TaskParked { task, .. } => Some(about(
+                Status::Park,
+                task,
+                "waits for your decision; continuing with the other tasks",
+            )),
+            Event::TaskGone { task } => Some(
+                StatusLine::new(Status::Skip, task_name(task))
+                    .detail("removed or ticked by someone else"),
+            ),
+            Event::TaskSkipped { task } => Some(StatusLine::new(Status::Skip, task_name(task))),
+            Event::WaitStarted {
+                task,
+                until,
+                why,
+                repeats,
+                ..
+            } => Some(self.wait(now, task, *until, why, *repeats)),
+            Event::Warned { message } => Some(warning(message)),
+            Event::StopAsked { signal } => Some(stop(*signal)),
+            Event::RunEnded { outcome } => Some(self.end(now, outcome)),
+            // Part of another line, or of no interest to people.
+            Event::RunStarted { .. }
+            | Event::RunResumed { .. }
+            | Event::VerifyStarted { .. }
+            | Event::VerifyEnded { .. }
+            | Event::CommitRefused { .. }
+            | Event::PlanAsked { .. }
+            | Event::RepeatPlanned { .. }
+            | Event::InspectionAsked { .. }
+            | Event::RepairEnded { .. }
+            | Event::BudgetAsked { .. }
+            | Event::FixPlanned { .. }
+            | Event::ModificationAsked { .. }
+            | Event::SupersedeAsked { .. }
+            | Event::HistoryAsked { .. }
+            | Event::LimitSettled { .. }
+            | Event::TaskPicked { .. }
+            | Event::SessionSeen { .. }
+            | Event::AttemptPostponed { .. }
+            | Event::AttemptEnded { .. }
+            | Event::ClaimsAsked { .. }
+            | Event::ClaimsJudged { .. }
+            | Event::TickAsked { .. }
+            | Event::CommitAsked { .. }
+            | Event::Marked { .. }
+            | Event::Committed { .. }
+            | Event::RecordAsked { .. }
+            | Event::WaitEnded { .. } => None,
+        }
+    }
+
+    fn heading(&self, status: Status) -> StatusLine {
+        let config = &self.totals.config;
+        let mut parts = vec![one_line(&config.spec, NAME_CHARS)];
+        let picked = self.totals.picked.as_ref();
+        parts.extend(picked.map(|picked| match picked.total {
+            1 => "1 task".to_owned(),
+            total => format!("{total} tasks"),
+        }));
+        if let Some(only) = &config.only {
+            parts.push(format!("only {only}"));
+        }
+        parts.push(one_line(&config.agent.to_string(), NAME_CHARS));
+        if config.recovery {
+            parts.push("recovery on".to_owned());
+        }
+        parts.retain(|part| !part.is_empty());
+        StatusLine::new(status, parts.join(" · "))
+    }
+
+    fn failure(&mut self, now: Timestamp, task: &TaskKey, failure: &FailureRecord) -> StatusLine {
+        let is_refused = std::mem::take(&mut self.commit_refused);
+        let attempt = match self.totals.used_by(task) {
+            // A group has no attempts of its own.
+            0 => String::new(),
+            used => format!("attempt {used}/{}", self.totals.limit_of_task()),
+        };
+        let kind = match is_refused {
+            true => Some("a commit hook refused the commit".to_owned()),
+            false => kind_and_place(failure),
+        };
+        self.last_cause = headline(failure);
+        StatusLine::new(Status::Fail, task_name(task))
+            .timed(self.elapsed(now, task))
+            .trailing(attempt)
+            .detail(kind.unwrap_or_default())
+            .detail(self.last_cause.clone())
+    }
+
+    fn pass(
+        &mut self,
+        now: Timestamp,
+        task: &TaskKey,
+        marks: &[Mark],
+        hash: Option<&str>,
+    ) -> StatusLine {
+        self.commit_refused = false;
+        let mut notes: Vec<String> = marks.iter().map(ToString::to_string).collect();
+        notes.extend(hash.map(|hash| one_line(hash, HASH_CHARS)));
+        let mut line = StatusLine::new(Status::Pass, task_name(task))
+            .timed(self.elapsed(now, task))
+            .trailing(notes.join(" · "));
+        if !marks.is_empty() {
+            line = line.toned(Tone::Warning);
+        }
+        match (
+            self.fix_verify_failure.take(),
+            self.totals.original_of(task),
+        ) {
+            (Some(cause), Some(original)) => line
+                .detail(format!(
+                    "Verify failed; {} decides whether the fix worked",
+                    original.id
+                ))
+                .detail(cause),
+            _ => line,
+        }
+    }
+
+    /// What people chose before a run began is in the plan, except for skipped tasks.
+    fn choice(&self, choice: &PersonChoice) -> Option<StatusLine> {
+        let is_news = self.is_resumed || choice.what == ChoiceKind::Skip;
+        let status = match choice.what {
+            ChoiceKind::Skip => Status::Skip,
+            ChoiceKind::Done => Status::Done,
+            ChoiceKind::Retry => Status::Retry,
+        };
+        let line = StatusLine::new(status, task_name(&choice.task)).trailing("your choice");
+        (is_news && !self.is_answered).then_some(line)
+    }
+
+    fn fix(&self, task: &TaskKey, fix: &TaskId) -> StatusLine {
+        let repair = self.repairs.get(fix);
+        let repair = repair.map(|repair| format!(": {}", reason(&repair.does)));
+        let repair = repair.unwrap_or_default();
+        StatusLine::new(Status::Fix, format!("{fix} added for {}{repair}", task.id))
+    }
+
+    /// A repair is announced with its fix task, unless that was in another process.
+    fn repair_start(&mut self, task: &TaskKey, repair: &PlannedRepair) -> Option<StatusLine> {
+        let is_known = self.repairs.contains_key(&task.id) && !self.is_resumed;
+        (!is_known).then(|| about(Status::Fix, task, &reason(&repair.does)))
+    }
+
+    fn wait(
+        &self,
+        now: Timestamp,
+        task: &TaskKey,
+        until: Timestamp,
+        why: &str,
+        repeats: bool,
+    ) -> StatusLine {
+        let length = Span::from_millis(until.since(now));
+        let why = reason(why);
+        if repeats {
+            let text = format!("possibly transient; retrying in {length}");
+            let line = about(Status::Retry, task, &text);
+            // The failure has just been told.
+            return if why == self.last_cause {
+                line
+            } else {
+                line.detail(why)
+            };
+        }
+        let date = match until.utc_date() {
+            date if date == now.utc_date() => String::new(),
+            date => format!("{date} "),
+        };
+        let time = until.utc_time();
+        about(
+            Status::Wait,
+            task,
+            &format!("until {date}{time} UTC ({length})"),
+        )
+        .detail(why)
+    }
+
+    fn end(&self, now: Timestamp, outcome: &RunOutcome) -> StatusLine {
+        let (tone, text) = match outcome {
+            RunOutcome::AllGreen => (Tone::Good, "all tasks done"),
+            RunOutcome::OnlyDone => (Tone::Good, "the requested task is done"),
+            RunOutcome::Skipped => (Tone::Warning, "open tasks were skipped"),
+            RunOutcome::Limit { .. } => (Tone::Bad, "limit reached"),
+            RunOutcome::NeedsPerson { .. } => (Tone::Question, "needs your decision"),
+            RunOutcome::TryLater { .. } => (Tone::Warning, "try again later"),
+            RunOutcome::SetUp { .. } => (Tone::Bad, "setup must be fixed"),
+            RunOutcome::Stopped { .. } => (Tone::Warning, "stopped; progress is saved"),
+        };
+        let run = one_line(&self.totals.run, NAME_CHARS);
+        let code = match outcome.exit_code() {
+            0 => String::new(),
+            code => format!(" · exit code {code}"),
+        };
+        StatusLine::new(Status::End, format!("{text}{code}"))
+            .toned(tone)
+            .timed(self.began.map(|began| now.since(began)))
+            .trailing(run)
+    }
+
+    fn elapsed(&self, now: Timestamp, task: &TaskKey) -> Option<u64> {
+        self.task_began.get(task).map(|began| now.since(*began))
+    }
+}
+
+/// Returns why a Verify failed, without saying again that it did.
+fn verify_cause(error: &str) -> String {
+    let cause = headline_of(error);
+    cause
+        .strip_prefix("Verify failed: ")
+        .map_or(cause.clone(), str::to_owned)
+}
+
+/// Returns a line about a task that needs no title: `1.2 the repair failed`.
+fn about(status: Status, task: &TaskKey, text: &str) -> StatusLine {
+    StatusLine::new(status, format!("{} {text}", task.id))
+}
+
+pub(crate) fn warning(message: &str) -> StatusLine {
+    StatusLine::new(Status::Warn, reason(message)).wrapped()
+}
+
+/// An attempt says something only if it differs from the one before it.
+fn attempt_start(task: &TaskKey, prompt: PromptKind) -> Option<StatusLine> {
+    let why = match prompt {
+        PromptKind::First
+        | PromptKind::Retry
+        // Told when the last attempt ended.
+        | PromptKind::Interrupted
+        | PromptKind::NewSession => return None,
+        PromptKind::Reminder => "no completion signal; reminding the agent",
+        PromptKind::NoOp => "the last attempt changed nothing",
+        PromptKind::Enriched => "with the context that the last attempt was missing",
+        PromptKind::Split => "no progress before the time limit; asking the agent to split it",
+    };
+    Some(about(Status::Retry, task, why))
+}
+
+/// Reports how an attempt ended where no later event does, and its changes to the plan.
+fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<StatusLine> {
+    let ended = match &report.class {
+        AttemptClass::Session { why } => {
+            Some(about(Status::Retry, task, "in a new session").detail(reason(why)))
+        }
+        // Without an error, it was interrupted by the stop that was told already.
+        AttemptClass::Interrupted if !report.failure.error.trim().is_empty() => Some(
+            about(Status::Retry, task, "the attempt was interrupted")
+                .detail(reason(&report.failure.error)),
+        ),
+        AttemptClass::Interrupted
+        | AttemptClass::Ordinary
+        | AttemptClass::Transient { .. }
+        | AttemptClass::Fatal { .. } => None,
+    };
+    let plan = &report.plan;
+    let changes = [("added", &plan.added), ("changed", &plan.edited)];
+    let changes = changes.into_iter().flat_map(|(what, rows)| {
+        rows.iter().map(move |row| {
+            StatusLine::new(Status::Plan, format!("agent {what} {}", task_name(row)))
+        })
+    });
+    ended.into_iter().chain(changes).collect()
+}
+
+fn inspected(task: &TaskKey, inspection: &Inspection) -> Option<StatusLine> {
+    match inspection {
+        Inspection::Allowed(_) | Inspection::Nothing => None,
+        Inspection::Ask { repair, why } => {
+            let text = format!("possible repair: {}", reason(&repair.does));
+            Some(about(Status::Fix, task, &text).wrapped_detail(reason(why)))
+        }
+        Inspection::Refused { why } => Some(
+            about(Status::Fix, task, "cannot be repaired automatically")
+                .wrapped_detail(reason(why)),
+        ),
+    }
+}
+
+fn answered(task: &TaskKey, answer: &PersonAnswer) -> StatusLine {
+    let (status, text) = match answer {
+        PersonAnswer::Edit => (Status::Retry, "edited; starting over"),
+        PersonAnswer::Context { text } => {
+            return about(Status::Retry, task, "with your context").wrapped_detail(reason(text));
+        }
+        PersonAnswer::Repair => (Status::Fix, "repair approved"),
+        PersonAnswer::Fix => (Status::Fix, "fix task requested"),
+        PersonAnswer::Skip => (Status::Skip, "skipped by you"),
+        PersonAnswer::Stop => (Status::Stop, "not decided yet"),
+    };
+    about(status, task, text)
+}
+
+fn stop(signal: StopSignal) -> StatusLine {
+    let text = match signal {
+        StopSignal::Interrupt => "stopping; press Ctrl-C again to kill",
+        StopSignal::Terminate => "stopping on request",
+    };
+    StatusLine::new(Status::Stop, text)
+}
+
+fn ids(tasks: &[TaskKey]) -> String {
+    let ids: Vec<String> = tasks.iter().map(|task| task.id.to_string()).collect();
+    ids.join(", ")
+}

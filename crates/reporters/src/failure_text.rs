@@ -1,0 +1,169 @@
+//! A failure in two lines: what kind it is and where, and the line that a person would quote.
+
+use regreen_diagnosis::{evidence_of, rank, scan};
+use regreen_model::{Ending, FailureRecord, PlainLine, Source};
+
+use crate::text::reason;
+
+/// Returns `test failure · tests/test_form.py:18`, as far as that is known.
+#[must_use]
+pub fn kind_and_place(failure: &FailureRecord) -> Option<String> {
+    let found = failure.told();
+    let kind = found.map(|found| found.kind.words().to_owned());
+    let quoted = found.and_then(|found| found.blocked_on.as_deref());
+    let place = place_of(&failure.error, quoted.unwrap_or(""));
+    let parts: Vec<String> = kind.into_iter().chain(place).collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// Returns the line that tells a failure.
+#[must_use]
+pub fn headline(failure: &FailureRecord) -> String {
+    headline_of(failure.cause())
+}
+
+/// Returns the one line of a text that a person would quote: the text itself if it is one
+/// line, else what the diagnosis chooses, else the first line that says anything.
+#[must_use]
+pub fn headline_of(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_none() {
+        return reason(first);
+    }
+    let quoted = quoted_line(text).map(|line| reason(&line));
+    // A line without a word is a number that a command printed: it says nothing by itself.
+    quoted
+        .filter(|line| line.contains(char::is_alphabetic))
+        .unwrap_or_else(|| reason(first))
+}
+
+fn quoted_line(text: &str) -> Option<String> {
+    let failed = Ending {
+        exit_code: Some(1),
+        ..Ending::default()
+    };
+    let output = scan(text.as_bytes(), Source::Command);
+    rank(&evidence_of(output, Source::Command, None, failed))?.blocked_on
+}
+
+/// Returns the place in a source file, `src/print.rs:7`, that a quoted line of an output is
+/// about: one that the line names, else the nearest one around it.
+#[must_use]
+pub fn place_of(output: &str, quoted: &str) -> Option<String> {
+    const AROUND: usize = 8;
+    if let Some(place) = place_in(quoted) {
+        return Some(place);
+    }
+    let lines: Vec<&str> = output.lines().collect();
+    let quoted = PlainLine::flatten(quoted, usize::MAX);
+    if quoted.is_empty() {
+        return None;
+    }
+    let is_quoted = |line: &&str| PlainLine::flatten(line, usize::MAX) == quoted;
+    let at = lines.iter().position(is_quoted)?;
+    // What stands nearer comes first, and above before below.
+    (1..=AROUND).find_map(|distance| {
+        let above = at.checked_sub(distance).and_then(|at| lines.get(at));
+        let below = lines.get(at + distance);
+        let near = above.into_iter().chain(below);
+        near.copied().find_map(place_in)
+    })
+}
+
+/// Returns the first `path:line` that a line names.
+fn place_in(line: &str) -> Option<String> {
+    python_place(line).or_else(|| line.split(separates).find_map(place_of_word))
+}
+
+fn separates(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '(' | ')' | '"' | '\'' | '`' | '[' | ']' | '<' | '>' | ','
+        )
+}
+
+/// Reads `File "tests/test_a.py", line 6`.
+fn python_place(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("File \"")?;
+    let (path, rest) = rest.split_once("\", line ")?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    place(path, &digits)
+}
+
+/// Reads `src/a.rs:7`, `src/a.rs:7:5:` and `a.ts(3,5)`.
+fn place_of_word(word: &str) -> Option<String> {
+    let (path, rest) = word.split_once(':')?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    place(path, &digits)
+}
+
+fn place(path: &str, line: &str) -> Option<String> {
+    let name = path.rsplit('/').next()?;
+    let (stem, ending) = name.rsplit_once('.')?;
+    let is_ending = (1..=5).contains(&ending.len())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && ending.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_line = !line.is_empty() && line.len() < 7 && line != "0";
+    // Libraries are where a failure was noticed, not where it is.
+    let is_own = !path.starts_with('/') && !path.contains("node_modules/");
+    (!stem.is_empty() && is_ending && is_line && is_own)
+        .then(|| reason(&format!("{}:{line}", path.trim_start_matches("./"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(headline_of(text), expected);
+    }
+
+    #[test]
+    fn one_line_is_told_as_it_is() {
+        check("exit code 1 from make", "exit code 1 from make");
+        check("\n  \u{1b}[31mboom\u{1b}[0m\n\n", "boom");
+        check("", "");
+    }
+
+    #[test]
+    fn of_several_lines_the_cause_is_told() {
+        check(
+            "exit code 2: make test\ncc -c a.c\na.c:3:5: error: unknown type name 'foo'\nmake: *** [Makefile:2: all] Error 1\n",
+            "a.c:3:5: error: unknown type name 'foo'",
+        );
+        check("it is not so\nand so it ends", "and so it ends");
+    }
+
+    #[test]
+    fn a_number_alone_tells_nothing() {
+        check(
+            "`grep -c x f` printed too much\n3\n",
+            "`grep -c x f` printed too much",
+        );
+    }
+
+    #[test]
+    fn the_place_is_read_from_the_line_or_found_near_it() {
+        let check = |output: &str, quoted: &str, expected: Option<&str>| {
+            assert_eq!(place_of(output, quoted).as_deref(), expected, "{quoted}");
+        };
+        check("", "a.c:3:5: error: unknown type", Some("a.c:3"));
+        check("", "  File \"./py/a.py\", line 6, in f", Some("py/a.py:6"));
+        check(
+            "thread 'x' panicked at src/print.rs:7:5:\nassertion failed\n",
+            "assertion failed",
+            Some("src/print.rs:7"),
+        );
+        check(
+            "E   assert 1 == 2\n\npy/test_a.py:6: AssertionError\n",
+            "E   assert 1 == 2",
+            Some("py/test_a.py:6"),
+        );
+        check("", "refused by 127.0.0.1:8080 at 12:30:01", None);
+        check("", "/usr/lib/python3/x.py:3: boom", None);
+        check("a.c:1: x\n", "not in it", None);
+    }
+}

@@ -1,0 +1,131 @@
+use regreen_model::{Event, PromptKind, Span, Timestamp};
+
+use crate::text::reason;
+use crate::totals::RunTotals;
+
+/// What a run does right now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The run has not begun, or is over.
+    #[default]
+    Idle,
+    ReadingPlan,
+    Attempt {
+        number: u32,
+        of: u32,
+        limit_ms: u64,
+    },
+    Reminder {
+        limit_ms: u64,
+    },
+    CheckingClaims,
+    Verify {
+        again: bool,
+        limit_ms: u64,
+    },
+    Saving,
+    Waiting {
+        until: Timestamp,
+        why: String,
+    },
+    /// A person is asked, and has the terminal.
+    Asking,
+    Stopping,
+    Repairing,
+}
+
+impl Stage {
+    /// Returns the stage that begins with an event, if one does.
+    pub(super) fn begun_by(event: &Event, totals: &RunTotals) -> Option<Self> {
+        Some(match event {
+            Event::RunStarted { .. } | Event::RunResumed { .. } | Event::PlanAsked { .. } => {
+                Self::ReadingPlan
+            }
+            Event::AttemptStarted {
+                prompt: PromptKind::Reminder,
+                timeout_ms,
+                ..
+            } => Self::Reminder {
+                limit_ms: *timeout_ms,
+            },
+            Event::AttemptStarted {
+                task,
+                prompt,
+                timeout_ms,
+                ..
+            } => Self::Attempt {
+                number: totals.number_of(task, *prompt),
+                of: totals.limit_of_task(),
+                limit_ms: *timeout_ms,
+            },
+            Event::RepairStarted { .. } => Self::Repairing,
+            Event::ClaimsAsked { .. } => Self::CheckingClaims,
+            Event::VerifyStarted { again, .. } => Self::Verify {
+                again: *again,
+                limit_ms: totals.config.verify_timeout_ms,
+            },
+            Event::TickAsked { .. } => Self::Saving,
+            Event::WaitStarted { until, why, .. } => Self::Waiting {
+                until: *until,
+                why: reason(why),
+            },
+            Event::PersonAsked { .. } => Self::Asking,
+            Event::StopAsked { .. } => Self::Stopping,
+            Event::RunEnded { .. } => Self::Idle,
+            _ => return None,
+        })
+    }
+
+    /// Returns whether something runs that says what it does.
+    pub(super) fn has_activity(&self) -> bool {
+        matches!(
+            self,
+            Self::Attempt { .. } | Self::Reminder { .. } | Self::Verify { .. }
+        )
+    }
+
+    /// Describes the stage at a moment.
+    pub(super) fn describe(&self, began: Timestamp, now: Timestamp) -> String {
+        let elapsed_ms = now.since(began);
+        let elapsed = Span::whole_seconds(elapsed_ms);
+        let of = |limit_ms: &u64| format!("{elapsed} of {}", limit(*limit_ms));
+        match self {
+            Self::Idle | Self::Asking => String::new(),
+            Self::ReadingPlan => "reading the plan".to_owned(),
+            Self::Attempt {
+                number,
+                of: attempts,
+                limit_ms,
+            } => format!("attempt {number}/{attempts} · {}", of(limit_ms)),
+            Self::Reminder { limit_ms } => {
+                format!("waiting for the completion signal · {}", of(limit_ms))
+            }
+            Self::Repairing => format!("repairing · {elapsed}"),
+            Self::CheckingClaims => format!("verifying other ticked tasks · {elapsed}"),
+            Self::Verify {
+                again: false,
+                limit_ms,
+            } => format!("verifying · {}", of(limit_ms)),
+            Self::Verify {
+                again: true,
+                limit_ms,
+            } => format!("verifying again · {}", of(limit_ms)),
+            Self::Saving => "saving".to_owned(),
+            Self::Waiting { until, why } => {
+                let left = Span::whole_seconds(until.since(now));
+                format!(
+                    "waiting until {} UTC · {left} left · {why}",
+                    until.utc_time()
+                )
+            }
+            Self::Stopping => format!("stopping · {elapsed}"),
+        }
+    }
+}
+
+/// Returns a time limit without zeros that say nothing: `30m`, `1m 30s`.
+fn limit(millis: u64) -> String {
+    let text = Span::from_millis(millis).to_string();
+    let short = text.strip_suffix(" 00s").or(text.strip_suffix(" 00m"));
+    short.unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,196 @@
+//! What a run has used and done so far: folds of its events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regreen_model::{
+    AttemptReport, ChoiceKind, Event, OutlineRow, PickedTask, PromptKind, RunConfig, Spending,
+    TaskKey, UsageLedger,
+};
+
+/// What a run has used of its limits, counted by the rules that the engine charges by.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunTotals {
+    pub(crate) run: String,
+    pub(crate) config: RunConfig,
+    /// Attempts that are charged to the run.
+    pub(crate) used: u32,
+    pub(crate) waited_ms: u64,
+    /// Tokens, and what they cost.
+    pub(crate) spent: Spending,
+    sessions: UsageLedger,
+    /// The task that was picked last.
+    pub(crate) picked: Option<PickedTask>,
+    limit: Option<u32>,
+    /// The task that failed last failed only because of its Verify.
+    only_red: bool,
+    charged: BTreeMap<TaskKey, u32>,
+    closed: BTreeSet<TaskKey>,
+}
+
+impl RunTotals {
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { run, config, .. } => {
+                *self = Self {
+                    run: run.clone(),
+                    config: config.clone(),
+                    ..Self::default()
+                };
+            }
+            Event::RunResumed {
+                config: Some(config),
+                ..
+            } => self.adopt(config),
+            Event::Chosen { choice } if choice.what == ChoiceKind::Retry => {
+                self.charged.remove(&choice.task);
+            }
+            Event::LimitSettled { max_iterations } => self.limit = Some(*max_iterations),
+            Event::TaskPicked { task } => self.pick(task),
+            Event::AttemptEnded {
+                task,
+                charged,
+                counted,
+                report,
+                ..
+            } => {
+                self.used += u32::from(counted.unwrap_or(*charged));
+                *self.charged.entry(task.clone()).or_default() += u32::from(*charged);
+                self.spend(report);
+            }
+            Event::TaskFailed { only_red, .. } => self.only_red = *only_red,
+            Event::RepeatPlanned { task } if !self.only_red => {
+                let charged = self.charged.entry(task.clone()).or_default();
+                *charged = charged.saturating_sub(1);
+            }
+            Event::TaskDone { task, .. } | Event::TaskSkipped { task } => {
+                self.closed.insert(task.clone());
+            }
+            Event::WaitEnded { waited_ms, .. } => {
+                self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
+            }
+            _ => {}
+        }
+    }
+
+    fn spend(&mut self, report: &AttemptReport) {
+        if let Some(usage) = &report.usage {
+            let session = report.session.as_deref();
+            self.spent.add_usage(&self.sessions.count(session, usage));
+        }
+    }
+
+    /// A limit that was changed is settled again; any other stays as it was.
+    fn adopt(&mut self, config: &RunConfig) {
+        if config.limits.global_iterations != self.config.limits.global_iterations {
+            self.limit = None;
+        }
+        self.config = config.clone();
+    }
+
+    /// A closed task that is picked again was reopened by a person and starts over.
+    fn pick(&mut self, task: &PickedTask) {
+        if self.closed.remove(&task.task) {
+            self.charged.remove(&task.task);
+        }
+        self.picked = Some(task.clone());
+    }
+
+    /// Returns the original that a task repairs; `None` if it is an original itself.
+    pub(crate) fn original_of(&self, task: &TaskKey) -> Option<&TaskKey> {
+        let picked = self.picked.as_ref()?;
+        (picked.task == *task && picked.is_fix()).then_some(&picked.root)
+    }
+
+    /// Returns how many attempts are charged to a task.
+    pub(crate) fn used_by(&self, task: &TaskKey) -> u32 {
+        self.charged.get(task).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of the attempt that has just started, among those that count. A
+    /// reminder is part of the attempt before it.
+    pub(crate) fn number_of(&self, task: &TaskKey, prompt: PromptKind) -> u32 {
+        let used = self.used_by(task);
+        match prompt {
+            PromptKind::Reminder | PromptKind::Split => used.max(1),
+            PromptKind::First
+            | PromptKind::Retry
+            | PromptKind::NoOp
+            | PromptKind::Interrupted
+            | PromptKind::NewSession
+            | PromptKind::Enriched => used + 1,
+        }
+    }
+
+    pub(crate) fn limit_of_task(&self) -> u32 {
+        self.config.limits.task_iterations
+    }
+
+    pub(crate) fn limit_of_run(&self) -> u32 {
+        self.limit.unwrap_or(self.config.limits.global_iterations)
+    }
+}
+
+/// The plan as it was last read, with the tasks that were done since.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outline {
+    rows: Vec<OutlineRow>,
+}
+
+/// How many of how many rows are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) done: usize,
+    pub(crate) total: usize,
+}
+
+impl Share {
+    pub(crate) fn of<'a>(rows: impl IntoIterator<Item = &'a OutlineRow>) -> Self {
+        rows.into_iter().fold(Self::default(), |share, row| Self {
+            done: share.done + usize::from(row.done),
+            total: share.total + 1,
+        })
+    }
+
+    pub(crate) fn open(self) -> usize {
+        self.total - self.done
+    }
+}
+
+impl Outline {
+    pub(crate) fn rows(&self) -> &[OutlineRow] {
+        &self.rows
+    }
+
+    /// Replaces the rows, and returns whether they differ from what was known.
+    pub(crate) fn replace(&mut self, rows: &[OutlineRow]) -> bool {
+        let differs = self.rows != rows;
+        if differs {
+            self.rows = rows.to_vec();
+        }
+        differs
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) {
+        if let Event::TaskDone { task, .. } = event {
+            let row = self.rows.iter_mut().find(|row| row.key == *task);
+            if let Some(row) = row {
+                row.done = true;
+            }
+        }
+    }
+
+    pub(crate) fn position(&self, task: &TaskKey) -> Option<usize> {
+        self.rows.iter().position(|row| row.key == *task)
+    }
+
+    /// Counts the originals that have to be done.
+    pub(crate) fn originals(&self, include_optional: bool) -> Share {
+        let is_required = |row: &&OutlineRow| include_optional || !row.optional;
+        let originals = self.rows.iter().filter(|row| row.is_original());
+        Share::of(originals.filter(is_required))
+    }
+
+    pub(crate) fn fixes(&self) -> Share {
+        Share::of(self.rows.iter().filter(|row| !row.is_original()))
+    }
+}

@@ -1,0 +1,143 @@
+//! What follows a task that has passed: its commit, the progress file, claims about other tasks.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+
+use regreen_documents::ProgressFile;
+use regreen_engine::{CommitOrder, CommitResult, Record};
+use regreen_model::{Claim, TaskKey};
+use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file, edit_file, read_text};
+
+use super::fix_tasks::passed_fixes;
+use crate::history::EarlierRuns;
+use crate::observer::RunObserver;
+use crate::performer::{PerformError, Performer};
+use crate::tree::CommitJob;
+use crate::verify::{Check, CheckResult};
+
+/// Records in the progress file that a task is completed, and the fixes that it took.
+pub(crate) fn record(performer: &mut Performer, record: &Record) -> Result<(), PerformError> {
+    let healed = passed_fixes(performer, &record.task)?;
+    edit_progress(performer, |progress| {
+        let (task, hash) = (&record.task, record.hash.as_deref());
+        let progress = progress.completed(&task.id, &task.title, hash);
+        match &healed {
+            Some(history) => progress.fix_history(history),
+            None => progress,
+        }
+    })
+}
+
+/// Edits the progress file; creates it if there is none. `say` may be called more than once.
+pub(super) fn edit_progress(
+    performer: &mut Performer,
+    say: impl Fn(ProgressFile) -> ProgressFile,
+) -> Result<(), PerformError> {
+    let path = &performer.paths.progress;
+    match read_text(&RealDisk, path) {
+        Err(ReadError::NotFound { .. }) => {
+            if let Some(folder) = path.parent() {
+                create_dir_all(&RealDisk, folder)?;
+            }
+            create_file(&RealDisk, path, say(ProgressFile::read("")).text())?;
+        }
+        Err(error) => return Err(error.into()),
+        Ok(_) => {
+            let edited = edit_file(&RealDisk, path, |text| {
+                let said = say(ProgressFile::read(text));
+                let is_new = said.text() != text;
+                Ok::<_, Infallible>(is_new.then(|| said.text().to_owned()))
+            })?;
+            performer.notices.edited(&edited);
+        }
+    }
+    Ok(())
+}
+
+/// Commits what the attempts of a task and of its fixes changed, with the spec's files.
+pub(crate) fn commit(
+    performer: &mut Performer,
+    order: &CommitOrder,
+    earlier: &EarlierRuns<'_>,
+) -> Result<CommitResult, PerformError> {
+    let tasks = with_fixes(performer, &order.task)?;
+    let job = CommitJob {
+        run: performer.run.clone(),
+        task: order.task.clone(),
+        attempts: order.attempts,
+        message: order.message.clone(),
+        runs: runs(&performer.run, &tasks, earlier)?,
+        tasks,
+        parent: order.parent.clone(),
+        spec_files: performer.paths.committed_files(),
+        state: performer.paths.state_file(),
+    };
+    let (result, warnings) = performer.tree.commit(&job);
+    performer.notices.add_all(warnings);
+    match result {
+        CommitResult::Done { .. } | CommitResult::Nothing => Ok(result),
+        // It was interrupted, not refused.
+        _ if performer.context.processes.stop.asked().is_some() => Err(PerformError::Stopped),
+        result => Ok(result),
+    }
+}
+
+/// This run, and the earlier ones that gave up one of the tasks.
+fn runs(
+    run: &str,
+    tasks: &[TaskKey],
+    earlier: &EarlierRuns<'_>,
+) -> Result<BTreeSet<String>, PerformError> {
+    let mut runs = BTreeSet::from([run.to_owned()]);
+    for task in tasks {
+        let unfinished = earlier.unfinished(task)?;
+        runs.extend(unfinished.iter().map(|run| run.as_str().to_owned()));
+    }
+    Ok(runs)
+}
+
+fn with_fixes(performer: &mut Performer, task: &TaskKey) -> Result<Vec<TaskKey>, PerformError> {
+    let file = performer.plan.read()?;
+    let row = file.resolve(task);
+    let fixes = row.into_iter().flat_map(|row| file.all_fixes(row));
+    let mut tasks: Vec<TaskKey> = fixes.filter_map(|fix| file.key(fix)).collect();
+    tasks.push(task.clone());
+    Ok(tasks)
+}
+
+/// The rows whose tick stays, and those whose tick was reverted.
+type JudgedClaims = (Vec<TaskKey>, Vec<TaskKey>);
+
+/// Verifies the rows of other tasks that the agent ticked: a tick without proof is reverted.
+pub(crate) fn judge_claims(
+    performer: &mut Performer,
+    task: &TaskKey,
+    claims: &[Claim],
+    gate: Option<&str>,
+    environment: &[(String, String)],
+    observer: &mut dyn RunObserver,
+) -> Result<JudgedClaims, PerformError> {
+    let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
+    for claim in claims {
+        let stem = format!("claim-{}", claim.task.id);
+        let check = Check {
+            gate,
+            ..performer.check(task, stem, &claim.verify, environment)
+        };
+        let (result, _) = performer.context.verify_with_retry(&check, observer)?;
+        if matches!(result, CheckResult::Passed) {
+            // An interrupted process may have reverted the tick before.
+            performer.set_box(&claim.task, true)?;
+            let done = Record {
+                task: claim.task.clone(),
+                hash: None,
+            };
+            record(performer, &done)?;
+            kept.push(claim.task.clone());
+        } else {
+            performer.set_box(&claim.task, false)?;
+            taken_back.push(claim.task.clone());
+        }
+    }
+    Ok((kept, taken_back))
+}

@@ -1,0 +1,160 @@
+//! New rows in the plan: fix tasks, and tasks that an agent asked for.
+
+use std::collections::BTreeMap;
+
+use regreen_documents::{
+    EditError, FixHistory, FixRecord, HealingOutcome, InvalidState, RowId, StateDocument, TaskFile,
+};
+use regreen_engine::{FixOrder, ModifyOrder, ModifyResult};
+use regreen_model::{FixBudget, Modification, NewTask, TaskId, TaskKey};
+use regreen_workspace::{EditFileError, RealDisk, edit_file};
+
+use super::completion::edit_progress;
+use super::state_file::{ensure_state_file, read_state};
+use crate::performer::{PerformError, Performer};
+
+/// Reads what a task has used of its fix budget; `None` if someone removed or ticked the task.
+pub(crate) fn read_budget(
+    performer: &mut Performer,
+    task: &TaskKey,
+) -> Result<Option<FixBudget>, PerformError> {
+    let file = performer.plan.read()?;
+    let map = fix_map(performer);
+    let row = file.open_row(task);
+    Ok(row.and_then(|row| file.fix_budget(row, &map)))
+}
+
+/// The fixes in the state file; without one only the rows count.
+fn fix_map(performer: &Performer) -> BTreeMap<String, FixRecord> {
+    read_state(performer).fix_task_map()
+}
+
+/// Inserts a fix after its task and the task's other fixes. Returns whether there is such a task.
+pub(crate) fn insert_fix(
+    performer: &mut Performer,
+    order: &FixOrder,
+) -> Result<bool, PerformError> {
+    let edited = performer
+        .plan
+        .edit(|file| file.insert_fix(&order.task, order.id.clone(), &order.origin));
+    let edited = match edited {
+        Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(false),
+        edited => edited?,
+    };
+    performer.notices.edited(&edited);
+    Ok(true)
+}
+
+/// Sets the box of a task. With `supersede`, ticks its open fixes as well, and returns them.
+pub(crate) fn tick(
+    performer: &mut Performer,
+    task: &TaskKey,
+    done: bool,
+    supersede: bool,
+) -> Result<Vec<TaskKey>, PerformError> {
+    performer.set_box(task, done)?;
+    if !supersede {
+        return Ok(Vec::new());
+    }
+    let fixes = performer.plan.read()?.open_fixes(task);
+    for fix in &fixes {
+        performer.set_box(fix, true)?;
+    }
+    Ok(fixes)
+}
+
+/// Records in the progress file that healing a task, and all above it, has failed.
+pub(crate) fn note_failure(performer: &mut Performer, task: &TaskKey) -> Result<(), PerformError> {
+    let file = performer.plan.read()?;
+    let map = fix_map(performer);
+    let Some(row) = file.resolve(task) else {
+        return Ok(());
+    };
+    let above = std::iter::successors(Some(row), |row| file.fixed_by(*row));
+    let histories: Vec<FixHistory> = above
+        .filter_map(|row| history(&file, row, &map, HealingOutcome::MaxLimit))
+        .collect();
+    edit_progress(performer, |progress| {
+        // The original first.
+        let histories = histories.iter().rev();
+        histories.fold(progress, |progress, history| progress.fix_history(history))
+    })
+}
+
+/// The fix history of a task that has passed; `None` if it has no fixes.
+pub(super) fn passed_fixes(
+    performer: &mut Performer,
+    task: &TaskKey,
+) -> Result<Option<FixHistory>, PerformError> {
+    let file = performer.plan.read()?;
+    let map = fix_map(performer);
+    let row = file.resolve(task);
+    Ok(row.and_then(|row| history(&file, row, &map, HealingOutcome::Pass)))
+}
+
+fn history(
+    file: &TaskFile,
+    row: RowId,
+    map: &BTreeMap<String, FixRecord>,
+    outcome: HealingOutcome,
+) -> Option<FixHistory> {
+    let fixes = file.fix_ids(row, map);
+    let task = file.key(row)?.id;
+    (!fixes.is_empty()).then_some(FixHistory {
+        task,
+        fixes,
+        outcome,
+    })
+}
+
+/// Writes the rows into the plan, or says why not.
+pub(crate) fn modify(
+    performer: &mut Performer,
+    order: &ModifyOrder,
+) -> Result<ModifyResult, PerformError> {
+    ensure_state_file(performer)?;
+    let file = performer.plan.read()?;
+    let state = read_state(performer);
+    let name = order.name(&performer.run);
+    let tasks = match file.grant(&state, &order.task, &name, &order.request) {
+        Ok(tasks) => tasks,
+        Err(why) => return Ok(ModifyResult::Refused { why }),
+    };
+    // Counted first: if regreen is killed in between, the same rows are granted again.
+    count(performer, &order.task.id, &name, &tasks)?;
+    match insert_all(performer, &order.task, order.request.modification, &tasks) {
+        Err(PerformError::Broken(why)) => Ok(ModifyResult::Refused { why }),
+        added => Ok(ModifyResult::Done { added: added? }),
+    }
+}
+
+fn insert_all(
+    performer: &mut Performer,
+    task: &TaskKey,
+    modification: Modification,
+    tasks: &[NewTask],
+) -> Result<Vec<TaskKey>, PerformError> {
+    let edited = performer
+        .plan
+        .edit(|file| file.insert_granted(task, modification, tasks))?;
+    performer.notices.edited(&edited);
+    Ok(performer.plan.read()?.granted_keys(tasks))
+}
+
+/// Records the request, and the rows that it adds.
+fn count(
+    performer: &mut Performer,
+    task: &TaskId,
+    name: &str,
+    tasks: &[NewTask],
+) -> Result<(), PerformError> {
+    let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
+    let edited = edit_file(&RealDisk, &performer.paths.state, |text| {
+        let (mut state, _) = StateDocument::read(text)?;
+        state.record_modification(task, name, &ids);
+        let said = state.to_text();
+        Ok::<_, InvalidState>((said != text).then_some(said))
+    })?;
+    performer.notices.edited(&edited);
+    Ok(())
+}

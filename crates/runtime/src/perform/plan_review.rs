@@ -1,0 +1,193 @@
+//! What an attempt did to the plan: what stays, and what is reverted.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use regreen_documents::{PlanReview, Tampering, TaskFile, review};
+use regreen_model::{PlanChanges, TaskKey};
+use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file};
+
+use crate::performer::{PerformError, Performer};
+
+/// The plan as it was when an attempt began.
+#[derive(Debug)]
+pub(crate) struct PlanBefore {
+    pub(crate) file: Rc<TaskFile>,
+    /// The task of the attempt, its root and their fixes.
+    pub(crate) running: Vec<TaskKey>,
+    /// Who made the changes since then.
+    pub(crate) author: Author,
+}
+
+impl PlanBefore {
+    pub(crate) fn of(file: &Rc<TaskFile>, task: &TaskKey, author: Author) -> Self {
+        Self {
+            file: Rc::clone(file),
+            running: file.worked_on(task),
+            author,
+        }
+    }
+}
+
+/// Reverts what an agent must not do to the plan, and reports what else it did.
+pub(crate) fn review_plan(
+    performer: &mut Performer,
+    before: &PlanBefore,
+    put_back: &BTreeSet<TaskKey>,
+    replaced: &mut ReplacedPlan,
+) -> Result<PlanChanges, PerformError> {
+    let was_removed = restore_file(performer, before)?;
+    let mut last = PlanReview::default();
+    let mut kept = Ok(());
+    let edited = performer.plan.edit(|now| {
+        // The same parse: the file has not changed.
+        last = if std::ptr::eq(now, &raw const *before.file) {
+            PlanReview::default()
+        } else {
+            review(&before.file, now, &before.running, put_back)
+        };
+        let Some(text) = last.text.take() else {
+            return Ok(None);
+        };
+        // Before the edit: if regreen is killed in between, the text is kept twice, not lost.
+        kept = replaced.keep(now.text());
+        Ok(kept.is_ok().then(|| TaskFile::read(text)))
+    })?;
+    kept?;
+    performer.notices.edited(&edited);
+    let shown = |path: &Path| performer.paths.shown(path);
+    last.warnings
+        .extend(replaced.warning(took_back_only_ticks(&last), shown));
+    if was_removed {
+        let warning = "the agent removed the task file: it was put back";
+        last.warnings.push(warning.to_owned());
+    }
+    Ok(last.into_changes())
+}
+
+fn took_back_only_ticks(review: &PlanReview) -> bool {
+    let mut what = review.reverted.iter().map(|one| one.what);
+    !review.reverted.is_empty()
+        && what.all(|what| what == Tampering::Ticked)
+        && review.vanished.is_empty()
+        && review.skipped.is_empty()
+}
+
+/// Restores the file if the agent removed it. Returns whether it did.
+fn restore_file(performer: &mut Performer, before: &PlanBefore) -> Result<bool, PerformError> {
+    match performer.plan.read() {
+        Err(ReadError::NotFound { path }) => {
+            if let Some(folder) = path.parent() {
+                create_dir_all(&RealDisk, folder)?;
+            }
+            create_file(&RealDisk, &path, before.file.text())?;
+            Ok(true)
+        }
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(false),
+    }
+}
+
+/// Who may have written the text that the review changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Author {
+    /// regreen watched all the time.
+    Agent,
+    /// No process of regreen's watched between a crash and the resumption.
+    AgentOrPerson,
+}
+
+/// Keeps the texts that a review replaces, so that nothing is lost.
+#[derive(Debug)]
+pub(crate) struct ReplacedPlan {
+    folder: PathBuf,
+    attempt: u32,
+    author: Author,
+    /// The last text that was kept, and where.
+    kept: Option<(String, PathBuf)>,
+}
+
+impl ReplacedPlan {
+    pub(crate) fn new(folder: PathBuf, attempt: u32, author: Author) -> Self {
+        Self {
+            folder,
+            attempt,
+            author,
+            kept: None,
+        }
+    }
+
+    /// Keeps a text that is about to be replaced, unless it was kept before.
+    pub(crate) fn keep(&mut self, text: &str) -> io::Result<()> {
+        if matches!(&self.kept, Some((last, _)) if last == text) {
+            return Ok(());
+        }
+        let path = self.write_new(text)?;
+        self.kept = Some((text.to_owned(), path));
+        Ok(())
+    }
+
+    /// A warning for people, if a text was kept. A reverted tick needs none, unless a person may
+    /// have made it.
+    pub(crate) fn warning(
+        &self,
+        only_ticks: bool,
+        shown: impl Fn(&Path) -> String,
+    ) -> Option<String> {
+        let path = shown(&self.kept.as_ref()?.1);
+        match self.author {
+            Author::Agent if only_ticks => None,
+            Author::Agent => Some(format!(
+                "not all that the agent did to the task file stays; its version is kept as {path}"
+            )),
+            Author::AgentOrPerson => Some(format!(
+                "not all stays that was done to the task file while the attempt that was cut off \
+                 had no end; it may have been a person who did it: that version is kept as {path}"
+            )),
+        }
+    }
+
+    /// Creates `<attempt>.plan.md`, or `<attempt>.plan-2.md` if that exists.
+    fn write_new(&self, text: &str) -> io::Result<PathBuf> {
+        fs::create_dir_all(&self.folder)?;
+        let mut n = 1_u32;
+        loop {
+            let name = match n {
+                1 => format!("{}.plan.md", self.attempt),
+                n => format!("{}.plan-{n}.md", self.attempt),
+            };
+            let path = self.folder.join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(mut file) => {
+                    file.write_all(text.as_bytes())?;
+                    file.sync_all()?;
+                    return Ok(path);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_replaced_text_is_kept_once_and_none_over_another() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("1.1");
+        let mut replaced = ReplacedPlan::new(folder.clone(), 3, Author::Agent);
+        for text in ["one", "one", "two"] {
+            replaced.keep(text).unwrap();
+        }
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(text("3.plan.md"), "one");
+        assert_eq!(text("3.plan-2.md"), "two");
+        assert!(!folder.join("3.plan-3.md").exists());
+    }
+}
