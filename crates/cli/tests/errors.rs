@@ -42,7 +42,7 @@ fn a_file_that_may_not_be_read() {
         .exits(2)
         .complains(str![[r#"
   × tasks.md may not be read: permission denied
-  help: allow it with: chmod u+r tasks.md
+  help: run `chmod u+r tasks.md` to allow it
 
 "#]]);
 }
@@ -55,7 +55,8 @@ fn text_that_is_not_utf8_names_the_byte() {
         .exits(2)
         .complains(str![[r#"
   × [FOLDER]/tasks.md is not UTF-8 text: line 2 has an invalid byte (at offset 25)
-  help: convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW
+  help: task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8
+        OLD > NEW
 
 "#]]);
 }
@@ -104,8 +105,8 @@ fn a_read_only_file_is_not_replaced() {
     test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--write"])
         .exits(2)
         .complains(str![[r#"
-  × tasks.md may not be written: permission denied
-  help: allow it with: chmod u+w tasks.md
+  × cannot write tasks.md: permission denied
+  help: run `chmod u+w tasks.md` to allow it
 
 "#]]);
 }
@@ -124,8 +125,7 @@ fn an_unknown_task_lists_the_known_ones() {
         .exits(2)
         .complains(str![[r#"
   × invalid task id `first`
-  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
-        file
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file
 
 "#]]);
 }

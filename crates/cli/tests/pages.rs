@@ -73,8 +73,8 @@ fn plain(text: &str) -> String {
         (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
         (
-            r"stays committed \([0-9a-f, ]+\)",
-            "stays committed ([HASHES])",
+            r"commits stay \([0-9a-f, ]+\)",
+            "commits stay ([HASHES])",
         ),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[MOMENT]"),
     ]

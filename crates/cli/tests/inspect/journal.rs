@@ -87,6 +87,6 @@ fn what_is_no_journal_is_named_by_file_and_line() {
 "#]]);
     let told = workspace.regreen(&["journal", "20000101-000000"]);
     assert_eq!(told.code, Some(2));
-    let known = "these were there: [RUN]";
+    let known = "known runs: [RUN]";
     assert!(told.stderr.contains(known), "{}", told.stderr);
 }

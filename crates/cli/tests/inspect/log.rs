@@ -94,8 +94,8 @@ fn what_is_not_there_is_told_with_what_is() {
     workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × log of attempt 1 not found: [FOLDER]/.regreen/runs/[RUN]/1.1/1.log
-  help: someone removed it, or the attempt was interrupted before it started; run `regreen why
-        TASK` to see what is known
+  help: somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells
+        what is known
 --- exit code 2
 
 "#]]);
@@ -106,7 +106,7 @@ fn what_is_not_there_is_told_with_what_is() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed no file
     Verify: red: `cat good` ended with exit code 1
       | cat: good: No such file or directory
@@ -116,7 +116,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       may help: Create the file or the step that makes it
 
   attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
-    exit code 1 after 0.1s, gave no signal
+    exit code 1 after [TIME], gave no signal
     its log is not there any more
     changed no file
     Verify: red: `cat good` ended with exit code 1

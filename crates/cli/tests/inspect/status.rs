@@ -274,7 +274,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 3 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file
     Verify: there is nothing to run
   done, unverified
@@ -317,12 +317,12 @@ attempts 4 of 100, waited 0s of 6h 00m
 run [RUN], agent command:echo TASK_COMPLETE
 
   attempt 1, [MOMENT]: `regreen log 2 1 --spec docs/todo.md`
-    exit code 0 after 0s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed no file
     Verify: there is nothing to run
 
   attempt 2, told that the last one changed nothing, [MOMENT]: `regreen log 2 2 --spec docs/todo.md`
-    exit code 0 after 0s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed no file
     Verify: there is nothing to run
   done, unverified, nothing changed

@@ -55,7 +55,7 @@ attempts 0 of 100, waited 0s of 6h 00m
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    ended by signal 9 after 1s, cut off
+    ended by signal 9 after [TIME], cut off
     printed nothing
     changed 1 file
   the run ended: somebody stopped it

@@ -31,7 +31,7 @@ restored 3 files to their state before task 1.1; the task is open again
   deep/er/file
   good
   old
-commits stay (a327a46); commit the restored files to make the undo permanent
+commits stay ([HASHES]); commit the restored files to make the undo permanent
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 Make it
@@ -202,8 +202,7 @@ fn where_there_is_nothing_to_take_back_nothing_is_made() {
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × not a git repository, so regreen has no snapshots
-  help: run `git init`, then run the task again: regreen takes snapshots before and after every
-        attempt
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every attempt
 --- exit code 2
 
 "#]]);

@@ -25,7 +25,7 @@ fn the_story_of_a_task_is_told_in_order() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, gave no signal
+    exit code 0 after [TIME], gave no signal
     printed:
       | I looked around.
       |
@@ -49,7 +49,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       may help: Create the file or the step that makes it
 
   attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     printed:
       | TASK_COMPLETE
       | This requires manual work.
@@ -58,7 +58,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     failed: CONTRADICTION: claimed completion while admitting failure: requires manual
 
   attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
-    exit code 0 after 0.1s, reported failure
+    exit code 0 after [TIME], reported failure
     printed:
       | Task 1.1: Make it FAILED
       | - Error: no paint
@@ -68,7 +68,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     attempted fix: bought some
 
   attempt 4, told how it failed before, [MOMENT]: `regreen log 1.1 4`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 3 files: `regreen diff 1.1 4`
       good
       kept -3
@@ -96,7 +96,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
   attempt 1 of task 1.1 changed it
 
   attempt 1, [MOMENT]: `regreen log 1.3 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file: `regreen diff 1.3 1`
       made +1
       | diff --git a/made b/made
@@ -137,7 +137,7 @@ fn reminders_second_looks_and_hooks_are_part_of_it() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, gave no signal
+    exit code 0 after [TIME], gave no signal
     printed:
       | All is well.
     changed 1 file: `regreen diff 1.1 1`
@@ -147,7 +147,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: green, so it is flaky
 
   attempt 2, reminded that only the signal is missing, [MOMENT]: `regreen log 1.1 2`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed no file
     Verify: green
     a commit hook refused it:
@@ -155,7 +155,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     failed: made has no b
 
   attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file: `regreen diff 1.1 3`
       made +1 -1
     Verify: green
@@ -189,7 +189,7 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1 --run [RUN]`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file: `regreen diff 1.1 1 --run [RUN]`
       made +1
     Verify: red: `cat good` ended with exit code 1
@@ -207,7 +207,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
   a person said: try it again as if for the first time
 
   attempt 1, told how it failed before, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file: `regreen diff 1.1 1`
       made +1 -1
     Verify: green
@@ -261,7 +261,7 @@ fn fixes_are_told_with_the_task_that_they_repair() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file: `regreen diff 1.1 1`
       made +1
     Verify: red: `cat good` ended with exit code 1
@@ -285,7 +285,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1.1 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 1 file: `regreen diff 1.1.1 1`
       good
     Verify: green
@@ -326,8 +326,7 @@ nothing has been done about it yet
     workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
   × invalid task id `what?`
-  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
-        file
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file
 --- exit code 2
 
 "#]]);
@@ -344,7 +343,7 @@ fn of_two_tasks_with_one_id_each_has_its_own_story() {
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 2 files
     Verify: there is nothing to run
   done, unverified
@@ -359,7 +358,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 run [RUN], agent command:sh [AGENT]/agent.sh
 
   attempt 1, [MOMENT]: `regreen log 1.1 1 --line 2`
-    exit code 0 after 0.1s, claimed completion
+    exit code 0 after [TIME], claimed completion
     changed 2 files
     Verify: there is nothing to run
   done, unverified

@@ -129,7 +129,7 @@ fn a_repository_does_not_say_what_is_repaired() {
    · ───┬───
    ·    ╰── it controls what regreen repairs on your machine
    ╰────
-  help: if you want it, put it into ~/.config/regreen/config.toml
+  help: to use it, set it in ~/.config/regreen/config.toml
 --- exit code 2
 
 "#]]);

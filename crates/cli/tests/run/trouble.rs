@@ -20,7 +20,7 @@ fn a_spec_that_is_not_there() {
     workspace.run(&["login"]).shows(str![[r#"
 --- standard error
   × there is no spec or task file login
-  help: name one of these: demo
+  help: choose one of these: demo
 --- exit code 2
 
 "#]]);
@@ -35,7 +35,7 @@ fn several_specs_and_none_is_chosen() {
     workspace.run(&[]).shows(str![[r#"
 --- standard error
   × there are several specs, and none is chosen
-  help: name one of these: demo, other
+  help: choose one of these: demo, other
 --- exit code 2
 
 "#]]);
@@ -57,7 +57,7 @@ fn a_chosen_spec_that_is_gone() {
     workspace.run(&[]).shows(str![[r#"
 --- standard error
   × specs/.current-spec names the spec gone, which does not exist
-  help: name one of these: demo
+  help: choose one of these: demo
 --- exit code 2
 
 "#]]);
@@ -83,7 +83,7 @@ fn a_file_without_tasks() {
         .and(&workspace, &[TASKS, STATE])
         .shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task that could be run
+  × no runnable tasks in specs/demo/tasks.md
   help: a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees
         in the file
 --- exit code 2
@@ -110,7 +110,7 @@ fn a_state_file_that_is_no_json_is_kept_and_made_anew() {
 ended: limit, 1 of 2 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error
-note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18: it asks for nothing
+note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18; ignoring its limits
 --- exit code 1
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -284,7 +284,7 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
     told.and_spec(&workspace).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
-  help: set it aside and run this again: the task file and the state file are enough to go on
+  help: move it away, then run this command again; the task file and the state file are enough to resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 --- changes in specs/demo/tasks.md
@@ -445,9 +445,9 @@ fn a_refused_run_leaves_no_trace() {
    ╭─[regreen.toml:1:9]
  1 │ agent = "command:evil"
    ·         ───────┬──────
-   ·                ╰── only a name may stand here: auto, claude, codex, gemini, opencode, shell
+   ·                ╰── only these are allowed here: auto, claude, codex, gemini, opencode, shell
    ╰────
-  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent
         'command:PROGRAM ARGS'
 --- exit code 2
 --- specs/demo/tasks.md
