@@ -160,18 +160,16 @@ impl Problem {
             Self::ReadOnly { file } => {
                 set_up(format!("run `chmod u+w {}` to allow it", file.display()))
             }
-            Self::Contended { .. } => {
-                needs_person("nothing was written; stop editing the file, then run this command again")
-            }
+            Self::Contended { .. } => needs_person(
+                "nothing was written; stop editing the file, then run this command again",
+            ),
             Self::NoSuchSignal { .. } => bad_input("use a number or a name: 9, KILL, SIGKILL"),
             Self::NoReport { .. } => bad_input("leave out --report to explain the input as a log"),
             Self::NoSuchCommand { .. } => bad_input("run `regreen --help` to list the commands"),
             Self::NoDelegate => set_up(
                 "the shell agent only runs commands from task files; install claude, codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'",
             ),
-            Self::NoPrompt => {
-                bad_input("say what to do: --prompt 'Add a test for src/auth.py'")
-            }
+            Self::NoPrompt => bad_input("say what to do: --prompt 'Add a test for src/auth.py'"),
             Self::Prompt(error) => (Exit::BadInput, prompt_hint(error)),
             Self::ReadConfig(error) => (Exit::BadInput, config_hint(error)),
             Self::Prompts(error) => (Exit::BadInput, prompts_hint(error)),
@@ -185,9 +183,7 @@ impl Problem {
             Self::NotInRun { known, .. } => {
                 bad_input(format!("runs with this task: {}", known.join(", ")))
             }
-            Self::NoSuchRun { known, .. } => {
-                bad_input(format!("known runs: {}", known.join(", ")))
-            }
+            Self::NoSuchRun { known, .. } => bad_input(format!("known runs: {}", known.join(", "))),
             Self::NotAJournal { .. } => bad_input(
                 "write the journal with `regreen journal > FILE`, using the same version of regreen",
             ),
@@ -197,9 +193,9 @@ impl Problem {
             Self::NotEnded { .. } => bad_input(
                 "wait until it ends; if its run was killed, run `regreen run` to resume it",
             ),
-            Self::NoSnapshot { .. } => bad_input(
-                "the task ran outside git, or someone removed refs/regreen",
-            ),
+            Self::NoSnapshot { .. } => {
+                bad_input("the task ran outside git, or someone removed refs/regreen")
+            }
             Self::NotInGit => bad_input(
                 "run `git init`, then run the task again: regreen takes snapshots before and after every attempt",
             ),
@@ -211,9 +207,9 @@ impl Problem {
             ),
             Self::Git(_) | Self::Snapshot(_) => (Exit::SetUp, None),
             Self::Run(error) => (run_exit(error), run_hint(error)),
-            Self::Demo(_) => set_up(
-                "choose a writable folder outside any project: TMPDIR=FOLDER regreen demo",
-            ),
+            Self::Demo(_) => {
+                set_up("choose a writable folder outside any project: TMPDIR=FOLDER regreen demo")
+            }
             Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => (Exit::SetUp, None),
             Self::Print(_) => (Exit::BadInput, None),
             Self::BadName { .. } => {

@@ -549,7 +549,7 @@ note: texts/executer.md is ignored: no prompt has this name
         .file("regreen.toml", "prompts = 'texts'\n")
         .file("texts/noop.md", "Do something, {{name}}.\n");
     test.regreen(&["config"]).exits(2).complains(str![[r#"
-  × texts/noop.md: line 1: nothing is known that could stand at {{name}}; known are task_id
+  × texts/noop.md: line 1: unknown placeholder {{name}}; known placeholders: task_id
   help: use one of these; for braces that stay as they are, put a space into them: {{ name }}
 
 "#]]);
@@ -590,7 +590,7 @@ note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an 
     test.regreen(&["config", "signup"])
         .exits(2)
         .complains(str![[r#"
-  × there is no spec or task file signup
+  × spec or task file signup not found
   help: choose one of these: login, logout
 
 "#]]);

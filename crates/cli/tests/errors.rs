@@ -41,7 +41,7 @@ fn a_file_that_may_not_be_read() {
     test.regreen(&["tasks", "list", "tasks.md"])
         .exits(2)
         .complains(str![[r#"
-  × tasks.md may not be read: permission denied
+  × cannot read tasks.md: permission denied
   help: run `chmod u+r tasks.md` to allow it
 
 "#]]);
@@ -136,12 +136,12 @@ fn an_unknown_spec_lists_the_known_ones() {
         .file("specs/a/tasks.md", "")
         .file("specs/b/tasks.md", "");
     test.regreen(&["lint", "c"]).exits(2).complains(str![[r#"
-  × there is no spec or task file c
+  × spec or task file c not found
   help: choose one of these: a, b
 
 "#]]);
     test.regreen(&["lint"]).exits(2).complains(str![[r#"
-  × there are several specs, and none is chosen
+  × several specs found, and none is selected
   help: choose one of these: a, b
 
 "#]]);
@@ -149,7 +149,7 @@ fn an_unknown_spec_lists_the_known_ones() {
         .regreen(&["lint"])
         .exits(2)
         .complains(str![[r#"
-  × there is no spec in [FOLDER]
+  × no spec found in [FOLDER]
   help: run `regreen init NAME` to create one
 
 "#]]);

@@ -72,10 +72,7 @@ fn plain(text: &str) -> String {
         (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
         (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
-        (
-            r"commits stay \([0-9a-f, ]+\)",
-            "commits stay ([HASHES])",
-        ),
+        (r"commits stay \([0-9a-f, ]+\)", "commits stay ([HASHES])"),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[MOMENT]"),
     ]
     .into_iter()

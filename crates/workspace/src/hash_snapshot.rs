@@ -39,7 +39,7 @@ impl Default for HashLimits {
 
 /// Without git only fingerprints are kept, so no diff can be shown and nothing be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("outside git only fingerprints of files are kept, not their content")]
+#[error("outside git, regreen keeps only hashes of files, not their content")]
 pub struct ContentNotKept;
 
 /// The files of a workspace at one moment.

@@ -21,7 +21,7 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The name or path that the user gave does not exist.
-    #[error("there is no spec or task file {asked}")]
+    #[error("spec or task file {asked} not found")]
     NotFound {
         /// The name or path.
         asked: String,
@@ -37,7 +37,7 @@ pub enum SpecError {
         specs: Vec<String>,
     },
     /// It is the repository that says so, not the user.
-    #[error("{} names {asked}, which is outside of the workspace", Path::new(SPECS).join(CURRENT).display())]
+    #[error("{} names {asked}, which is outside the workspace", Path::new(SPECS).join(CURRENT).display())]
     CurrentOutside {
         /// The path.
         asked: String,
@@ -45,13 +45,13 @@ pub enum SpecError {
         specs: Vec<String>,
     },
     /// No spec is the current one.
-    #[error("there are several specs, and none is chosen")]
+    #[error("several specs found, and none is selected")]
     Several {
         /// The specs of the workspace.
         specs: Vec<String>,
     },
     /// The workspace has no spec.
-    #[error("there is no spec in {}", root.display())]
+    #[error("no spec found in {}", root.display())]
     None {
         /// The workspace.
         root: PathBuf,
@@ -298,7 +298,7 @@ mod tests {
     fn what_is_not_there_is_an_error_that_lists_what_is() {
         let root = workspace(&["login"]);
         let error = find(root.path(), Some("signup")).unwrap_err();
-        assert_eq!(error.to_string(), "there is no spec or task file signup");
+        assert_eq!(error.to_string(), "spec or task file signup not found");
         assert_eq!(error.specs(), ["login".to_owned()]);
         fs::write(root.path().join("specs/.current-spec"), "gone").unwrap();
         assert!(matches!(

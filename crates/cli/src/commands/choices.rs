@@ -92,7 +92,9 @@ fn message(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> Stri
         }
         ChoiceKind::Done => format!("marked {tasks_named} as done, without verifying\n"),
         ChoiceKind::Retry => {
-            format!("reopened {tasks_named} and reset its attempts; run `regreen run` to try again\n")
+            format!(
+                "reopened {tasks_named} and reset its attempts; run `regreen run` to try again\n"
+            )
         }
     }
 }

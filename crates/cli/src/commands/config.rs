@@ -76,9 +76,7 @@ fn settings(arguments: &Config) -> Result<String, Problem> {
     let texts = PromptTexts::load(&settings.prompts, &root, &here)?;
     for file in texts.ignored {
         let file = output::path_from(&here, &file);
-        output::note(&format!(
-            "{file} is ignored: no prompt has this name"
-        ));
+        output::note(&format!("{file} is ignored: no prompt has this name"));
     }
     let programs = Programs::new(&path_variable(), &root);
     let listing = Listing {

@@ -79,8 +79,7 @@ impl SettingValue for RequestedAgent {
         let agent: Self = line.parsed()?;
         if line.file.owner == Owner::Workspace && agent.names_program() {
             return Err(ConfigFault {
-                message: "a repository may not choose the program to run as the agent"
-                    .to_owned(),
+                message: "a repository may not choose the program to run as the agent".to_owned(),
                 span: line.value.span(),
                 label: format!("only these are allowed here: {}", Self::names().join(", ")),
                 hint: format!(
@@ -247,10 +246,7 @@ impl SettingValue for AgentEnvironment {
 
 fn without_nul(words: Vec<String>) -> Result<Vec<String>, BadValue> {
     if words.iter().any(|word| word.contains('\0')) {
-        return Err(BadValue::new(
-            "a word contains a NUL byte",
-            "remove it",
-        ));
+        return Err(BadValue::new("a word contains a NUL byte", "remove it"));
     }
     Ok(words)
 }

@@ -245,10 +245,9 @@ impl OnEnd {
     fn new(argv: Vec<String>) -> Result<Self, BadValue> {
         match argv.first().map(String::as_str) {
             None | Some("") => Err(BadValue::new("missing program", Self::HINT)),
-            _ if argv.iter().any(|word| word.contains('\0')) => Err(BadValue::new(
-                "an argument contains a NUL byte",
-                Self::HINT,
-            )),
+            _ if argv.iter().any(|word| word.contains('\0')) => {
+                Err(BadValue::new("an argument contains a NUL byte", Self::HINT))
+            }
             _ => Ok(Self(Some(argv))),
         }
     }

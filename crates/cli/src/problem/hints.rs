@@ -68,16 +68,20 @@ fn set_aside_hint(database: &Path) -> String {
 
 pub(super) fn read_hint(error: &ReadError) -> Option<String> {
     Some(match error {
-        ReadError::NotFound { .. } => "check the path, or run `regreen init NAME` to create a spec".into(),
+        ReadError::NotFound { .. } => {
+            "check the path, or run `regreen init NAME` to create a spec".into()
+        }
         ReadError::IsDirectory { path } => {
-            format!("name a file in it, for example {}", path.join("tasks.md").display())
+            format!(
+                "name a file in it, for example {}",
+                path.join("tasks.md").display()
+            )
         }
         ReadError::PermissionDenied { path } => {
             format!("run `chmod u+r {}` to allow it", path.display())
         }
         ReadError::NotUtf8 { .. } => {
-            "convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW"
-                .into()
+            "convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW".into()
         }
         ReadError::Io { .. } => return None,
     })
@@ -115,8 +119,7 @@ pub(super) fn prompts_hint(error: &PromptsError) -> Option<String> {
             "replace the link with a copy of the file: agents would see what it points to".into(),
         ),
         PromptsError::Template { .. } => Some(
-            "use one of these; to keep literal braces, put a space inside them: {{ name }}"
-                .into(),
+            "use one of these; to keep literal braces, put a space inside them: {{ name }}".into(),
         ),
         PromptsError::Read(error) => config_hint(error),
     }

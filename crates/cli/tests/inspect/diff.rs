@@ -146,7 +146,7 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
     assert!(told.stdout.contains("@@ -1 +1,3 @@"), "{}", told.stdout);
     assert_eq!(
         told.stderr,
-        "note: made was changed by somebody else between two attempts, and that is shown as well\n"
+        "note: made was changed by someone else between two attempts, and that is shown as well\n"
     );
     let runs = workspace.runs();
     let second = workspace.regreen(&["diff", "1.1", "--run", &runs[1]]);

@@ -144,7 +144,7 @@ fn without_a_run_there_is_no_log() {
     let workspace = workspace.file("specs/other/tasks.md", ONE);
     workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 --- standard error
-  × there are several specs, and none is chosen
+  × several specs found, and none is selected
   help: choose one of these with --spec: demo, other
 --- exit code 2
 

@@ -68,7 +68,7 @@ fn a_journal_that_somebody_keeps_to_himself_is_told() {
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: another process is writing to the journal
-  help: wait until the other process has ended, then try again
+  help: wait until the other process ends, then try again
 --- exit code 78
 
 "#]]);
@@ -86,7 +86,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen
-  │ 9.4.1; this regreen knows version 4 and older
+  │ 9.4.1; this regreen supports version 4 and older
   help: use that version of regreen, or a newer one
 --- exit code 78
 

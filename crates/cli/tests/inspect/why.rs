@@ -30,7 +30,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       | I looked around.
       |
       | It is too hard.
-    plan: task 1.1 is being worked on: what the agent changed in it was taken back
+    plan: task 1.1 is being worked on: reverted the agent's changes to it
     plan: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
     plan: the agent ticked 1.2 Comes later as well
     plan: the agent changed 1.3 Comes last of all

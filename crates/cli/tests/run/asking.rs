@@ -118,15 +118,15 @@ fn what_a_person_adds_is_told_to_the_agent() {
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Find it
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent was stopped: it did not finish within 3s
    RETRY  1.1 no progress before the time limit; asking the agent to split it
     FAIL  [TIME] 1.1 Find it
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent was stopped: it did not finish within 3s
 
 Task 1.1 needs a decision: Find it
   why       it gets nowhere in its time, and was not split
-  error     The agent was ended: it had not finished after 3s
+  error     The agent was stopped: it did not finish within 3s
   kind      timeout without progress
   may help  Break task into smaller subtasks
   may help  Check that the task can make progress at all

@@ -19,7 +19,7 @@ fn a_spec_that_is_not_there() {
     let workspace = Workspace::with_tasks(ONE).agent(WORKER);
     workspace.run(&["login"]).shows(str![[r#"
 --- standard error
-  × there is no spec or task file login
+  × spec or task file login not found
   help: choose one of these: demo
 --- exit code 2
 
@@ -34,7 +34,7 @@ fn several_specs_and_none_is_chosen() {
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 --- standard error
-  × there are several specs, and none is chosen
+  × several specs found, and none is selected
   help: choose one of these: demo, other
 --- exit code 2
 
@@ -68,7 +68,7 @@ fn no_spec_at_all() {
     let workspace = Workspace::new().agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 --- standard error
-  × there is no spec in [FOLDER]
+  × no spec found in [FOLDER]
   help: run `regreen init NAME` to create one
 --- exit code 2
 
@@ -162,9 +162,9 @@ fn a_state_file_with_values_of_wrong_types() {
 ended: limit, 1 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error
-note: [FOLDER]/specs/demo/.ralph-state.json: taskIndex: expected a number, found text: using 0
-note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a number, found null: using 5
-note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list: using {}
+note: [FOLDER]/specs/demo/.ralph-state.json: taskIndex: expected a number, found text; using 0
+note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a number, found null; using 5
+note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list; using {}
 --- exit code 1
 --- specs/demo/.ralph-state.json
 {"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":"success","1.2":"failed"},"totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
@@ -259,7 +259,7 @@ fn a_journal_that_another_process_holds() {
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 --- standard error
   × another process is writing to the journal
-  help: wait until the other process has ended, then try again
+  help: wait until the other process ends, then try again
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -423,7 +423,7 @@ exit code 0
   - **Verify**: `test -f out`
 ## Completed Tasks
 - [x] 1.2 Is open
-  × the disk is full; the journal could not be written
+  × the disk is full; cannot write the journal
   help: free some space and start again; nothing stored so far is lost
 
 "#]]

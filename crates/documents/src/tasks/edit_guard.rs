@@ -24,7 +24,7 @@ pub(crate) struct Insertion<'t> {
 pub enum GuardError {
     #[error("bytes outside the edit would change")]
     BytesOutside,
-    #[error("what would be replaced is no box")]
+    #[error("the replaced text is not a box")]
     NoBox,
     #[error("the file would have {actual} rows, not {expected}")]
     RowCount { expected: usize, actual: usize },

@@ -47,7 +47,7 @@ pub struct SkippedPath {
 pub enum SkipReason {
     /// It had changes of the user's before the run began.
     DirtyBefore,
-    /// It is a repository of its own: who clones this one would get nothing of it.
+    /// It is a separate repository: who clones this one would get nothing of it.
     Repository,
     /// It may not be read.
     Unreadable,
@@ -56,8 +56,8 @@ pub enum SkipReason {
 impl fmt::Display for SkippedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            SkipReason::DirtyBefore => "it had changes before the run began",
-            SkipReason::Repository => "it is a repository of its own",
+            SkipReason::DirtyBefore => "it already had changes when the run started",
+            SkipReason::Repository => "it is a separate repository",
             SkipReason::Unreadable => "it cannot be read",
         };
         write!(f, "{} was not committed: {why}", self.path)
@@ -242,8 +242,8 @@ mod tests {
         assert_eq!(
             left,
             [
-                "dirty was not committed: it had changes before the run began",
-                "repo was not committed: it is a repository of its own",
+                "dirty was not committed: it already had changes when the run started",
+                "repo was not committed: it is a separate repository",
             ]
         );
     }

@@ -86,7 +86,7 @@ pub(super) enum Difference {
     Changed,
     /// The index does not have it.
     New,
-    /// The index does not have it, and it is a repository of its own.
+    /// The index does not have it, and it is a separate repository.
     NewRepository,
     /// The user told git not to look at it: `assume-unchanged`.
     AssumedUnchanged,

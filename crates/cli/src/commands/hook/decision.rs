@@ -104,7 +104,10 @@ fn quick_mode(context: &StopContext, phase: &str) -> StopDecision {
     );
     StopDecision::Continue {
         reason,
-        message: format!("regreen: quick mode, phase {phase} of spec {}", context.spec),
+        message: format!(
+            "regreen: quick mode, phase {phase} of spec {}",
+            context.spec
+        ),
     }
 }
 

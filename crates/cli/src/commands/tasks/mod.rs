@@ -156,9 +156,7 @@ pub fn report_edit(edited: &EditReport) {
         output::note(&found.to_string());
     }
     if let WriteMethod::InPlace(why) = edited.written {
-        output::note(&format!(
-            "written in place, not atomically: {why}"
-        ));
+        output::note(&format!("written in place, not atomically: {why}"));
     }
 }
 

@@ -72,7 +72,11 @@ fn values_of_the_wrong_type_are_pointed_at() {
         "on_end = 'say done'",
         &["'say done': expected an array, found a string"],
     );
-    check(Owner::User, "on_end = ['say', 7]", &["7: expected a string, found an integer"]);
+    check(
+        Owner::User,
+        "on_end = ['say', 7]",
+        &["7: expected a string, found an integer"],
+    );
     check(Owner::User, "on_end = []", &["[]: missing program"]);
     check(
         Owner::User,
