@@ -253,7 +253,7 @@ mod tests {
             error("clyde"),
             "unknown agent `clyde`; known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
         );
-        assert!(error("command").starts_with("unknown agent `command`: "));
+        assert!(error("command").starts_with("unknown agent `command`; "));
         assert_eq!(
             error("command: "),
             "`command:` is missing the program to run"

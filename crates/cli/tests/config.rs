@@ -423,7 +423,7 @@ fn mistakes_are_shown_where_they_stand() {
    ·          ────┬───
    ·              ╰── unknown commit mode `always`
    ╰────
-  help: expected "auto" or "never\
+  help: expected "auto" or "never"
 
 "#]]);
 }
@@ -436,13 +436,13 @@ fn invalid_toml_is_shown_where_it_breaks() {
         .exits(2)
         .prints("")
         .complains(str![[r#"
-  × this is no TOML
+  × invalid TOML
    ╭─[~/.config/regreen/config.toml:1:11]
  1 │ timeout = 30m
    ·           ─┬─
    ·            ╰── string values must be quoted, expected literal string
    ╰────
-  help: settings look like this: timeout = "30m"
+  help: write settings like this: timeout = "30m"
 
 "#]]);
 }
@@ -519,8 +519,8 @@ spec:           none
    ·         ──────────────────────────────────────────┬──────────────────────────────────────────
    ·                                                   ╰── unknown agent `comand:my-agent --key ***anthropic-key***`
    ╰────
-  help: known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM
-        ARGS
+  help: known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS,
+        acp:PROGRAM ARGS
 
 "#]]);
 }
@@ -550,7 +550,7 @@ note: texts/executer.md is ignored: no prompt has this name
         .file("texts/noop.md", "Do something, {{name}}.\n");
     test.regreen(&["config"]).exits(2).complains(str![[r#"
   × texts/noop.md: line 1: unknown placeholder {{name}}; known placeholders: task_id
-  help: use one of these; for braces that stay as they are, put a space into them: {{ name }}
+  help: use one of these; to keep literal braces, put a space inside them: {{ name }}
 
 "#]]);
 }

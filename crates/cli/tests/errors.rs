@@ -55,8 +55,7 @@ fn text_that_is_not_utf8_names_the_byte() {
         .exits(2)
         .complains(str![[r#"
   × [FOLDER]/tasks.md is not UTF-8 text: line 2 has an invalid byte (at offset 25)
-  help: task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8
-        OLD > NEW
+  help: convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW
 
 "#]]);
 }
@@ -125,7 +124,8 @@ fn an_unknown_task_lists_the_known_ones() {
         .exits(2)
         .complains(str![[r#"
   × invalid task id `first`
-  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
+        file
 
 "#]]);
 }

@@ -60,8 +60,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  5 │   - **Verify**: `true`
    ╰────
 
-  ⚠ the code fence ``` opened here is never closed: ignored, so that the tasks below it are not
-  │ lost
+  ⚠ unclosed code fence ```; ignored, so that the tasks below it are not lost
    ╭─[todo.md:7:1]
  6 │ 
  7 │ ```

@@ -57,8 +57,8 @@ fn the_shell_agent_cannot_be_told_anything() {
     told.shows(str![[r#"
 --- standard error
   × no agent to delegate to
-  help: the shell agent runs the commands of tasks and cannot be told anything: install claude,
-        codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
+  help: the shell agent only runs commands from task files; install claude, codex, gemini or
+        opencode, or name a program: --agent 'command:PROGRAM ARGS'
 --- exit code 78
 
 "#]]);

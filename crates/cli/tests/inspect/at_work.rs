@@ -114,8 +114,8 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 --- standard error
   × another run is at work here: process [PID], spec demo
-  help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
-        own: git worktree add ../another
+  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree
+        add ../another
 --- exit code 2
 
 "#]]);

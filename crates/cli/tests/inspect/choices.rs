@@ -194,7 +194,7 @@ fn a_group_stands_for_the_tasks_in_it() {
     )
     .agent("*) date +%N >out; echo TASK_COMPLETE ;;");
     workspace.regreen(&["skip", "1"]).shows(str![[r#"
-1 with skipping 1.1 from now on; run `regreen retry 1` to reopen
+skipping 1 (with 1.1) from now on; run `regreen retry 1` to reopen
 --- exit code 0
 
 "#]]);

@@ -94,8 +94,8 @@ fn what_is_not_there_is_told_with_what_is() {
     workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × log of attempt 1 not found: [FOLDER]/.regreen/runs/[RUN]/1.1/1.log
-  help: somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells
-        what is known
+  help: someone removed it, or the attempt was interrupted before it started; run `regreen why
+        TASK` to see what is known
 --- exit code 2
 
 "#]]);

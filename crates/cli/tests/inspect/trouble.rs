@@ -26,7 +26,8 @@ fn a_damaged_journal_is_told_with_the_way_out() {
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
-  help: move it away, then run this command again; the task file and the state file are enough to resume
+  help: move it away, then run this command again; the task file and the state file are enough to
+        resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 

@@ -326,7 +326,8 @@ nothing has been done about it yet
     workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
   × invalid task id `what?`
-  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
+        file
 --- exit code 2
 
 "#]]);

@@ -288,7 +288,7 @@ fn a_plan_that_is_gone_or_garbage_is_restored() {
         assert_eq!(review.text.as_deref(), Some(PLAN), "{after}");
         assert!(review.restored);
         assert!(
-            review.warnings[0].contains("the plan of before the attempt is restored"),
+            review.warnings[0].contains("restored the plan from before the attempt"),
             "{after}"
         );
         assert_eq!(review.claims, []);
