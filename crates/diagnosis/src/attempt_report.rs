@@ -174,10 +174,10 @@ impl ObservedAttempt {
     fn limit_error(&self) -> Option<String> {
         let limit = Duration::from_millis(self.ending.limit_ms?);
         Some(if self.was_idle {
-            "The agent was stopped: no output, no work and no changed files within the idle limit"
+            "The agent was idle: no output, no CPU use and no changed file within the idle limit"
                 .to_owned()
         } else {
-            format!("The agent was stopped: it did not finish within {limit:?}")
+            format!("The agent did not finish within {limit:?}")
         })
     }
 
@@ -259,10 +259,7 @@ mod tests {
             was_idle,
             ..exited(0, "TASK_COMPLETE", true)
         };
-        assert_eq!(
-            error(limited(false)),
-            "The agent was stopped: it did not finish within 2s"
-        );
+        assert_eq!(error(limited(false)), "The agent did not finish within 2s");
         assert!(error(limited(true)).contains("idle limit"));
         // The user who asked to stop knows why it was interrupted.
         let cancelled = ObservedAttempt {

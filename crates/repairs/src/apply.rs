@@ -50,8 +50,8 @@ fn confirm(
     }
 }
 
-/// Records first what it will create, so that a crash leaves nothing incomplete that looks
-/// complete; sets aside what did not help. The error says why.
+/// Records what it will create, so that a crash leaves nothing incomplete that looks complete;
+/// sets aside what did not help. The error says why.
 fn apply(
     context: &RepairContext<'_>,
     plan: &RepairPlan,
@@ -66,7 +66,7 @@ fn apply(
     let result = actions::execute(context, plan, runner);
     if result.is_err() {
         for path in &created {
-            // Usually it was not created.
+            // Usually it does not exist.
             let _ = set_aside(context, path);
         }
     }

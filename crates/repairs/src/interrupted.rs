@@ -1,4 +1,4 @@
-//! Interrupted repairs: what they had begun to create is set aside, so that an inspection sees
+//! Rolls back interrupted repairs: sets aside what they had created, so that an inspection sees
 //! the workspace as it was before.
 
 use std::ffi::{OsStr, OsString};
@@ -71,10 +71,10 @@ fn own_folder(context: &RepairContext<'_>) -> io::Result<Folder> {
     Folder::open(context.root)?.enter_or_make(OsStr::new(".regreen"))
 }
 
-/// Moves what an interrupted repair had begun to create to `.regreen/removed`, before the
-/// workspace is inspected again. Does nothing without a marker of this very repair. The marker
-/// is in the workspace, where others can write: only what such a repair could have created is
-/// moved, and never what git tracks.
+/// Moves what an interrupted repair had created to `.regreen/removed`, before the workspace is
+/// inspected again. Does nothing without a marker of this repair. Others can write the marker,
+/// which is in the workspace: so this moves only what such a repair could have created, and
+/// never what git tracks.
 ///
 /// # Errors
 /// If something cannot be moved; the sentence says what.
@@ -141,7 +141,7 @@ fn could_have_created(
     is_named && !is_tracked
 }
 
-/// Sets aside drafts of a script whose line ends were being changed.
+/// Sets aside drafts of a script whose line endings were being changed.
 fn roll_back_drafts(context: &RepairContext<'_>, planned: &PlannedRepair) -> Result<(), String> {
     let RepairAction::CrlfToLf { path } = &planned.action else {
         return Ok(());

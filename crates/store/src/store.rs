@@ -182,7 +182,7 @@ fn enable_write_ahead_log(conn: &Connection) -> Result<(), StoreError> {
         let set = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
         match set.map_err(StoreError::from) {
             Err(StoreError::Busy) if retries < BUSY_RETRIES => {
-                thread::sleep(BUSY_TIMEOUT / BUSY_RETRIES)
+                thread::sleep(BUSY_TIMEOUT / BUSY_RETRIES);
             }
             done => return done,
         }

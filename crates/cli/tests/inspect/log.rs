@@ -113,7 +113,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
 
   attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
     exit code 1 after [TIME], gave no signal
@@ -124,7 +124,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
   the run ended: ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 0
 

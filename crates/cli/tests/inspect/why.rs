@@ -46,7 +46,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
 
   attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
     exit code 0 after [TIME], claimed completion
@@ -197,7 +197,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
   the run ended: ERROR: Max retries reached for task 1.1 after 1 attempt
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -269,7 +269,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
     fix 1.1.1 was made for it: `regreen why 1.1.1`
 
   fixed perhaps, so Verify runs before the agent

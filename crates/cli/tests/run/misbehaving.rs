@@ -167,9 +167,9 @@ fn one_that_always_runs_out_of_time_while_it_gets_on() {
     let told = workspace.run(&[&flags[..], &["--recovery-mode"]].concat());
     let limit = "ERROR: Max retries reached for task 1.1 after 3 attempts\n";
     ends(told, 1, limit).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was stopped: it did not finish within 500ms
-1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was stopped: it did not finish within 1s
-1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was stopped: it did not finish within 2s
+1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 500ms
+1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 1s
+1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 2s
 ended: limit, 1 of 3 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
@@ -188,7 +188,7 @@ fn one_that_always_runs_out_of_time_and_gets_nowhere() {
     let told = workspace.run(&["--recovery-mode", "--timeout=100ms"]);
     assert_eq!(workspace.text(TASKS), RED);
     assert_eq!(told.code, Some(3));
-    let why = "it gets nowhere in its time, and was not split";
+    let why = "it made no progress within its time limit and was not split";
     assert!(told.message.contains(why), "{}", told.message);
     let workspace = misbehaving(RED, "exec sleep 60");
     ends(workspace.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);

@@ -560,7 +560,7 @@ fn a_task_that_gets_nowhere_in_its_time_is_split() {
     assert_eq!(workspace.note("kind"), "split\n");
     assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
     told.and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 5; timed out; failed (timeout_no_progress): The agent was stopped: it did not finish within 2s
+1.2 attempt 1 of 5; timed out; failed (timeout_no_progress): The agent did not finish within 2s
 1.2 attempt 1 of 5 (split); inserted 1.2.1, 1.2.2
 1.2.1 attempt 1 of 5; verify unverified; done, unverified
 1.2.2 attempt 1 of 5; verify unverified; done, unverified
@@ -590,7 +590,7 @@ fn a_task_that_gets_nowhere_and_cannot_be_split_is_a_persons() {
     let workspace = gets_nowhere(PLAN, "echo It is one thing");
     let told = workspace.run(&IN_TIME);
     assert_eq!(workspace.text(TASKS), PLAN);
-    told.exits(3).mentions("it could not be split");
+    told.exits(3).mentions("the agent could not split it");
     // Nor where the plan has to stay as it is.
     let tasks = "- [x] Read\n- [ ] Parse\n";
     let parts = request("SPLIT_TASK", "2", r#""One","Two""#);

@@ -409,7 +409,7 @@ exit code 78
   - **Verify**: `test -f out`
   RESUME  demo · 2 tasks · command:sh [AGENT]/agent.sh
    RETRY  1.2 the attempt was interrupted
-          regreen or the machine ended while the agent was at work
+          regreen or the machine stopped during the attempt
     PASS  [TIME] 1.2 Is open
      END  [TIME] all tasks done                             [RUN]
 

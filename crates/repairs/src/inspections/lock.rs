@@ -16,10 +16,10 @@ use crate::failure_text;
 use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
-/// A younger lock of git may be of a process that cannot be seen from here.
+/// A newer lock of git may belong to a process that is not visible here.
 const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
 
-/// Files of that ending that lock nothing.
+/// Files with the suffix `.lock` that lock nothing.
 const NO_LOCKS: [&str; 12] = [
     "Cargo.lock",
     "yarn.lock",
@@ -35,12 +35,12 @@ const NO_LOCKS: [&str; 12] = [
     "Podfile.lock",
 ];
 
-/// How locks and pid files are called.
+/// Names and suffixes of locks and pid files.
 const ENDINGS: [&str; 5] = [".lock", ".lck", ".pid", ".pidfile", ".pid.lock"];
 const NAMES: [&str; 5] = ["lock", "pid", "pidfile", ".pid", ".lck"];
 
-/// Pid files of servers that often run elsewhere, in a container or on another machine: that
-/// their process is not here proves nothing, and two servers on the same data spoil it.
+/// Pid files of servers that often run in a container or on another machine: a missing process
+/// proves nothing, and a second server would corrupt the data.
 const OF_SERVERS: [&str; 6] = [
     "postmaster.pid",
     "mongod.lock",
@@ -50,7 +50,7 @@ const OF_SERVERS: [&str; 6] = [
     "redis-server.pid",
 ];
 
-/// A lock whose owner is dead.
+/// Handles a lock whose owner is dead.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let suggested = match &failure.repair {
         Some(RepairAction::RemoveStaleLock { path }) => Some(path.as_str()),
@@ -77,7 +77,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     Some(propose(context, &place))
 }
 
-/// Where the text content, or the only pid file of that name.
+/// Finds the file of that path, or the only pid file of that name.
 fn found(context: &RepairContext<'_>, path: &str) -> Option<RelPath> {
     let place = context.locate(path)?;
     if place.under(context.root).symlink_metadata().is_ok() || path.contains('/') {
@@ -91,12 +91,12 @@ fn found(context: &RepairContext<'_>, path: &str) -> Option<RelPath> {
         .or(Some(place))
 }
 
-/// The file that the line names, or whose pid it names.
+/// Finds the file that the line names, or that holds the pid in it.
 fn named(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
     let line = failure_text::blocker(failure);
     let is_lock =
         |place: &RelPath| is_called_like_a_lock(place) && place.under(context.root).exists();
-    // Git names what it wants to lock, and locks `<name>.lock`.
+    // Git names the file that it wants to lock; the lock is `<name>.lock`.
     let words = failure_text::words(line).into_iter();
     let spelled = words.flat_map(|word| [word.to_owned(), format!("{word}.lock")]);
     let mut places = spelled.filter_map(|word| context.locate(&word));
@@ -153,7 +153,7 @@ fn is_called_like_a_lock(place: &RelPath) -> bool {
     has_ending || NAMES.contains(&name.as_str())
 }
 
-/// What git has is part of the project, whatever it is called.
+/// Refuses files that git tracks: they belong to the project, whatever they are called.
 fn tracked(context: &RepairContext<'_>, place: &RelPath) -> Option<Proposal> {
     match path_status(context.root, place) {
         PathStatus::Tracked => Some(Proposal::refused(format!(
@@ -177,7 +177,8 @@ fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
     }
 }
 
-/// Locks of git do not say whose they are: old, open nowhere, and no git at work here.
+/// Git's locks do not name their owner: a stale one is old, not open, and no git process runs
+/// here.
 fn of_git(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata) -> Proposal {
     let processes = list_processes(context.now);
     if let Some(git) = processes
@@ -213,7 +214,7 @@ fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
     !process.is_zombie && name.starts_with("git") && (is_here || is_named)
 }
 
-/// A lock that names its owner.
+/// Handles a lock that names its owner.
 fn of_process(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> Proposal {
     match process_exists(pid) {
         Some(false) => return Proposal::Allowed(removal(place)),
@@ -264,7 +265,7 @@ fn ask(place: &RelPath, why: &str) -> Proposal {
     Proposal::ask(removal(place), why)
 }
 
-/// Ends a process that was proven to be ours.
+/// Plans to end a process that was proven to be ours.
 pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
     let recorded = RepairAction::EndProcess {
         args: vec![process.pid.to_string(), process.start.to_string()],
@@ -280,7 +281,7 @@ pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
     RepairPlan::new(recorded, does, action)
 }
 
-/// `process 4711 (python3 -m http.server)`.
+/// Describes a process: `process 4711 (python3 -m http.server)`.
 pub(super) fn described(process: &ProcessInfo) -> String {
     let command: String = process
         .argv

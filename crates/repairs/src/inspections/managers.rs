@@ -1,4 +1,4 @@
-//! Package managers that install exactly what a lock file names: cargo, Go, Bundler and
+//! Package managers that install exactly what a lock file lists: cargo, Go, Bundler and
 //! Composer here, those of Python and Node.js in their own files.
 
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl<'a> ToolCommand<'a> {
         }
     }
 
-    /// The call; `None` if the program is not installed.
+    /// Returns the call; `None` if the program is not installed.
     pub(super) fn call(self, context: &RepairContext<'_>) -> Option<ToolCall> {
         let tool = context.tool(self.program)?.into_os_string();
         let argv = std::iter::once(tool).chain(self.args.iter().map(Into::into));
@@ -49,7 +49,7 @@ impl<'a> ToolCommand<'a> {
         Some(call)
     }
 
-    /// The plan to run it, with `run` for everything but the call.
+    /// Plans to run it, with `run` for everything but the call.
     pub(super) fn plan(
         self,
         context: &RepairContext<'_>,
@@ -83,13 +83,13 @@ impl<'a> ToolCommand<'a> {
     }
 }
 
-/// Paths from the root, as far as they are such.
+/// Converts names to paths, without those that are not paths in the workspace.
 pub(super) fn paths<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<RelPath> {
     let paths = names.into_iter().map(RelPath::new);
     paths.filter_map(Result::ok).collect()
 }
 
-/// Refuses a name that no manifest has and that resembles a known one, or that is unknown.
+/// Refuses a name that is not in a manifest and resembles a known one, or is unknown.
 pub(super) fn refuse_unknown(
     name: &str,
     known: &[String],
@@ -108,10 +108,10 @@ pub(super) fn refuse_unknown(
 const CARGO_UPDATE: ToolCommand<'_> =
     ToolCommand::new("cargo", &["update", "--workspace", "--offline"]);
 const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo", &["fetch", "--locked"]);
-/// What cargo reads besides the manifests.
+/// Files besides the manifests that influence cargo.
 const CARGO_SETTINGS: [&str; 3] = ["Cargo.lock", ".cargo/config.toml", ".cargo/config"];
 
-/// A Cargo.lock that is behind, or crates that were not fetched yet.
+/// Handles an outdated Cargo.lock, or crates that were not fetched yet.
 pub(super) fn inspect_cargo(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     match &failure.repair {
         Some(RepairAction::Run { args }) if args.first().is_some_and(|word| word == "cargo") => {
@@ -126,7 +126,7 @@ pub(super) fn inspect_cargo(context: &RepairContext<'_>, failure: &Failure) -> O
     }
 }
 
-/// Changes only the project's own entries, and fetches nothing.
+/// Updates only the project's own entries, and fetches nothing.
 fn update_lock(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
     let words = failure_text::words(failure_text::blocker(failure)).into_iter();
     let mut named = words
@@ -209,7 +209,7 @@ fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
 
 const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go", &["mod", "download"]);
 
-/// Modules that go.mod names and that were not downloaded yet.
+/// Handles modules of go.mod that were not downloaded yet.
 pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let package = match &failure.repair {
         Some(RepairAction::GoGet { args }) => args.first()?,
@@ -253,7 +253,7 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
     Some(Proposal::allowed_unless(doubt, plan))
 }
 
-/// A manager that installs everything its lock names into a folder of the workspace.
+/// A manager that installs everything in its lock file into a folder of the workspace.
 struct VendorManager {
     command: ToolCommand<'static>,
     manifest: &'static str,
@@ -287,7 +287,7 @@ const COMPOSER: VendorManager = VendorManager {
     check: Some("vendor/autoload.php"),
 };
 
-/// Packages of Bundler or Composer.
+/// Handles missing packages of Bundler or Composer.
 pub(super) fn inspect_vendored(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let suggests = |program: &str| match &failure.repair {
         Some(RepairAction::Run { args }) => args.first().is_some_and(|word| word == program),

@@ -1,5 +1,5 @@
-//! What could help against which failure: one inspection per kind of repair. Each returns
-//! `None` for failures that are not its own.
+//! The inspections, one per kind of repair. Each returns `None` for failures that it does not
+//! handle.
 
 mod cache;
 mod env_file;
@@ -26,7 +26,7 @@ pub(crate) use scripts::{crlf_script, why_not_executable};
 
 type Inspect = fn(&RepairContext<'_>, &Failure) -> Option<Proposal>;
 
-/// In this order: what is closest to the cause comes first.
+/// The order matters: those closest to the cause come first.
 pub(crate) const INSPECTIONS: [(&str, Inspect); 18] = [
     ("submodule", project_setup::inspect_submodule),
     ("generated file", generated::inspect),
@@ -48,7 +48,7 @@ pub(crate) const INSPECTIONS: [(&str, Inspect); 18] = [
     ("for a person", inspect_rest),
 ];
 
-/// The rest: suggestions that a person has to decide.
+/// Handles everything else: suggestions that a person has to decide about.
 fn inspect_rest(_context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind == FailureKind::GitDirtyTree {
         return Some(Proposal::for_person(

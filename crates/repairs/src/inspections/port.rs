@@ -6,10 +6,10 @@ use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::Proposal;
 
-/// Ports below belong to the system.
+/// Lower ports belong to the system.
 const FIRST_PORT: u16 = 1024;
 
-/// A port that a process of ours, left over, still holds.
+/// Handles a port that a leftover process of ours still uses.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind != FailureKind::PortInUse {
         return None;
@@ -33,7 +33,7 @@ fn held(context: &RepairContext<'_>, port: u16) -> Proposal {
     }
 }
 
-/// Not every program says which port: then it is the only leftover of ours that listens.
+/// Handles a failure that does not name the port: finds the only leftover of ours that listens.
 fn unnamed(context: &RepairContext<'_>) -> Proposal {
     let ours = match listeners_on(None, context.now) {
         Holders::Unknown => Vec::new(),
@@ -58,7 +58,7 @@ fn foreign(port: u16, who: &str) -> Proposal {
     )
 }
 
-/// The port that the line names, else the only one in what the task runs.
+/// Returns the port that the output names, or the only one in the task's commands.
 fn port(context: &RepairContext<'_>, failure: &Failure) -> Option<u16> {
     let named =
         failure_text::port(failure_text::blocker(failure)).filter(|port| *port >= FIRST_PORT);
