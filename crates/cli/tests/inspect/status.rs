@@ -67,7 +67,7 @@ fn what_all_runs_did_is_counted() {
 
 "#]]);
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 will be skipped; `regreen retry 1.2` takes that back
+skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
@@ -92,7 +92,7 @@ fn what_all_runs_did_is_counted() {
 "#]]);
     let workspace = workspace.has_run(&["--max-task-iterations=2"], 1);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);

@@ -168,13 +168,13 @@ fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
         .agent("*) date +%N >made; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=1"], 1);
     workspace.regreen(&["skip", "1.1"]).shows(str![[r#"
-1.1 will be skipped; `regreen retry 1.1` takes that back
+skipping 1.1 from now on; run `regreen retry 1.1` to reopen
 --- exit code 0
 
 "#]]);
     let workspace = workspace.has_run(&[], 1);
     workspace.regreen(&["retry", "1.1"]).shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -310,15 +310,16 @@ fn of_a_task_that_nothing_was_done_about_there_is_nothing_to_tell() {
 "#]]);
     workspace.regreen(&["why", "1.3"]).shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task 1.3
-  help: its tasks: 1.1, 1.2
+  × task 1.3 not found in specs/demo/tasks.md
+  help: known tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
-  × what? is no task id
-  help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
+  × invalid task id `what?`
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
+        file
 --- exit code 2
 
 "#]]);
@@ -359,8 +360,8 @@ fn of_two_tasks_with_one_id_each_has_its_own_story() {
         .regreen(&["why", "1.1", "--line", "3"])
         .shows(str![[r#"
 --- standard error
-  × line 3 of specs/demo/tasks.md is not the row of task 1.1
-  help: its rows with that id are on lines: 1, 2
+  × task 1.1 is not on line 3 of specs/demo/tasks.md
+  help: rows with that id are on lines: 1, 2
 --- exit code 2
 
 "#]]);

@@ -437,7 +437,7 @@ A person must decide: task 1.1: the shell agent runs commands and cannot fix the
     workspace
         .regreen(&["retry", "1.1", "--spec", "demo"])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
