@@ -132,13 +132,13 @@ named_enum! {
     pub enum FailureCategory {
         /// A time limit ended it.
         Timeout = "timeout",
-        /// Something only the requester knows was not said.
+        /// The task leaves out something that only its author knows.
         MissingContext = "missing_context",
-        /// A tool, the environment or the code stood in the way.
+        /// A tool, the environment or the code caused the failure.
         ToolError = "tool_error",
-        /// It cannot be done as it was asked, or the agent refuses.
+        /// The task cannot be done as written, or the agent refuses it.
         InvalidTask = "invalid_task",
-        /// Part of the work is done, then something blocked the rest.
+        /// Part of the work is done, but something blocked the rest.
         Partial = "partial",
     }
 }
