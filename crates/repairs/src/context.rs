@@ -7,7 +7,7 @@ use regreen_workspace::{Programs, RealDisk, RelPath};
 use crate::ManifestSnapshot;
 use crate::folder::locate;
 
-/// Everything an inspection may look at.
+/// Everything that an inspection may use.
 #[derive(Clone, Copy, Debug)]
 pub struct RepairContext<'a> {
     /// The workspace, with symlinks resolved.
@@ -29,7 +29,7 @@ pub struct RepairContext<'a> {
 }
 
 impl RepairContext<'_> {
-    /// The current PATH of the run's processes.
+    /// Returns the current PATH of the run's processes.
     pub(crate) fn current_path(&self) -> &OsStr {
         let set = self
             .environment
@@ -39,8 +39,7 @@ impl RepairContext<'_> {
         set.map_or(self.path, |(_, value)| OsStr::new(value))
     }
 
-    /// Finds a program outside the workspace: one inside may have been put there during the
-    /// run.
+    /// Finds a program outside the workspace: one inside may have been created during the run.
     pub(crate) fn tool(&self, name: &str) -> Option<PathBuf> {
         let outside: Vec<PathBuf> = std::env::split_paths(self.current_path())
             .filter(|folder| folder.is_absolute() && !self.has(folder))
@@ -55,8 +54,8 @@ impl RepairContext<'_> {
             .is_ok_and(|real| real.starts_with(self.root))
     }
 
-    /// Finds the path in the workspace that a text of the failing command means: from the root,
-    /// or from a folder that the task changes to.
+    /// Finds the path in the workspace that a word of the failing command means: relative to
+    /// the root, or to a folder that the task changes to.
     pub(crate) fn locate(&self, text: &str) -> Option<RelPath> {
         let there = |path: &RelPath| path.under(self.root).symlink_metadata().is_ok();
         let here = locate(self.root, text);
@@ -69,7 +68,7 @@ impl RepairContext<'_> {
         elsewhere.or(here)
     }
 
-    /// The folders that the task changes to.
+    /// Returns the folders that the task changes to.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
         let words = self
             .commands

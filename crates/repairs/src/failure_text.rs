@@ -1,15 +1,15 @@
-//! What the words of a failure name. Only ever looked up in the workspace, never run.
+//! Extracts names from a failure. They are only looked up in the workspace, never run.
 
 use regreen_model::Failure;
 
 use crate::package_names;
 
-/// How much of the output's end is looked at.
+/// How many lines at the end of the output are searched.
 const TAIL_LINES: usize = 80;
-/// A longer word is no path.
+/// A longer word is not a path.
 const MAX_WORD: usize = 512;
 
-/// The line that a person would quote.
+/// Returns the line that explains the failure.
 pub(crate) fn blocker(failure: &Failure) -> &str {
     failure.blocked_on.as_deref().unwrap_or_default()
 }
@@ -20,7 +20,7 @@ pub(crate) fn tail(output: &str) -> impl Iterator<Item = &str> {
     lines.into_iter().skip(from)
 }
 
-/// Everything in a line that could be a path: what stands in quotes, and words.
+/// Returns everything in a line that could be a path: quoted text and words.
 pub(crate) fn words(line: &str) -> Vec<&str> {
     let is_border = |c: char| c.is_whitespace() || "'\"`‘’“”()[]{}<>,;|&=".contains(c);
     line.split(is_border)
@@ -32,7 +32,7 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What stands between the first quotes after `marker`, or the word there.
+/// Returns the quoted text after `marker`, or the next word.
 pub(crate) fn after<'t>(line: &'t str, marker: &str) -> Option<&'t str> {
     let (_, rest) = line.split_once(marker)?;
     let rest = rest.trim_start();
@@ -42,13 +42,13 @@ pub(crate) fn after<'t>(line: &'t str, marker: &str) -> Option<&'t str> {
     quoted.or_else(|| rest.split_ascii_whitespace().next())
 }
 
-/// The module that Python did not find.
+/// Returns the module that Python did not find.
 pub(crate) fn python_module(failure: &Failure) -> Option<&str> {
     let module = after(blocker(failure), "No module named ")?;
     package_names::is_python_module(module).then_some(module)
 }
 
-/// The command that a shell did not find.
+/// Returns the command that a shell did not find.
 pub(crate) fn command(failure: &Failure) -> Option<&str> {
     let line = blocker(failure);
     let ends = [
@@ -70,12 +70,12 @@ pub(crate) fn command(failure: &Failure) -> Option<&str> {
     package_names::is_command(word).then_some(word)
 }
 
-/// The port that a line says is taken.
+/// Returns the port that a line reports as in use.
 pub(crate) fn port(line: &str) -> Option<u16> {
     let mut numbers = line.split(|c: char| !c.is_ascii_digit());
     let known_codes = ["98", "48", "10048"];
     let is_port = |text: &&str| !known_codes.contains(text) && text.len() >= 2;
-    // Of an address and a port, the port is the last.
+    // In an address with a port, the port comes last.
     numbers
         .by_ref()
         .filter(|text| !text.is_empty())
@@ -84,7 +84,7 @@ pub(crate) fn port(line: &str) -> Option<u16> {
         .rfind(|port| *port > 0)
 }
 
-/// The pid that a line names as such.
+/// Returns the number that a line calls a pid.
 pub(crate) fn pid(line: &str) -> Option<i32> {
     let lower = line.to_ascii_lowercase();
     let at = lower.find("pid").or_else(|| lower.find("process"))?;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_what_stands_in_quotes_and_between_blanks() {
+    fn a_line_is_split_at_quotes_and_spaces() {
         assert_eq!(
             words(r#"  json.load(open(".cache/state.json"))"#),
             ["json.load", "open", ".cache/state.json"]
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_found_in_the_words_of_common_servers() {
+    fn ports_are_found_in_messages_of_common_servers() {
         for line in [
             "Error: listen EADDRINUSE: address already in use :::3000",
             "OSError: [Errno 98] Address already in use: ('127.0.0.1', 3000)",
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pid_is_a_number_that_is_called_so() {
+    fn only_a_number_called_a_pid_is_one() {
         assert_eq!(pid("server already running (pid 9458)"), Some(9458));
         assert_eq!(pid("is PID 77 still alive? (100 s)"), Some(77));
         assert_eq!(pid("took 12 s"), None);

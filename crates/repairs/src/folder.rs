@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use regreen_workspace::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 
-/// A folder of the workspace, held open. Whatever is done in it is done there, even if
-/// somebody puts a link in its place meanwhile.
+/// An open folder of the workspace. Operations apply to this folder even if someone replaces it
+/// by a link.
 #[derive(Debug)]
 pub(crate) struct Folder(OwnedFd);
 
@@ -24,7 +24,8 @@ impl Folder {
         Ok(Self(rustix::fs::open(root, HOLD, Mode::empty())?))
     }
 
-    /// The folder that has `path`, and what it is called there. No link is followed.
+    /// Opens the parent folder of `path` without following links. Returns it with the file's
+    /// name.
     pub(crate) fn of(root: &Path, path: &RelPath) -> io::Result<(Self, OsString)> {
         let mut folder = Self::open(root)?;
         let mut parts = path.as_path().components().peekable();
@@ -46,7 +47,7 @@ impl Folder {
         )?))
     }
 
-    /// Enters a folder, made if it is not there.
+    /// Enters a folder, and creates it if necessary.
     pub(crate) fn enter_or_make(&self, name: &OsStr) -> io::Result<Self> {
         match self.make_folder(name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -70,7 +71,7 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Of the thing itself, not of what a link leads to.
+    /// Describes the file itself; a symbolic link is not followed.
     pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(rustix::fs::statat(
             &self.0,
@@ -79,13 +80,13 @@ impl Folder {
         )?)
     }
 
-    /// Opens a file for reading; a pipe there does not block.
+    /// Opens a file for reading, without blocking on a pipe.
     pub(crate) fn file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::empty())?.into())
     }
 
-    /// A new file; refused if anything is there.
+    /// Creates a file; fails if anything has that name.
     pub(crate) fn new_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -93,8 +94,8 @@ impl Folder {
         Ok(rustix::fs::openat(&self.0, name, flags, mode)?.into())
     }
 
-    /// Writes a file anew beside itself and puts it in its place: a crash leaves one or the
-    /// other. The draft has a name of its own, and nothing but it is ever taken away.
+    /// Replaces a file by rename, so that a crash leaves either the old one or the new one. The
+    /// draft has a unique name, and only the draft is ever removed.
     pub(crate) fn replace(&self, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
         let draft = draft_name(name);
         let file = self.new_file(&draft, 0o600)?;
@@ -119,7 +120,7 @@ fn write_draft(mut file: File, bytes: &[u8], mode: u32) -> io::Result<()> {
 
 const DRAFT: &str = ".regreen-repair-";
 
-/// A name that no other draft has.
+/// Returns a unique name for a draft.
 fn draft_name(name: &OsStr) -> OsString {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -128,7 +129,7 @@ fn draft_name(name: &OsStr) -> OsString {
     draft
 }
 
-/// Whether a file was a draft of another.
+/// Returns whether a file is a draft of another.
 pub(crate) fn is_draft_of(draft: &OsStr, name: &OsStr) -> bool {
     let (Some(draft), Some(name)) = (draft.to_str(), name.to_str()) else {
         return false;
@@ -140,8 +141,7 @@ pub(crate) fn is_draft_of(draft: &OsStr, name: &OsStr) -> bool {
     middle.is_some_and(|middle| middle.chars().all(|c| c.is_ascii_digit() || c == '-'))
 }
 
-/// Whether a place, as far as it is there, is made of folders of the workspace: nothing on the
-/// way is a link.
+/// Checks that every existing part of a path is a folder of the workspace, and not a link.
 pub(crate) fn is_in_place(root: &Path, folder: &Path) -> io::Result<()> {
     let mut at = Folder::open(root)?;
     for part in folder.components() {
@@ -156,12 +156,11 @@ pub(crate) fn is_in_place(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Longer texts are no paths.
+/// A longer text is not a path.
 const MAX_PATH: usize = 1024;
 
-/// The place in the workspace that a text means, with every link resolved: `None` if it is
-/// outside, leads through something that is no folder, or is the workspace itself. Need not
-/// exist.
+/// Returns the path in the workspace that a text means, with all links resolved; it need not
+/// exist. `None` if it is outside, leads through a file, or is the workspace itself.
 pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
     if text.len() > MAX_PATH
         || text.is_empty()
@@ -176,9 +175,9 @@ pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
     RelPath::new(path.as_os_str().as_bytes()).ok()
 }
 
-/// Resolves what is there of a path; the rest must be plain names.
+/// Resolves the existing part of a path; the rest must be plain names.
 fn resolve_new(path: &Path) -> Option<PathBuf> {
-    // A link that leads nowhere is there, too.
+    // A dangling link exists, too.
     if path.symlink_metadata().is_ok() {
         return None;
     }
@@ -200,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_in_the_workspace_or_it_is_none() {
+    fn paths_outside_the_workspace_are_not_located() {
         let outer = tempfile::tempdir().unwrap();
         let outer = outer.path().canonicalize().unwrap();
         let root = outer.join("w");
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_anew_takes_nothing_away_that_is_somebody_elses() {
+    fn replacing_a_file_removes_nothing_else() {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::open(root.path()).unwrap();
         fs::write(root.path().join(".regreen-a"), "mine").unwrap();

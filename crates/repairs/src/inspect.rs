@@ -5,8 +5,8 @@ use crate::failure_text;
 use crate::inspections::INSPECTIONS;
 use crate::plan::{Action, MAX_LINE, RepairPlan};
 
-/// Returns what may be done about a failure, as the workspace is now. Changes nothing, and runs
-/// nothing but git, to ask what it tracks and ignores.
+/// Returns what may be done about a failure in the current workspace. Changes nothing, and runs
+/// only git, to ask which files are tracked and ignored.
 #[must_use]
 pub fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Inspection {
     propose(context, failure).into_inspection()
@@ -23,7 +23,7 @@ pub(crate) fn propose(context: &RepairContext<'_>, failure: &Failure) -> Proposa
     proposal.unwrap_or(Proposal::Nothing)
 }
 
-/// What an inspection proposes, with everything that applying it takes.
+/// What an inspection proposes, with everything that is needed to apply it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proposal {
     Allowed(RepairPlan),
@@ -71,7 +71,7 @@ impl Proposal {
         }
     }
 
-    /// Something only a person can give or do.
+    /// Asks for something that only a person can provide or do.
     pub(crate) fn for_person(what: &str, why: impl Into<String>) -> Self {
         let recorded = RepairAction::Ask {
             what: what.to_owned(),
@@ -82,7 +82,7 @@ impl Proposal {
         )
     }
 
-    /// The same, but only if a person agrees.
+    /// Asks for consent instead of allowing the plan.
     pub(crate) fn requiring_consent(self, why: &str) -> Self {
         match self {
             Self::Allowed(plan) => Self::Ask(plan, why.to_owned()),
@@ -109,7 +109,7 @@ pub(crate) fn changed_during_run(file: impl std::fmt::Display) -> String {
     format!("{file} was changed during the run")
 }
 
-/// Words of lines about trouble that the program dealt with itself.
+/// Parts of lines about problems that the program handled itself.
 const REMARKS: [&str; 9] = [
     " handled",
     "... ok",
@@ -122,7 +122,7 @@ const REMARKS: [&str; 9] = [
     "continuing without",
 ];
 
-/// How lines begin that only report.
+/// Prefixes of lines that only report.
 const REPORTS: [&str; 6] = ["warning", "[warn", "warn:", "debug", "info:", "[info"];
 
 fn is_remark(line: &str) -> bool {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_about_trouble_that_was_dealt_with_explains_nothing() {
+    fn lines_about_handled_problems_are_remarks() {
         for line in [
             "test_optional ... ok  (ModuleNotFoundError: No module named 'ujson' handled)",
             "WARNING: No module named 'ujson', using json",

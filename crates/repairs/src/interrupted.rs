@@ -1,4 +1,4 @@
-//! Interrupted repairs: what they had begun to create is set aside, so that an inspection sees
+//! Rolls back interrupted repairs: sets aside what they had created, so that an inspection sees
 //! the workspace as it was before.
 
 use std::ffi::{OsStr, OsString};
@@ -71,10 +71,10 @@ fn own_folder(context: &RepairContext<'_>) -> io::Result<Folder> {
     Folder::open(context.root)?.enter_or_make(OsStr::new(".regreen"))
 }
 
-/// Moves what an interrupted repair had begun to create to `.regreen/removed`, before the
-/// workspace is inspected again. Does nothing without a marker of this very repair. The marker
-/// is in the workspace, where others can write: only what such a repair could have created is
-/// moved, and never what git tracks.
+/// Moves what an interrupted repair had created to `.regreen/removed`, before the workspace is
+/// inspected again. Does nothing without a marker of this repair. Others can write the marker,
+/// which is in the workspace: so this moves only what such a repair could have created, and
+/// never what git tracks.
 ///
 /// # Errors
 /// If something cannot be moved; the sentence says what.
@@ -93,13 +93,13 @@ pub fn roll_back_interrupted(
             roll_back(context, &place)?;
         }
     }
-    end(context).map_err(|error| format!(".regreen/{MARKER} cannot be removed: {error}"))
+    end(context).map_err(|error| format!("cannot remove .regreen/{MARKER}: {error}"))
 }
 
 fn roll_back(context: &RepairContext<'_>, place: &RelPath) -> Result<(), String> {
     match set_aside(context, place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
-            "{place} was begun and cannot be set aside: {error}"
+            "{place} is incomplete and cannot be moved aside: {error}"
         )),
         _ => Ok(()),
     }
@@ -141,7 +141,7 @@ fn could_have_created(
     is_named && !is_tracked
 }
 
-/// Sets aside drafts of a script whose line ends were being changed.
+/// Sets aside drafts of a script whose line endings were being changed.
 fn roll_back_drafts(context: &RepairContext<'_>, planned: &PlannedRepair) -> Result<(), String> {
     let RepairAction::CrlfToLf { path } = &planned.action else {
         return Ok(());

@@ -1,6 +1,6 @@
-//! What may be a name: everything else that a text calls a package is none.
+//! Valid names of packages, modules, targets and commands. Everything else is refused.
 
-/// Longer ones are no names.
+/// The length limit of npm names, applied to all.
 const MAX_NAME: usize = 214;
 
 fn is_plain(name: &str, extra: &str) -> bool {
@@ -12,20 +12,20 @@ fn begins_well(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// `PyYAML`, `zope.interface`.
+/// Accepts `PyYAML`, `zope.interface`.
 pub(crate) fn is_python_package(name: &str) -> bool {
     let ends_well = name.ends_with(|c: char| c.is_ascii_alphanumeric());
     is_plain(name, "._-") && begins_well(name) && ends_well
 }
 
-/// What can stand in an import: `yaml`, `google.protobuf`.
+/// Accepts what an import names: `yaml`, `google.protobuf`.
 pub(crate) fn is_python_module(name: &str) -> bool {
     let is_word =
         |part: &str| is_plain(part, "_") && !part.starts_with(|c: char| c.is_ascii_digit());
     name.len() <= MAX_NAME && name.split('.').all(is_word)
 }
 
-/// Names that the index takes for the same: `Zope.Interface` is `zope-interface`.
+/// Normalizes a name as the index does: `Zope.Interface` is `zope-interface`.
 pub(crate) fn normalized(name: &str) -> String {
     let mut normalized = String::with_capacity(name.len());
     for c in name.chars() {
@@ -38,7 +38,7 @@ pub(crate) fn normalized(name: &str) -> String {
     normalized
 }
 
-/// `lodash`, `@types/node`.
+/// Accepts `lodash`, `@types/node`.
 pub(crate) fn is_node_package(name: &str) -> bool {
     let is_part = |part: &str| is_plain(part, "._-~") && !part.starts_with(['.', '-', '~']);
     match name.strip_prefix('@').map(|rest| rest.split_once('/')) {
@@ -48,28 +48,28 @@ pub(crate) fn is_node_package(name: &str) -> bool {
     }
 }
 
-/// `serde`, `serde_json`.
+/// Accepts `serde`, `serde_json`.
 pub(crate) fn is_crate(name: &str) -> bool {
     is_plain(name, "_-") && begins_well(name)
 }
 
-/// `github.com/pkg/errors`.
+/// Accepts `github.com/pkg/errors`.
 pub(crate) fn is_go_module(name: &str) -> bool {
     let is_part = |part: &str| is_plain(part, "._-~") && !part.starts_with(['.', '-']);
     name.len() <= MAX_NAME && name.split('/').all(is_part)
 }
 
-/// A target of make or just, a script of package.json.
+/// Accepts a target of make or just, or a script of package.json.
 pub(crate) fn is_target(name: &str) -> bool {
     is_plain(name, "._-/:") && !name.starts_with('-')
 }
 
-/// A program without its folder.
+/// Accepts a program without its folder.
 pub(crate) fn is_command(name: &str) -> bool {
     is_plain(name, "._-+") && begins_well(name)
 }
 
-/// Packages that very many projects use, and that others are therefore named after.
+/// Packages that are so widely used that others imitate their names.
 const WELL_KNOWN: &str = include_str!("data/well_known.txt");
 
 pub(crate) fn is_well_known(name: &str) -> bool {
@@ -77,7 +77,7 @@ pub(crate) fn is_well_known(name: &str) -> bool {
     well_known().any(|known| known == name)
 }
 
-/// The well-known package, or the one of `others`, that a name is nearly called like.
+/// Returns the well-known package, or the one of `others`, whose name is almost the same.
 pub(crate) fn similar_name<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_what_their_index_takes_for_names() {
+    fn valid_names_are_accepted() {
         for good in ["PyYAML", "zope.interface", "a", "python-dotenv"] {
             assert!(is_python_package(good), "{good}");
         }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_a_name() {
+    fn invalid_names_are_refused() {
         let long = "a".repeat(MAX_NAME + 1);
         let bad = [
             "",
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn one_letter_off_a_known_name_is_noticed() {
+    fn one_wrong_letter_in_a_known_name_is_detected() {
         let none = std::iter::empty;
         assert_eq!(
             similar_name("reqeusts", none()).as_deref(),

@@ -1,4 +1,4 @@
-//! A repair in every detail, and the programs that it runs.
+//! A repair with all its details, and the programs that it runs.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ pub(crate) const MAX_LINE: usize = 300;
 /// A repair that is ready to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RepairPlan {
-    /// As it is recorded.
+    /// The action as the journal records it.
     pub(crate) recorded: RepairAction,
-    /// One line for people.
+    /// One line for the user.
     pub(crate) does: String,
     pub(crate) action: Action,
     /// Variables for later processes of the run.
@@ -40,15 +40,15 @@ pub(crate) enum Action {
         start: u64,
     },
     RunTools(ToolRun),
-    /// A machine cannot do it.
+    /// Only a person can do it.
     PersonOnly,
 }
 
-/// Programs that are run one after the other, until one fails.
+/// Programs that run one after the other, until one fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToolRun {
     pub(crate) calls: Vec<ToolCall>,
-    /// Tried if the last call fails: installs less, but enough.
+    /// Runs if the last call fails: installs less, but enough.
     pub(crate) fallback: Option<ToolCall>,
     /// Files that must not change; if they do, they are restored and the repair has failed.
     pub(crate) unchanged: Vec<RelPath>,
@@ -59,7 +59,7 @@ pub(crate) struct ToolRun {
     pub(crate) check: Check,
 }
 
-/// How to see that the repair helped.
+/// How to check that the repair helped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Check {
     #[default]
@@ -86,7 +86,7 @@ impl RepairPlan {
         self
     }
 
-    /// The plan as the engine knows it.
+    /// Returns the plan in the engine's terms.
     pub(crate) fn planned(&self) -> PlannedRepair {
         PlannedRepair {
             action: self.recorded.clone(),

@@ -13,17 +13,17 @@ use crate::{Change, ChangeKind, RelPath};
 
 use crate::walk::walk;
 
-/// Two saves within this time may carry the same time stamp on some file systems.
+/// Two saves within this time may have the same timestamp on some file systems.
 const STAMP_STEP: Duration = Duration::from_secs(2);
 
-/// How much work a snapshot may be.
+/// Limits on the work of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashLimits {
-    /// More are not listed.
+    /// Further files are not listed.
     pub max_files: usize,
-    /// Longer files are judged by size and time alone.
+    /// Larger files are compared by size and time only.
     pub max_file: u64,
-    /// Once so much was read, the remaining files are.
+    /// Once this much was read, the remaining files are compared by size and time only.
     pub max_total: u64,
 }
 
@@ -37,12 +37,13 @@ impl Default for HashLimits {
     }
 }
 
-/// Without git only fingerprints are kept, so no diff can be shown and nothing be restored.
+/// Without git only fingerprints are kept, so regreen can neither show a diff nor restore a
+/// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("outside git only fingerprints of files are kept, not their content")]
+#[error("outside git, regreen keeps only hashes of files, not their content")]
 pub struct ContentNotKept;
 
-/// The files of a workspace at one moment.
+/// The fingerprints of a workspace's files at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashSnapshot {
     taken: SystemTime,
@@ -64,7 +65,7 @@ enum Kind {
     Link,
 }
 
-/// What the file system says of a file without reading it.
+/// The stat data of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: (u64, u64),
@@ -74,7 +75,7 @@ struct Stamp {
 }
 
 impl HashSnapshot {
-    /// Files that look as in `previous` are not read again.
+    /// Takes a snapshot; files with the same stat data as in `previous` are not read again.
     #[must_use]
     pub fn take(
         root: &Path,
@@ -85,7 +86,7 @@ impl HashSnapshot {
         Self::take_excluding(&BTreeSet::new(), root, previous, limits, now)
     }
 
-    /// The same without some files, which need not be read then.
+    /// Takes a snapshot without the files in `leave_out`.
     #[must_use]
     pub fn take_excluding(
         leave_out: &BTreeSet<RelPath>,
@@ -113,13 +114,14 @@ impl HashSnapshot {
         }
     }
 
-    /// Some folders or files were left out: too many, or not to be listed.
+    /// Returns whether files are missing, because there were too many or a folder could not be
+    /// listed.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         self.incomplete
     }
 
-    /// What differs in `after`, in the order of the paths.
+    /// Lists what differs in `after`, sorted by path.
     #[must_use]
     pub fn changed_files(&self, after: &HashSnapshot) -> Vec<Change> {
         let gone = self
@@ -142,6 +144,8 @@ impl HashSnapshot {
         changes
     }
 
+    /// Fails, because no content is kept.
+    ///
     /// # Errors
     /// Always: see [`ContentNotKept`].
     pub fn diff(&self, _after: &HashSnapshot) -> Result<Vec<u8>, ContentNotKept> {
@@ -208,7 +212,7 @@ impl Reader<'_> {
     }
 }
 
-/// A file that grows while it is read is read only so far.
+/// Reads at most `max` bytes, because the file may grow meanwhile.
 fn digest_of(path: &Path, max: u64) -> io::Result<[u8; 32]> {
     let harmless = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options()
@@ -246,7 +250,7 @@ impl Stamp {
         }
     }
 
-    /// Whether a save after `moment` would surely have left another stamp.
+    /// Returns whether a save after `moment` certainly has another timestamp.
     fn is_older_than(&self, moment: SystemTime) -> bool {
         let moment = moment.checked_sub(STAMP_STEP);
         let since_epoch = moment.and_then(|moment| moment.duration_since(UNIX_EPOCH).ok());

@@ -1,7 +1,7 @@
-//! The user's tree: reads and writes files that other people save as well, and runs git.
+//! The user's tree: reads and writes files that others save as well, and runs git.
 //!
-//! Every operation that could lose a file of the user's goes through [`Disk`], so that a test
-//! can make any single one of them fail, or end the process there.
+//! Every operation that could lose a user's file goes through [`Disk`], so that tests can make
+//! any one of them fail, or end the process there.
 //!
 //! ```
 //! use regreen_workspace::RelPath;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Disk, FileKind};
 
-/// What bash runs without a program of that name: builtins and words that start a command.
+/// Words that bash runs without a program of that name: builtins and keywords.
 const BUILTINS: &[&str] = &[
     ".",
     ":",
@@ -66,7 +66,7 @@ const BUILTINS: &[&str] = &[
     "while",
 ];
 
-/// Where programs are looked for.
+/// Finds programs as a shell in the workspace does.
 #[derive(Clone, Debug)]
 pub struct Programs {
     folders: Vec<PathBuf>,
@@ -74,7 +74,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// `path` is the value of the PATH variable.
+    /// Takes the value of the PATH variable.
     #[must_use]
     pub fn new(path: &OsStr, workspace: &Path) -> Self {
         Self {
@@ -83,14 +83,14 @@ impl Programs {
         }
     }
 
-    /// Whether a shell in the workspace could run this word.
+    /// Returns whether a shell in the workspace could run this word.
     #[must_use]
     pub fn has(&self, disk: &dyn Disk, word: &str) -> bool {
         BUILTINS.contains(&word) || self.find(disk, word).is_some()
     }
 
-    /// The program that a word means: a path from the workspace, or the first of that name
-    /// in the folders.
+    /// Returns the program that a word means: a path relative to the workspace, or the first
+    /// match in PATH.
     #[must_use]
     pub fn find(&self, disk: &dyn Disk, word: &str) -> Option<PathBuf> {
         if word.is_empty() {
@@ -124,7 +124,7 @@ mod tests {
     use crate::RealDisk;
 
     #[test]
-    fn programs_are_found_in_the_path_and_by_their_path() {
+    fn programs_are_found_in_path_and_by_relative_path() {
         let root = tempfile::tempdir().unwrap();
         let bin = root.path().join("bin");
         fs::create_dir(&bin).unwrap();

@@ -1,12 +1,12 @@
-//! Which files say most about a project, by their names. The lists come with what lies near
-//! the top first.
+//! Finds the most informative files of a project by their names. The lists start with files
+//! near the root.
 
 use std::path::Path;
 
 use crate::{Disk, read_text};
 
 const MOST: usize = 10;
-/// Deeper down such names are those of parts.
+/// Deeper files of such names belong to parts of the project.
 const DEPTH: usize = 3;
 
 const MAIN_STEMS: [&str; 12] = [
@@ -47,13 +47,13 @@ pub(super) fn main_files(files: &[String]) -> Vec<String> {
         depth(path) <= DEPTH && is_main(&name_of(path))
     });
     match main.is_empty() {
-        // Whatever lies near the top is better than nothing.
+        // Any file near the root is better than none.
         true => first(files, |path| !is_other(path)),
         false => main,
     }
 }
 
-/// What is told under another heading, or hidden.
+/// Returns whether a file is listed elsewhere or hidden.
 fn is_other(path: &str) -> bool {
     is_configuration(path) || test_folder(path).is_some() || name_of(path).starts_with('.')
 }
@@ -80,7 +80,7 @@ pub(super) fn test_folders(files: &[String]) -> Vec<String> {
     folders
 }
 
-/// The outermost folder on the way to a file that is one of tests.
+/// Returns the outermost test folder on the path of a file.
 fn test_folder(path: &str) -> Option<String> {
     let (folders, _) = path.rsplit_once('/')?;
     let mut way = String::new();
@@ -107,7 +107,7 @@ fn name_of(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_lowercase()
 }
 
-/// Manifests, what they must say, and the command that then checks the whole project.
+/// Manifests, what they must contain, and the command that then checks the whole project.
 const GATES: &[(&str, &str, &str)] = &[
     ("Cargo.toml", "", "cargo test"),
     ("package.json", "\"test\"", "npm test"),
@@ -122,15 +122,15 @@ const GATES: &[(&str, &str, &str)] = &[
     ("composer.json", "\"test\"", "composer test"),
 ];
 
-/// A command that would check the workspace as a whole, guessed from its manifests.
+/// Guesses from the manifests a command that checks the whole workspace.
 #[must_use]
 pub fn propose_gate(disk: &dyn Disk, root: &Path) -> Option<&'static str> {
     let text = |name: &str| read_text(disk, &root.join(name)).ok().map(|file| file.text);
-    // A make target is what the project's own people run.
+    // A make target is what the project's own developers run.
     if text("Makefile").is_some_and(|makefile| has_test_target(&makefile)) {
         return Some("make test");
     }
-    // What `npm init` writes is a test that says there is none.
+    // The test script that `npm init` writes always fails.
     let is_test = |manifest: &str, says: &str| {
         manifest.contains(says) && !manifest.contains("no test specified")
     };

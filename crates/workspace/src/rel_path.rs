@@ -6,23 +6,25 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A path inside the workspace, as the bytes the file system has for it.
+/// A path inside the workspace, as bytes.
 ///
-/// File names need not be text: they may hold line breaks, quotes, a leading dash or bytes
-/// that are no UTF-8. As text (in the journal, in messages) such a path stands in quotes
-/// with its odd bytes escaped, and reading that text gives the same bytes back.
+/// File names need not be text: they may contain line breaks, quotes, a leading dash or invalid
+/// UTF-8. As text (in the journal, in messages), such a path is quoted and its odd bytes are
+/// escaped, so that parsing the text returns the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct RelPath(Vec<u8>);
 
-/// A text or path that names no place inside the workspace.
+/// A text or path that is not inside the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no path inside the workspace")]
+#[error("`{0}` is not a path inside the workspace")]
 pub struct RelPathError(String);
 
 impl RelPath {
+    /// Checks and wraps a path.
+    ///
     /// # Errors
-    /// If the bytes are absolute, lead upwards, or name nothing.
+    /// If the path is absolute, contains `..`, or is empty.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, RelPathError> {
         let bytes = bytes.into();
         if is_inside(&bytes) {
@@ -32,10 +34,10 @@ impl RelPath {
         }
     }
 
-    /// Where `path` lies inside `root`.
+    /// Makes `path` relative to `root`.
     ///
     /// # Errors
-    /// If it does not.
+    /// If it is not inside.
     pub fn inside(root: &Path, path: &Path) -> Result<Self, RelPathError> {
         let inner = path.strip_prefix(root).unwrap_or(path);
         let plain: PathBuf = inner
@@ -57,19 +59,19 @@ impl RelPath {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The place in the file system.
+    /// Returns the full path.
     #[must_use]
     pub fn under(&self, root: &Path) -> PathBuf {
         root.join(self.as_path())
     }
 
-    /// Whether this is `folder` or lies below it.
+    /// Returns whether this is `folder` or is below it.
     #[must_use]
     pub fn is_within(&self, folder: &str) -> bool {
         self.as_path().starts_with(folder)
     }
 
-    /// The folders above it, the nearest first, the workspace itself not among them.
+    /// Returns the parent folders, the nearest first, without the workspace itself.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         let above = self.as_path().ancestors().skip(1);
         above.take_while(|folder| !folder.as_os_str().is_empty())
@@ -224,7 +226,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_text_of_a_path_gives_its_bytes_back(bytes in proptest::collection::vec(any::<u8>(), 1..20)) {
+        fn text_round_trips_to_bytes(bytes in proptest::collection::vec(any::<u8>(), 1..20)) {
             if let Ok(path) = RelPath::new(bytes) {
                 prop_assert_eq!(path.to_string().parse::<RelPath>().unwrap(), path.clone());
                 prop_assert!(!path.to_string().contains(char::is_control));

@@ -8,7 +8,7 @@ const CURRENT: &str = ".current-spec";
 /// The task file of a spec folder.
 const TASKS: &str = "tasks.md";
 
-/// Which task file is meant, and what it is called.
+/// A spec's name and task file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The name of the spec.
@@ -21,7 +21,7 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The name or path that the user gave does not exist.
-    #[error("there is no spec or task file {asked}")]
+    #[error("spec or task file {asked} not found")]
     NotFound {
         /// The name or path.
         asked: String,
@@ -36,8 +36,9 @@ pub enum SpecError {
         /// The specs of the workspace.
         specs: Vec<String>,
     },
-    /// It is the repository that says so, not the user.
-    #[error("{} names {asked}, which is outside of the workspace", Path::new(SPECS).join(CURRENT).display())]
+    /// The current spec is outside of the workspace. Only the user may choose such a spec, not
+    /// the repository.
+    #[error("{} names {asked}, which is outside the workspace", Path::new(SPECS).join(CURRENT).display())]
     CurrentOutside {
         /// The path.
         asked: String,
@@ -45,13 +46,13 @@ pub enum SpecError {
         specs: Vec<String>,
     },
     /// No spec is the current one.
-    #[error("there are several specs, and none is chosen")]
+    #[error("several specs found, and none is selected")]
     Several {
         /// The specs of the workspace.
         specs: Vec<String>,
     },
     /// The workspace has no spec.
-    #[error("there is no spec in {}", root.display())]
+    #[error("no spec found in {}", root.display())]
     None {
         /// The workspace.
         root: PathBuf,
@@ -59,7 +60,7 @@ pub enum SpecError {
 }
 
 impl SpecError {
-    /// The specs that could have been meant.
+    /// Returns the specs to choose from.
     #[must_use]
     pub fn specs(&self) -> &[String] {
         match self {
@@ -72,11 +73,11 @@ impl SpecError {
     }
 }
 
-/// Finds the spec that is meant: by name, folder or file; else the current one; else the
-/// only one. Paths are looked up in `here`, names in the workspace.
+/// Finds a spec by name, folder or file; without `asked`, the current or only one. Paths are
+/// relative to `here`, names are looked up in the workspace.
 ///
 /// # Errors
-/// If nothing or too much fits.
+/// If no spec or more than one matches.
 pub fn find_spec(
     disk: &dyn Disk,
     root: &Path,
@@ -114,7 +115,7 @@ pub fn find_spec(
     }
 }
 
-/// The names of all specs of a workspace, sorted.
+/// Lists the names of all specs of a workspace, sorted.
 #[must_use]
 pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
     let folder = root.join(SPECS);
@@ -128,7 +129,7 @@ pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
     specs
 }
 
-/// The folder of the spec that is the current one, whatever is in it.
+/// Returns the folder of the current spec, whatever it contains.
 #[must_use]
 pub fn current_spec_folder(disk: &dyn Disk, root: &Path) -> Option<PathBuf> {
     let current = current(disk, root).filter(|current| !leads_out(root, current))?;
@@ -158,7 +159,7 @@ fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec>
     if exists(disk, &folder.join(TASKS)) {
         return Some(in_folder(&folder, asked.to_owned()));
     }
-    // Whatever else is there is taken at its word: reading it says what is wrong with it.
+    // Accept any other file: reading it reports what is wrong with it.
     kind(disk, &path)?;
     Some(Spec {
         name: name_of_file(&path),
@@ -173,7 +174,7 @@ fn in_folder(folder: &Path, name: String) -> Spec {
     }
 }
 
-/// `tasks.md` is called after its folder, any other file after itself.
+/// Names `tasks.md` after its folder, and any other file after itself.
 fn name_of_file(path: &Path) -> String {
     let folder = path.parent().map(last_name).filter(|name| !name.is_empty());
     match (path.file_name(), folder) {
@@ -195,13 +196,13 @@ fn exists(disk: &dyn Disk, path: &Path) -> bool {
     kind(disk, path).is_some()
 }
 
-/// What a path leads to, links followed.
+/// Returns the kind of file that a path leads to, with links followed.
 fn kind(disk: &dyn Disk, path: &Path) -> Option<FileKind> {
     let real = disk.resolve(path).ok()?;
     disk.stat(&real).ok().map(|stat| stat.kind)
 }
 
-/// The workspace around a folder: its git top level, else the folder itself.
+/// Returns the workspace around a folder: its git top level, or the folder itself.
 #[must_use]
 pub fn workspace_root(disk: &dyn Disk, start: &Path) -> PathBuf {
     let has_git = |folder: &&Path| disk.stat(&folder.join(".git")).is_ok();
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_is_asked_for_by_name_folder_or_file() {
+    fn a_spec_is_found_by_name_folder_or_file() {
         let root = workspace(&["login", "logout"]);
         fs::write(root.path().join("todo.md"), "").unwrap();
         for (asked, found) in [
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn without_asking_it_is_the_current_or_the_only_one() {
+    fn the_default_is_the_current_or_the_only_spec() {
         let root = workspace(&["login"]);
         assert_eq!(
             find(root.path(), None).unwrap(),
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_repository_chooses_no_spec_outside_of_itself() {
+    fn the_repository_cannot_choose_a_spec_outside_of_itself() {
         let outer = workspace(&["outer"]);
         let root = outer.path().join("inner");
         fs::create_dir_all(root.join("specs/login")).unwrap();
@@ -295,10 +296,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_an_error_that_lists_what_is() {
+    fn errors_list_the_existing_specs() {
         let root = workspace(&["login"]);
         let error = find(root.path(), Some("signup")).unwrap_err();
-        assert_eq!(error.to_string(), "there is no spec or task file signup");
+        assert_eq!(error.to_string(), "spec or task file signup not found");
         assert_eq!(error.specs(), ["login".to_owned()]);
         fs::write(root.path().join("specs/.current-spec"), "gone").unwrap();
         assert!(matches!(
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_git_top_level_is_the_workspace_also_of_a_worktree() {
+    fn the_workspace_is_the_git_top_level_in_worktrees_too() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
         fs::create_dir_all(&inner).unwrap();

@@ -1,4 +1,4 @@
-//! A look at a workspace for somebody who lacks something: bounded, and nothing is followed
+//! A bounded survey of the workspace for an agent that lacks something. Never follows a link
 //! out of it.
 
 use std::fs;
@@ -10,23 +10,23 @@ use crate::project_files::{configuration, main_files, test_folders};
 use crate::walk::walk;
 use crate::{Git, RelPath};
 
-/// No more files are looked at.
+/// How many files are listed.
 const MAX_FILES: usize = 20_000;
-/// No more is read, and of no larger files.
+/// How much is read in total, and how large a file may be.
 const MAX_READ: u64 = 16 * 1024 * 1024;
 const MAX_FILE: u64 = 256 * 1024;
-/// Told of each thing.
+/// How many files and lines are reported for each name.
 const MAX_NAMED: usize = 8;
 const MAX_LINES: usize = 5;
 const LINE_CHARS: usize = 160;
-/// A file with a byte of zero among its first is no text.
+/// How much of a file is checked for zero bytes, which only binary files contain.
 const LOOKED_AT: usize = 1024;
 
-/// What there is in a workspace, and where these things are named in it.
+/// Surveys a workspace, and finds where these names occur in it.
 #[must_use]
 pub fn survey(root: &Path, names: &[String]) -> Survey {
     let mut files: Vec<String> = listed(root).iter().filter_map(readable_name).collect();
-    // What lies near the top says most.
+    // Files near the root say most.
     files.sort_by_key(|path| (path.matches('/').count(), path.clone()));
     let mut looked_up: Vec<LookedUp> = names.iter().map(|name| by_name(name, &files)).collect();
     by_line(root, &files, &mut looked_up);
@@ -38,7 +38,7 @@ pub fn survey(root: &Path, names: &[String]) -> Survey {
     }
 }
 
-/// What git has or would have; without git all that is written by hand.
+/// Lists the files that git tracks or would add; without git, those that are not in a cache.
 fn listed(root: &Path) -> Vec<RelPath> {
     let listed = Git::open(root).and_then(|git| git.listed_files());
     let mut files = listed.unwrap_or_else(|_| {
@@ -49,7 +49,7 @@ fn listed(root: &Path) -> Vec<RelPath> {
     files
 }
 
-/// A name that can be told as it is.
+/// Returns a name that can be displayed as it is.
 fn readable_name(path: &RelPath) -> Option<String> {
     let name = path.as_path().to_str()?;
     (!name.contains(char::is_control)).then(|| name.to_owned())
@@ -75,7 +75,7 @@ fn is_called(path: &str, wanted: &str) -> bool {
     !wanted.is_empty() && path.to_lowercase().contains(wanted)
 }
 
-/// Reads files until enough is known of everything, or enough was read.
+/// Reads files until enough lines are known for every name, or the limit is reached.
 fn by_line(root: &Path, files: &[String], looked_up: &mut [LookedUp]) {
     let mut left = MAX_READ;
     for path in files {
@@ -91,7 +91,7 @@ fn by_line(root: &Path, files: &[String], looked_up: &mut [LookedUp]) {
     }
 }
 
-/// The text of a file that is one, lies in the workspace and keeps no secrets.
+/// Returns the text of a file that is inside the workspace and holds no secrets.
 fn text_of(root: &Path, path: &str, max: u64) -> Option<String> {
     let place = root.join(path);
     let found = place.symlink_metadata().ok()?;
@@ -120,11 +120,11 @@ fn note_lines(one: &mut LookedUp, path: &str, text: &str) {
         let line = visible_line(line.trim(), LINE_CHARS);
         format!("{path}:{n}: {line}")
     });
-    // One file does not tell it all.
+    // Do not let one file use up the limit.
     one.lines.extend(told.take(room.min(2)));
 }
 
-/// Endings and names of files that keep keys and passwords. They are never read.
+/// Suffixes and names of files that hold keys and passwords. They are never read.
 const ENDINGS: [&str; 8] = [
     ".pem",
     ".key",
@@ -148,10 +148,10 @@ const NAMES: [&str; 10] = [
     "id_ecdsa",
 ];
 const PARTS: [&str; 4] = ["secret", "credential", "password", "token"];
-/// What shows how a file of secrets looks has none.
+/// Examples of secret files hold no secrets.
 const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dist"];
 
-/// Whether a file may keep secrets, by its name.
+/// Returns whether a file may hold secrets, by its name.
 pub(super) fn is_secret(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let is_env = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
@@ -162,7 +162,7 @@ pub(super) fn is_secret(path: &str) -> bool {
         || is_data && PARTS.iter().any(|part| name.contains(part))
 }
 
-/// Code that is about secrets does not keep them.
+/// Source code about secrets does not hold them.
 fn is_source(name: &str) -> bool {
     const SOURCES: [&str; 12] = [
         ".rs", ".py", ".js", ".ts", ".tsx", ".go", ".java", ".rb", ".c", ".cpp", ".h", ".md",
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::Identity;
 
-    /// A folder with these files; each ends with a line that names `bcrypt`.
+    /// A folder with these files; the last line of each contains `bcrypt`.
     fn folder(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for path in files {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_told_where_everything_is() {
+    fn main_files_configuration_and_tests_are_listed() {
         let files = [
             "README.md",
             "pyproject.toml",
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_elsewhere_is_found_by_its_last_part() {
+    fn a_moved_file_is_found_by_its_name() {
         let root = folder(&["lib/deep/auth.py"]);
         let (_, found) = look(root.path(), "src/Auth.py");
         assert_eq!(found.files, ["lib/deep/auth.py"]);
     }
 
     #[test]
-    fn secrets_links_and_what_is_no_text_are_not_read() {
+    fn secrets_links_and_binary_files_are_not_read() {
         let outside = folder(&["loot.txt"]);
         let root = folder(&["a.txt", ".env", "config/secrets.yml", "key.pem"]);
         write(root.path().join("b.bin"), "\0bcrypt");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_ignores_is_not_looked_at() {
+    fn ignored_files_are_not_searched() {
         let root = folder(&["a.txt", "build/b.txt", ".regreen/c.txt"]);
         write(root.path().join(".gitignore"), "build/\n");
         let identity = Identity {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_told_of_much() {
+    fn results_are_limited() {
         let names: Vec<String> = (0..50).map(|n| format!("auth{n}.txt")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (_, found) = look(folder(&names).path(), "AUTH");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_secrets_are_known_by_their_names() {
+    fn secret_files_are_recognized_by_name() {
         for path in [
             ".env",
             "a/.env.local",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::RelPath;
 
-/// The files and links of a workspace, and how far the list goes.
+/// The files and links of a workspace.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) files: Vec<(RelPath, Metadata)>,
@@ -12,8 +12,8 @@ pub(crate) struct Walk {
     pub(crate) incomplete: bool,
 }
 
-/// Lists at most `max_files`; folders in the order of their names, so that a cut list is
-/// cut at the same place the next time. Links are listed and not followed.
+/// Lists at most `max_files`, folders sorted by name, so that the limit cuts the list at the
+/// same place every time. Lists links without following them.
 pub(crate) fn walk(root: &Path, max_files: usize) -> Walk {
     let mut walk = Walk::default();
     let mut folders = vec![root.to_owned()];
@@ -30,7 +30,7 @@ pub(crate) fn walk(root: &Path, max_files: usize) -> Walk {
 }
 
 impl Walk {
-    /// Whether all of the folder was listed.
+    /// Returns whether the whole folder was listed.
     fn list(
         &mut self,
         root: &Path,
@@ -44,7 +44,7 @@ impl Walk {
         let named = |path: &PathBuf, test: fn(&[u8]) -> bool| {
             path.file_name().is_some_and(|name| test(name.as_bytes()))
         };
-        // The mark of a cache at the very top would hide the whole workspace.
+        // A cache tag at the root would hide the whole workspace.
         if folder != root && paths.iter().any(|path| named(path, marks_its_folder)) {
             return true;
         }
@@ -56,7 +56,7 @@ impl Walk {
         paths.iter().all(|path| self.add(root, path, max_files))
     }
 
-    /// Whether there was still place for it. Pipes, sockets and devices need none.
+    /// Returns whether there was room for it. Skips pipes, sockets and devices.
     fn add(&mut self, root: &Path, path: &Path, max_files: usize) -> bool {
         let found = path.symlink_metadata().ok();
         let found = found.filter(|found| found.is_file() || found.is_symlink());
@@ -85,7 +85,7 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
-/// Folders that programs fill and nobody writes by hand.
+/// Folders that programs fill and that no one edits.
 const NAMES: [&str; 18] = [
     ".cache",
     ".direnv",
@@ -107,8 +107,8 @@ const NAMES: [&str; 18] = [
     "node_modules",
 ];
 
-/// Files by which programs mark a folder as theirs: caches (among them cargo's `target`)
-/// and Python environments of any name.
+/// Files that mark a folder as a cache (such as cargo's `target`) or as a Python environment of
+/// any name.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
 pub(super) fn is_excluded_name(name: &[u8]) -> bool {

@@ -12,7 +12,7 @@ use super::task_file::TaskFile;
 use crate::state::FixRecord;
 
 impl TaskFile {
-    /// The file with a fix after its task and the task's other fixes; `None` if it stands
+    /// Returns the file with a fix after its task and the task's other fixes; `None` if it stands
     /// there already.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl TaskFile {
         Ok(self.insert(&fix, InsertPosition::After(row))?.edited())
     }
 
-    /// The file with the box of a task so; `None` if it is so already, or there is no such
+    /// Returns the file with the box of a task so; `None` if it is so already, or there is no such
     /// task.
     ///
     /// # Errors
@@ -48,14 +48,14 @@ impl TaskFile {
         Ok(change?.edited())
     }
 
-    /// The row of a task that is there and not done.
+    /// Returns the row of a task that is there and not done.
     #[must_use]
     pub fn open_row(&self, task: &TaskKey) -> Option<RowId> {
         self.resolve(task).filter(|row| !self.is_done(*row))
     }
 
-    /// The plan as if people had said before an attempt what they said after it: what they
-    /// ticked is no claim of the agent.
+    /// Returns the plan as if people had said before an attempt what they said after it: what they
+    /// ticked is not a claim of the agent.
     #[must_use]
     pub fn as_chosen(self, choices: &[&PersonChoice]) -> Self {
         choices.iter().fold(self, |plan, choice| {
@@ -64,16 +64,30 @@ impl TaskFile {
                 ChoiceKind::Retry => false,
                 ChoiceKind::Skip => return plan,
             };
-            // Whoever opens a task opens the groups around it.
-            let around = plan.groups_around(&choice.task);
+            let Some(task) = plan.key_before_edit(&choice.task) else {
+                return plan;
+            };
+            // Opening a task opens the groups around it.
+            let around = plan.groups_around(&task);
             let around = around.into_iter().filter(|_| !done);
-            let keys = std::iter::once(choice.task.clone()).chain(around);
+            let keys = std::iter::once(task).chain(around);
             keys.fold(plan, |plan, key| {
                 // A box that cannot be set is left to the review, which keeps what it replaces.
                 let chosen = plan.box_set(&key, done).ok().flatten();
                 chosen.unwrap_or(plan)
             })
         })
+    }
+
+    /// The key in this text of a task that may have got another title since: of several with one
+    /// id it is then the one in the same position. Where the position is the id, there is no
+    /// telling.
+    fn key_before_edit(&self, task: &TaskKey) -> Option<TaskKey> {
+        let occurrence = usize::try_from(task.occurrence).ok()?;
+        let has_id = |row: &RowId| self.row(*row).is_some_and(|row| !row.numbered);
+        let in_position = || self.rows_with_id(&task.id).nth(occurrence).filter(has_id);
+        let row = self.resolve(task).or_else(in_position);
+        row.and_then(|row| self.key(row))
     }
 
     fn groups_around(&self, task: &TaskKey) -> Vec<TaskKey> {
@@ -96,7 +110,7 @@ impl TaskFile {
         keys
     }
 
-    /// The fixes of a task, and of its fixes, that are not done.
+    /// Returns the fixes of a task, and of its fixes, that are not done.
     #[must_use]
     pub fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {
         let row = self.resolve(task);
@@ -105,8 +119,8 @@ impl TaskFile {
         open.filter_map(|fix| self.key(fix)).collect()
     }
 
-    /// The error that the last fix of a task was to remove, which an earlier run may have made;
-    /// empty if none is recorded.
+    /// Returns the error that the last fix of a task was to remove, which an earlier run may
+    /// have made; empty if none is recorded.
     fn last_error(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
         recorded
@@ -114,8 +128,8 @@ impl TaskFile {
             .unwrap_or_default()
     }
 
-    /// The fixes of a task, in the order they were made: those that the state remembers, and
-    /// those that only stand in the file.
+    /// Returns the fixes of a task, in the order they were made: those that the state
+    /// remembers, and those that only stand in the file.
     #[must_use]
     pub fn fix_ids(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Vec<TaskId> {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
@@ -131,7 +145,7 @@ impl TaskFile {
 }
 
 impl TaskFile {
-    /// What a task has used of its fix budget, by the rows and by the state's map.
+    /// Returns what a task has used of its fix budget, by the rows and by the state's map.
     #[must_use]
     pub fn fix_budget(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<FixBudget> {
         let root = self.root(row);
@@ -158,7 +172,7 @@ impl TaskFile {
         })
     }
 
-    /// How many fixes were made for a task itself, forgiven or not.
+    /// Returns how many fixes were made for a task itself, forgiven or not.
     #[must_use]
     pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
         let id = self.row(row).and_then(|row| row.id.as_ref());
@@ -175,21 +189,22 @@ impl TaskFile {
         others.filter(move |other| *other != row)
     }
 
-    /// The ids that fixes of an original may be noted under: those that the map leads to, and
-    /// those in the file.
+    /// Returns the ids that fixes of an original may be noted under: those that the map leads
+    /// to, and those in the file.
     fn family<'a>(&'a self, root: RowId, mut ids: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
         let fixes = self.all_fixes(root).filter_map(|fix| self.row(fix));
         ids.extend(fixes.filter_map(|row| row.id.as_ref().map(TaskId::as_str)));
         ids
     }
 
-    /// The id of the next fix of a task: one more than the highest number that any row or
-    /// the map has used.
+    /// Returns the id of the next fix of a task: one more than the highest number that any row or
+    /// the map has used. A number is used also if only fixes of that fix are left: they would
+    /// belong to the new one.
     #[must_use]
     pub fn next_fix_id(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<TaskId> {
         let id = self.row(row)?.id.as_ref()?;
         let in_file = self.rows.iter().filter_map(|row| row.id.as_ref());
-        let used_in_file = in_file.filter_map(|other| id.child_number(other)).max();
+        let used_in_file = in_file.filter_map(|other| branch_number(id, other)).max();
         let record = map.get(id.as_str());
         let in_map = record.into_iter().flat_map(|record| &record.fix_task_ids);
         let used_in_map = in_map
@@ -197,6 +212,17 @@ impl TaskFile {
             .max();
         Some(id.child(used_in_file.max(used_in_map).unwrap_or(0).saturating_add(1)))
     }
+}
+
+/// Returns `Some(2)` for `1.3.2` and for `1.3.2.1`, asked of `1.3`.
+fn branch_number(id: &TaskId, other: &TaskId) -> Option<u32> {
+    let below = other
+        .as_str()
+        .strip_prefix(id.as_str())?
+        .strip_prefix('.')?;
+    let number = below.split('.').next()?;
+    let child = TaskId::parse(&format!("{id}.{number}"))?;
+    id.child_number(&child)
 }
 
 fn count(rows: usize) -> u32 {
@@ -233,6 +259,47 @@ fn below<'a>(root: &'a TaskId, map: &'a BTreeMap<String, FixRecord>) -> BTreeSet
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_two_tasks_with_one_id_each_gets_its_own_fixes_wherever_people_move_them() {
+        let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.1 b\n- [ ] 1.2 c\n- [ ] 1.1.1.1 [FIX 1.1.1] y\n";
+        let file = TaskFile::read(text);
+        let first = file.rows().next().and_then(|row| file.key(row)).unwrap();
+        let fix = TaskId::parse("1.1.2").unwrap();
+        let fixed = file.insert_fix(&first, fix, &FixOrigin::default());
+        let fixed = fixed.unwrap().unwrap();
+        let rows: Vec<&str> = fixed
+            .rows()
+            .filter_map(|row| Some(fixed.id(row)?.as_str()))
+            .collect();
+        assert_eq!(rows, ["1.1", "1.1.1", "1.1.2", "1.1", "1.2", "1.1.1.1"]);
+    }
+
+    #[test]
+    fn a_new_fix_does_not_take_over_the_fixes_of_one_that_is_gone() {
+        let file = TaskFile::read("- [ ] 1.1 a\n- [x] 1.1.1.1 [FIX 1.1.1] y\n- [ ] 1.2 b\n");
+        let row = file.rows().next().unwrap();
+        let next = file.next_fix_id(row, &BTreeMap::new()).unwrap();
+        assert_eq!(next.as_str(), "1.1.2");
+    }
+
+    #[test]
+    fn a_choice_about_a_task_that_got_another_title_since_is_heeded() {
+        let before = TaskFile::read("- [x] 1.1 a\n- [ ] 1.1 b\n");
+        let choice = PersonChoice {
+            number: 1,
+            task: TaskKey {
+                id: TaskId::parse("1.1").unwrap(),
+                occurrence: 0,
+                title: "a, and more".to_owned(),
+            },
+            what: ChoiceKind::Retry,
+        };
+        assert_eq!(
+            before.as_chosen(&[&choice]).text(),
+            "- [ ] 1.1 a\n- [ ] 1.1 b\n"
+        );
+    }
 
     #[test]
     fn a_fix_names_its_task_by_the_number_that_it_has_now() {

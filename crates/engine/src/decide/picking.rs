@@ -62,7 +62,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::Verifying { again, .. } => verifying::start(turn, *again),
         Phase::Inspecting { .. } => repairing::inspect(turn),
         Phase::Repairing { .. } => repair_again(turn),
-        Phase::Budgeting { .. } => healing::ask_budget_again(turn),
+        Phase::Budgeting { .. } => healing::make_planned_fix(turn),
         Phase::Inserting { .. } => healing::insert_again(turn),
         Phase::Modifying { .. } => modifying::ask_again(turn),
         Phase::Noting { message, .. } => ending::note_failure_again(turn, message),
@@ -85,7 +85,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
 fn interrupted() -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Interrupted,
-        failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
+        failure: FailureRecord::new("regreen or the machine stopped during the attempt"),
         ..AttemptReport::default()
     }
 }

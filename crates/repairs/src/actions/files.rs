@@ -9,18 +9,18 @@ use crate::context::RepairContext;
 use crate::folder::Folder;
 use crate::inspections::{crlf_script, why_not_executable};
 
-/// Longer files are no examples.
+/// A larger file is not an example.
 const MAX_SIZE: u64 = 1024 * 1024;
 
-/// Copies a file to where nothing is. Settings often come to hold secrets: the copy is for its
-/// owner alone.
+/// Copies a file to a path that does not exist. Only the owner can read the copy, because
+/// settings files often hold secrets.
 pub(super) fn copy_file(
     context: &RepairContext<'_>,
     from: &RelPath,
     to: &RelPath,
 ) -> Result<(), String> {
-    let bytes = read(context, from).map_err(|error| format!("{from} cannot be read: {error}"))?;
-    write(context, to, &bytes).map_err(|error| format!("{to} cannot be written: {error}"))
+    let bytes = read(context, from).map_err(|error| format!("cannot read {from}: {error}"))?;
+    write(context, to, &bytes).map_err(|error| format!("cannot write {to}: {error}"))
 }
 
 fn read(context: &RepairContext<'_>, from: &RelPath) -> io::Result<Vec<u8>> {
@@ -44,18 +44,18 @@ fn write(context: &RepairContext<'_>, to: &RelPath, bytes: &[u8]) -> io::Result<
     written
 }
 
-/// Makes a folder and those above it. Fails, and takes back what it made, where a part is
-/// anything but a folder of the workspace.
+/// Creates a folder and its parents. Fails, and removes what it created, if a part of the path
+/// is anything but a folder of the workspace.
 pub(super) fn make_folder(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
     let mut made = Vec::new();
     let result = make(context, path, &mut made);
     if result.is_err() {
         for (folder, name) in made.iter().rev() {
-            // Somebody may have put something there already: then it stays.
+            // Fails if someone has put something there already, and then it stays.
             let _ = folder.remove_folder(name);
         }
     }
-    result.map_err(|error| format!("{path} cannot be made: {error}"))
+    result.map_err(|error| format!("cannot create {path}: {error}"))
 }
 
 fn make<'p>(
@@ -79,10 +79,10 @@ fn make<'p>(
     Ok(())
 }
 
-/// Ends the lines of a script as on Unix; its mode stays.
+/// Converts the line endings of a script to LF; keeps its mode.
 pub(super) fn line_ends(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
     let bytes = crlf_script(context, path).map_err(|why| format!("{path} {why}"))?;
-    let cannot = |error: io::Error| format!("{path} cannot be written: {error}");
+    let cannot = |error: io::Error| format!("cannot write {path}: {error}");
     let (folder, name) = Folder::of(context.root, path).map_err(cannot)?;
     let mode = folder.stat(&name).map_err(cannot)?.st_mode;
     folder.replace(&name, &unix(&bytes), mode).map_err(cannot)
@@ -99,10 +99,10 @@ fn unix(bytes: &[u8]) -> Vec<u8> {
     lines
 }
 
-/// Who may read it may run it from now on. The file is held open from the last look on: what
-/// is changed is what was looked at.
+/// Makes a file executable for everyone who may read it. Holds the file open between the check
+/// and the change, so that both apply to the same file.
 pub(super) fn make_executable(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
-    let cannot = |error: io::Error| format!("{path} cannot be made executable: {error}");
+    let cannot = |error: io::Error| format!("cannot make {path} executable: {error}");
     let (folder, name) = Folder::of(context.root, path).map_err(cannot)?;
     let file = folder.file(&name).map_err(cannot)?;
     if let Some(why) = why_not_executable(path, &file) {
@@ -114,21 +114,21 @@ pub(super) fn make_executable(context: &RepairContext<'_>, path: &RelPath) -> Re
     let now = file.metadata().map_err(cannot)?.permissions().mode();
     match now & 0o100 {
         0 => Err(format!(
-            "{path} did not become executable: this file system may not allow it"
+            "{path} did not become executable; the file system may not allow it"
         )),
         _ => Ok(()),
     }
 }
 
-/// Where things go that were in the way: nothing is deleted.
+/// Where files go that are set aside: nothing is deleted.
 const ASIDE: &str = "removed";
-/// More things of one name are not kept.
+/// How many files are kept there.
 const MAX_KEPT: u32 = 10_000;
 
-/// Moves something out of the way, into `.regreen/removed/<n>/`. What was moved is looked at
-/// afterwards: if it is not what was meant, it goes back.
+/// Moves a file or folder to `.regreen/removed/<n>/`. Checks afterwards that it moved the right
+/// one, and otherwise moves it back.
 pub(super) fn move_aside(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
-    set_aside(context, path).map_err(|error| format!("{path} cannot be set aside: {error}"))
+    set_aside(context, path).map_err(|error| format!("cannot move {path} aside: {error}"))
 }
 
 pub(crate) fn set_aside(context: &RepairContext<'_>, path: &RelPath) -> io::Result<()> {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_made_with_those_above_it() {
+    fn a_folder_is_created_with_its_parents() {
         with_context(|context| {
             make_folder(context, &RelPath::new("build/report").unwrap()).unwrap();
             assert!(context.root.join("build/report").is_dir());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_on_the_way_ends_it_and_nothing_is_left() {
+    fn a_link_in_the_path_fails_and_leaves_nothing_behind() {
         with_context(|context| {
             let outside = tempfile::tempdir().unwrap();
             symlink(outside.path(), context.root.join("link")).unwrap();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_keeps_its_mode_and_everything_but_its_line_ends() {
+    fn only_line_endings_of_a_script_change() {
         with_context(|context| {
             let path = context.root.join("a.sh");
             fs::write(&path, "#!/bin/sh\r\necho 'a\rb'\r\n").unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_read_it_may_run_it() {
+    fn everyone_who_may_read_a_script_may_run_it() {
         with_context(|context| {
             let path = context.root.join("run.sh");
             fs::write(&path, "#!/bin/sh\n").unwrap();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_is_kept() {
+    fn files_set_aside_are_kept() {
         with_context(|context| {
             for content in ["one", "two"] {
                 fs::create_dir(context.root.join("cache")).unwrap();

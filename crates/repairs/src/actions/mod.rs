@@ -12,7 +12,7 @@ use crate::plan::{Action, RepairPlan, ToolRunner};
 
 pub(crate) use files::set_aside;
 
-/// Executes an action and checks the result; undoes what did not help. The error says why.
+/// Executes an action and checks the result; undoes it if it did not help. The error says why.
 pub(crate) fn execute(
     context: &RepairContext<'_>,
     plan: &RepairPlan,
@@ -31,15 +31,15 @@ pub(crate) fn execute(
     }
 }
 
-/// How long a process may take to end by itself.
+/// How long a process may take to exit.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Ends exactly the process that was inspected.
+/// Ends the process only if it still is the one that was inspected.
 fn end_process(context: &RepairContext<'_>, pid: i32, start: u64) -> Result<(), String> {
     let process = process_info(pid, context.now).filter(|process| process.start == start);
     match process {
-        None => Err(format!("process {pid} is another one by now")),
+        None => Err(format!("process {pid} is a different process now")),
         Some(process) if regreen_supervisor::end_process(&process, GRACE) => Ok(()),
-        Some(_) => Err(format!("process {pid} does not end")),
+        Some(_) => Err(format!("process {pid} does not exit")),
     }
 }

@@ -11,16 +11,16 @@ use crate::plan::{ToolCall, ToolResult, ToolRunner};
 
 use super::files::set_aside;
 
-/// How much of what a tool said is quoted.
+/// How much of a tool's output is quoted.
 const QUOTED: usize = 300;
 
-/// A file as it was before.
+/// The content of a file before the tools run.
 struct Before<'p> {
     path: &'p RelPath,
     bytes: Option<Vec<u8>>,
 }
 
-/// Runs the tools, looks whether they helped and kept their hands off other files.
+/// Runs the tools, checks that they helped, and restores files that they must not change.
 pub(super) fn run_tools(
     context: &RepairContext<'_>,
     run: &ToolRun,
@@ -37,25 +37,25 @@ pub(super) fn run_tools(
     let changed = restore(context, run, &kept, result.is_err());
     let result = result.and(changed);
     if let Some(made) = run.creates.as_ref().filter(|_| result.is_ok()) {
-        // Only a convenience by now.
+        // The repair has succeeded even if this fails.
         drop(ignore(context, made));
     }
     result
 }
 
-/// A virtual environment is ignored before it is made: whatever happens, nobody commits it.
-/// (Other folders are left to their managers, some of which want to make them themselves.)
+/// Adds a `.gitignore` to a virtual environment before it is created, so that it is never
+/// committed. (Other folders are left to their managers, some of which must create them.)
 fn prepare(context: &RepairContext<'_>, run: &ToolRun) -> Result<(), String> {
     let venv = run
         .creates
         .iter()
         .find(|made| made.as_path().ends_with(".venv"));
     venv.map_or(Ok(()), |venv| {
-        ignore(context, venv).map_err(|error| format!("{venv} cannot be made: {error}"))
+        ignore(context, venv).map_err(|error| format!("cannot create {venv}: {error}"))
     })
 }
 
-/// Nothing on the way to where a tool works or writes may lead elsewhere, now.
+/// Fails if the path to where a tool runs or writes now leads out of the workspace.
 fn in_place(context: &RepairContext<'_>, run: &ToolRun, call: &ToolCall) -> Result<(), String> {
     let written = run
         .creates
@@ -87,7 +87,7 @@ fn before<'p>(context: &RepairContext<'_>, path: &'p RelPath) -> Before<'p> {
     }
 }
 
-/// Of a file of the workspace, not of what a link leads to.
+/// Returns the content of a file, without following a link.
 fn content(context: &RepairContext<'_>, path: &RelPath) -> Option<Vec<u8>> {
     let (folder, name) = Folder::of(context.root, path).ok()?;
     let mut bytes = Vec::new();
@@ -136,7 +136,7 @@ fn failed(call: &ToolCall, ran: &ToolResult) -> String {
         .collect();
     match ran.exit {
         Some(code) => format!("{name} failed with exit code {code}: {last}"),
-        None => format!("{name} was not run to its end: {last}"),
+        None => format!("{name} did not finish: {last}"),
     }
 }
 
@@ -149,9 +149,12 @@ fn check(
     match &run.check {
         Check::ExitCode => Ok(()),
         Check::Exists(path) if context.root.join(path).exists() => Ok(()),
-        Check::Exists(path) => Err(format!("it ran well, but {} is not there", path.display())),
+        Check::Exists(path) => Err(format!(
+            "it succeeded, but {} does not exist",
+            path.display()
+        )),
         Check::Passes(call) if runner.run(call).succeeded() => Ok(()),
-        Check::Passes(_) => Err("it ran well, but what was missing still is".to_owned()),
+        Check::Passes(_) => Err("it succeeded, but the problem remains".to_owned()),
         Check::OwnEntriesOnly(lock) => {
             let then = kept
                 .iter()
@@ -168,8 +171,7 @@ fn check(
     }
 }
 
-/// Puts back what must not have changed. The lock that was to change goes back only if it
-/// failed.
+/// Restores files that must not change, and a lock file if the repair failed.
 fn restore(
     context: &RepairContext<'_>,
     run: &ToolRun,
@@ -188,7 +190,7 @@ fn restore(
     match changed.as_slice() {
         [] => Ok(()),
         changed => Err(format!(
-            "it changed {}, which was put back",
+            "it changed {}, which was restored",
             changed.join(", ")
         )),
     }
@@ -197,7 +199,7 @@ fn restore(
 fn put_back(context: &RepairContext<'_>, before: &Before<'_>) -> Result<(), String> {
     let cannot = |error: io::Error| {
         format!(
-            "{} was changed and cannot be put back: {error}",
+            "{} was changed and cannot be restored: {error}",
             before.path
         )
     };
@@ -209,14 +211,14 @@ fn put_back(context: &RepairContext<'_>, before: &Before<'_>) -> Result<(), Stri
     folder.replace(&name, bytes, mode).map_err(cannot)
 }
 
-/// What a repair has made belongs to nobody's commit.
+/// Keeps what a repair has created out of commits.
 fn ignore(context: &RepairContext<'_>, made: &RelPath) -> io::Result<()> {
     let (folder, name) = Folder::of(context.root, made)?;
     make_ignored(&folder, &name)
 }
 
-/// Whether two versions of a Cargo.lock differ in entries of the project's own packages only:
-/// those without a source.
+/// Returns whether two versions of a Cargo.lock differ only in entries of the project's own
+/// packages, which have no source.
 pub(super) fn only_own_entries_differ(before: &[u8], after: &[u8]) -> bool {
     match (foreign(before), foreign(after)) {
         (Some(before), Some(after)) => before == after,
@@ -244,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_a_source_must_stay_as_it_is() {
+    fn entries_with_a_source_must_not_change() {
         let lock = |own: &str, other: &str| {
             format!("[[package]]\nname='a'\nversion='{own}'\n[[package]]\nname='b'\nversion='{other}'\nsource='r'\n").into_bytes()
         };

@@ -10,17 +10,17 @@ use crate::failure_text;
 use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
-/// What a folder says with that it may be deleted at any time (<https://bford.info/cachedir/>).
+/// The tag of a folder that may be deleted at any time (<https://bford.info/cachedir/>).
 const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// Kinds that a spoilt cache explains.
+/// Failure kinds that a corrupt cache explains.
 const SPOILT: [FailureKind; 3] = [
     FailureKind::DataCorrupt,
     FailureKind::DataFormatError,
     FailureKind::IntegrityMismatch,
 ];
 
-/// What programs say of spoilt data, where the kind does not.
+/// Words for corrupt data, where the failure kind is not specific.
 const WORDS: [&str; 10] = [
     "corrupt",
     "malformed",
@@ -34,17 +34,17 @@ const WORDS: [&str; 10] = [
     "invalid load key",
 ];
 
-/// Programs and libraries: a line that names them only says where something happened.
+/// Suffixes of programs and libraries, which a line names only to say where something happened.
 const CODE: [&str; 12] = [
     "py", "pyc", "js", "mjs", "cjs", "ts", "rs", "rb", "go", "so", "php", "java",
 ];
 
-/// A cache that is spoilt, and says itself that it is one.
+/// Proposes to set aside a corrupt cache that is marked as one.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind == FailureKind::DiskFull {
         return Some(Proposal::for_person(
-            "make room on the disk",
-            "what may be deleted to make room is yours to say",
+            "free disk space",
+            "you must decide what may be deleted",
         ));
     }
     if let Some(RepairAction::CleanCache { path }) = &failure.repair {
@@ -62,7 +62,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     Some(propose(context, &folder))
 }
 
-/// The file in a cache that the failure is about: the last one named, and not in order.
+/// Finds the corrupt file that the failure is about: the last one named that is in a cache.
 fn spoilt_file(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
     let lines: Vec<&str> = failure_text::tail(context.output)
         .chain([failure_text::blocker(failure)])
@@ -88,7 +88,7 @@ fn spoilt_file(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath
     })
 }
 
-/// What can be checked must be broken.
+/// Returns whether a file may be corrupt; files in a known format must be.
 fn is_spoilt(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     match fs::read(path) {
@@ -98,7 +98,7 @@ fn is_spoilt(path: &Path) -> bool {
     }
 }
 
-/// The nearest folder around a file that is marked as a cache.
+/// Returns the nearest parent folder that is marked as a cache.
 fn cache_of(context: &RepairContext<'_>, file: &RelPath) -> Option<RelPath> {
     let marked = file
         .folders()
@@ -106,8 +106,8 @@ fn cache_of(context: &RepairContext<'_>, file: &RelPath) -> Option<RelPath> {
     RelPath::inside(context.root, marked).ok()
 }
 
-/// Marked by its tag, or nothing but what Python compiled. A virtual environment may have a
-/// tag, too, but is more than a cache.
+/// Returns whether a folder has a cache tag, or contains only compiled Python. A virtual
+/// environment may be tagged, too, but is more than a cache.
 fn is_marked(folder: &Path) -> bool {
     let is_venv = folder.join("pyvenv.cfg").exists();
     (has_tag(folder) && !is_venv) || is_compiled_python(folder)
@@ -140,7 +140,8 @@ fn is_compiled_python(folder: &Path) -> bool {
     is_named && !entries.is_empty() && entries.iter().all(is_compiled)
 }
 
-/// A cache that the text names by its usual name only: the one folder of that name.
+/// Handles a failure that names the cache by its usual name only: finds the one folder of that
+/// name.
 fn suggested(context: &RepairContext<'_>, failure: &Failure, path: &str) -> Proposal {
     let Some(place) = context.locate(path) else {
         return Proposal::outside_workspace(path);
@@ -161,7 +162,7 @@ fn suggested(context: &RepairContext<'_>, failure: &Failure, path: &str) -> Prop
         });
     match beside {
         Some(place) => propose(context, &place),
-        None => Proposal::refused(format!("{place} is not there")),
+        None => Proposal::refused(format!("{place} does not exist")),
     }
 }
 
@@ -171,7 +172,7 @@ fn propose(context: &RepairContext<'_>, folder: &RelPath) -> Proposal {
     };
     let plan = RepairPlan::new(
         recorded,
-        format!("set the spoilt cache {folder} aside"),
+        format!("move the corrupt cache {folder} aside"),
         Action::SetAside(folder.clone()),
     );
     let full = folder.under(context.root);
@@ -183,23 +184,23 @@ fn propose(context: &RepairContext<'_>, folder: &RelPath) -> Proposal {
             .iter()
             .any(|name| folder.is_within(name)) =>
         {
-            Proposal::refused(format!("{folder} is no cache"))
+            Proposal::refused(format!("{folder} is not a cache"))
         }
         () if !is_marked(&full) => Proposal::ask(
             plan,
             format!("{folder} is not marked as a cache (CACHEDIR.TAG)"),
         ),
         () if full.join(".git").exists() => {
-            Proposal::ask(plan, format!("{folder} has a repository in it"))
+            Proposal::ask(plan, format!("{folder} contains a repository"))
         }
         () if is_tracked(context, folder) => {
-            Proposal::ask(plan, format!("git knows files in {folder}"))
+            Proposal::ask(plan, format!("git tracks files in {folder}"))
         }
         () => Proposal::Allowed(plan),
     }
 }
 
-/// Whether git has files in it. Where that cannot be said, it may have.
+/// Returns whether git tracks files in it, or cannot tell.
 fn is_tracked(context: &RepairContext<'_>, folder: &RelPath) -> bool {
     matches!(
         path_status(context.root, folder),

@@ -9,7 +9,7 @@ use crate::folder::locate;
 use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
-/// What examples are called, around the name of the file.
+/// Prefixes and suffixes of example files.
 const EXAMPLES: [(&str, &str); 10] = [
     ("", ".example"),
     ("", ".sample"),
@@ -23,7 +23,7 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("sample", ""),
 ];
 
-/// A file that is made by copying its example: `.env` by a machine, others if a person says so.
+/// Proposes to copy an example to the missing file: `.env` automatically, others with consent.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let wanted = wanted(context, failure)?;
     let variables = variables(failure);
@@ -36,7 +36,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         return is_about_it.then(|| {
             Proposal::for_person(
                 "a value for the environment",
-                format!("{wanted} is there, and is yours to edit"),
+                format!("{wanted} exists; edit it yourself"),
             )
         });
     }
@@ -72,7 +72,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     }
 }
 
-/// Settings come to hold secrets: what git would take is not made without asking.
+/// Asks if git would commit the copy, because settings files often hold secrets.
 fn unless_committed(context: &RepairContext<'_>, plan: RepairPlan, copy: &RelPath) -> Proposal {
     match path_status(context.root, copy) {
         PathStatus::Ignored | PathStatus::NoRepository => Proposal::Allowed(plan),
@@ -88,7 +88,7 @@ fn is_env(path: &RelPath) -> bool {
     name.is_some_and(|name| name == ".env" || name.starts_with(".env."))
 }
 
-/// The file that is missing: named by the line, or `.env` where a variable is.
+/// Returns the missing file: the one that the line names, or `.env` if a variable is missing.
 fn wanted(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
     if failure.kind == FailureKind::MissingEnvVar {
         let inner = context.folders().map(|folder| format!("{folder}/.env"));
@@ -107,7 +107,7 @@ fn wanted(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
         .find(|place| example_of(context, place).is_some())
 }
 
-/// `.env.example`, `config.example.yml`, `config.yml.dist`.
+/// Finds the example, such as `.env.example`, `config.example.yml` or `config.yml.dist`.
 fn example_of(context: &RepairContext<'_>, path: &RelPath) -> Option<RelPath> {
     let path = path.to_string();
     let (folder, name) = path
@@ -140,7 +140,7 @@ fn example_of(context: &RepairContext<'_>, path: &RelPath) -> Option<RelPath> {
     there.next()
 }
 
-/// Words that look like variables.
+/// Returns the words that look like variables.
 fn variables(failure: &Failure) -> Vec<&str> {
     let is_variable = |word: &&str| {
         word.len() >= 3
@@ -155,7 +155,7 @@ fn variables(failure: &Failure) -> Vec<&str> {
         .collect()
 }
 
-/// What an example says of a variable.
+/// Returns the value of a variable in an example.
 fn value_of<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lines = text
         .lines()

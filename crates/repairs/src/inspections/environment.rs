@@ -11,10 +11,10 @@ use crate::plan::{Action, RepairPlan};
 use super::python::use_venv;
 use super::venv::{self, VenvSearch};
 
-/// Where projects keep programs of their own, besides a virtual environment.
+/// Where projects keep their own programs, besides a virtual environment.
 const FOLDERS: [&str; 2] = ["node_modules/.bin", "vendor/bin"];
 
-/// A command that the project has, only not in PATH.
+/// Handles a command that the project has, but that is not in PATH.
 pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind != FailureKind::MissingCommand {
         return None;
@@ -46,8 +46,8 @@ pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Op
     ))
 }
 
-/// A program of the workspace, not one that a link leads to elsewhere. (Python itself is
-/// always a link out of its environment.)
+/// Returns whether this is a program of the workspace, and not a link out of it. (A virtual
+/// environment's Python always is such a link.)
 fn is_program(context: &RepairContext<'_>, path: &Path) -> bool {
     let is_executable = path
         .metadata()
@@ -59,17 +59,17 @@ fn is_program(context: &RepairContext<'_>, path: &Path) -> bool {
     is_executable && (context.has(path) || name.starts_with("python"))
 }
 
-/// What lets programs read and write more than ASCII.
+/// Variables that make programs use UTF-8.
 const SETTINGS: [(&str, &str); 3] = [
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
     ("PYTHONUTF8", "1"),
 ];
 
-/// Words of programs that know ASCII only; others mean that the data are not as expected.
+/// Signs that a program uses ASCII only; other encoding errors mean unexpected data.
 const ASCII: [&str; 4] = ["'ascii'", "us-ascii", "ansi_x3.4", "locale"];
 
-/// Programs of the run that speak ASCII only, for want of a locale.
+/// Handles programs that use ASCII because no locale is set.
 pub(super) fn inspect_locale(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let line = failure_text::blocker(failure).to_ascii_lowercase();
     let is_ascii = ASCII.iter().any(|word| line.contains(word));
@@ -88,7 +88,7 @@ pub(super) fn inspect_locale(context: &RepairContext<'_>, failure: &Failure) -> 
     let environment = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let plan = RepairPlan::new(
         recorded,
-        "use UTF-8 in what the run starts",
+        "use UTF-8 for the commands of the run",
         Action::Environment,
     );
     Some(Proposal::Allowed(plan.with_environment(environment.into())))

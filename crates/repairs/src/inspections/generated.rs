@@ -10,8 +10,9 @@ use crate::manifests::{FileKind, ManifestFile, Target, beside};
 use crate::plan::ToolCall;
 use crate::plan::{Action, Check, RepairPlan, ToolRun};
 
-/// Where targets are declared, and what runs them. The file is named where it can be: another
-/// one beside it would go before. No rules of make's own: they could make the Makefile anew.
+/// The files that declare targets, and the programs that run them. Names the file where
+/// possible, because another file beside it may take precedence; disables make's built-in
+/// rules, which could rebuild the Makefile.
 const TOOLS: [(FileKind, &str, &[&str], bool); 3] = [
     (FileKind::Makefile, "make", &["-s", "-r", "-f"], true),
     (
@@ -23,17 +24,17 @@ const TOOLS: [(FileKind, &str, &[&str], bool); 3] = [
     (FileKind::PackageJson, "npm", &["run", "--silent"], false),
 ];
 
-/// What would have make read other files or take other options.
+/// Variables that make `make` read other files or use other options.
 const STEERING: [&str; 4] = ["MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS", "MFLAGS"];
 
-/// A target that was declared when the run began, and what is known of it.
+/// A target that was declared when the run started.
 pub(super) struct DeclaredTarget<'d> {
     pub(super) path: &'d str,
     pub(super) file: &'d ManifestFile,
     pub(super) target: &'d Target,
 }
 
-/// A missing file that a declared target makes.
+/// Handles a missing file that a declared target creates.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let missing = missing(context, failure);
     let all = declared_targets(context);
@@ -53,7 +54,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     })
 }
 
-/// All targets of the project.
+/// Lists all targets of the project.
 pub(super) fn declared_targets<'d>(context: &RepairContext<'d>) -> Vec<DeclaredTarget<'d>> {
     let declared = context.manifests;
     let files = TOOLS.iter().flat_map(|(kind, ..)| declared.of_kind(*kind));
@@ -67,7 +68,7 @@ pub(super) fn declared_targets<'d>(context: &RepairContext<'d>) -> Vec<DeclaredT
         .collect()
 }
 
-/// What the missing file may be called, from the root or as an ending.
+/// Returns possible names of the missing file, relative to the root or as a suffix.
 fn missing(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
     match failure.kind {
         FailureKind::MissingPythonModule => {
@@ -90,7 +91,7 @@ fn missing(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
     }
 }
 
-/// A path from the root; what is imported may lack its ending.
+/// Returns the paths that a word may mean; an import may lack the suffix.
 fn spellings(context: &RepairContext<'_>, word: &str) -> Vec<String> {
     let base = match context.locate(word) {
         Some(place) => place.to_string(),
@@ -105,7 +106,7 @@ fn spellings(context: &RepairContext<'_>, word: &str) -> Vec<String> {
     spelled.filter(|_| plain).collect()
 }
 
-/// The missing file that a target makes.
+/// Returns the missing file that a target creates.
 fn made(
     context: &RepairContext<'_>,
     declaration: &DeclaredTarget<'_>,
@@ -126,7 +127,7 @@ fn folder_of(path: &str) -> PathBuf {
         .unwrap_or_default()
 }
 
-/// Runs a declared target, as it was declared.
+/// Proposes to run a target exactly as it was declared.
 pub(super) fn run(
     context: &RepairContext<'_>,
     declaration: &DeclaredTarget<'_>,
@@ -163,7 +164,7 @@ pub(super) fn run(
     Some(Proposal::allowed_unless(doubt(context, declaration), plan))
 }
 
-/// Why a person should see it first: it is not what was declared, or does more than make files.
+/// Returns why a person should decide: the target has changed, or does more than create files.
 fn doubt(context: &RepairContext<'_>, declaration: &DeclaredTarget<'_>) -> Option<String> {
     let path = declaration.path;
     let changed = |path: &str| format!("{path} was changed during the run");
@@ -172,7 +173,7 @@ fn doubt(context: &RepairContext<'_>, declaration: &DeclaredTarget<'_>) -> Optio
     }
     let all = with_needs(declaration.file, &declaration.target.name);
     if let Some(word) = all.iter().find_map(|target| target.risk.as_deref()) {
-        return Some(format!("its recipe has `{}`", word.trim()));
+        return Some(format!("its recipe contains `{}`", word.trim()));
     }
     let mut scripts = all.iter().flat_map(|target| &target.scripts);
     let other = scripts.find(|script| {
@@ -187,8 +188,8 @@ fn doubt(context: &RepairContext<'_>, declaration: &DeclaredTarget<'_>) -> Optio
         .flatten()
 }
 
-/// npm puts `node_modules/.bin` before everything else, and has settings for how scripts are
-/// run.
+/// Checks what influences npm scripts: its settings, and `node_modules/.bin`, which comes first
+/// in PATH.
 fn steered(context: &RepairContext<'_>, path: &str, all: &[&Target]) -> Option<String> {
     let folder = folder_of(path);
     let folders = || folder.ancestors();
@@ -203,7 +204,7 @@ fn steered(context: &RepairContext<'_>, path: &str, all: &[&Target]) -> Option<S
         folders().map(move |folder| folder.join("node_modules/.bin").join(program))
     });
     let shadow = places.find(|place| context.root.join(place).symlink_metadata().is_ok())?;
-    Some(format!("{} would be run", shadow.display()))
+    Some(format!("it would run {}", shadow.display()))
 }
 
 fn words(program: &str, name: &str) -> Vec<String> {
@@ -214,7 +215,7 @@ fn words(program: &str, name: &str) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// The folders that the recipes write to.
+/// Returns the folders that the recipes write to.
 fn written_folders(declaration: &DeclaredTarget<'_>) -> Vec<RelPath> {
     let all = with_needs(declaration.file, &declaration.target.name);
     let made = all.iter().flat_map(|target| &target.makes);
@@ -225,7 +226,7 @@ fn written_folders(declaration: &DeclaredTarget<'_>) -> Vec<RelPath> {
         .collect()
 }
 
-/// The target, and what is made before it.
+/// Returns the target and everything that it depends on.
 fn with_needs<'d>(file: &'d ManifestFile, name: &str) -> Vec<&'d Target> {
     let (mut open, mut seen, mut all) = (vec![name.to_owned()], Vec::new(), Vec::new());
     while let Some(name) = open.pop() {

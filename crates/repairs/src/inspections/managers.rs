@@ -1,4 +1,4 @@
-//! Package managers that install exactly what a lock file names: cargo, Go, Bundler and
+//! Package managers that install exactly what a lock file lists: cargo, Go, Bundler and
 //! Composer here, those of Python and Node.js in their own files.
 
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl<'a> ToolCommand<'a> {
         }
     }
 
-    /// The call; `None` if the program is not installed.
+    /// Returns the call; `None` if the program is not installed.
     pub(super) fn call(self, context: &RepairContext<'_>) -> Option<ToolCall> {
         let tool = context.tool(self.program)?.into_os_string();
         let argv = std::iter::once(tool).chain(self.args.iter().map(Into::into));
@@ -49,7 +49,7 @@ impl<'a> ToolCommand<'a> {
         Some(call)
     }
 
-    /// The plan to run it, with `run` for everything but the call.
+    /// Plans to run it, with `run` for everything but the call.
     pub(super) fn plan(
         self,
         context: &RepairContext<'_>,
@@ -83,13 +83,13 @@ impl<'a> ToolCommand<'a> {
     }
 }
 
-/// Paths from the root, as far as they are such.
+/// Converts names to paths, without those that are not paths in the workspace.
 pub(super) fn paths<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<RelPath> {
     let paths = names.into_iter().map(RelPath::new);
     paths.filter_map(Result::ok).collect()
 }
 
-/// Refuses a name that no manifest has and that resembles a known one, or that is unknown.
+/// Refuses a name that is not in a manifest and resembles a known one, or is unknown.
 pub(super) fn refuse_unknown(
     name: &str,
     known: &[String],
@@ -99,7 +99,7 @@ pub(super) fn refuse_unknown(
     let known = known.iter().map(String::as_str);
     match package_names::similar_name(name, known) {
         Some(near) => Some(Proposal::refused(format!(
-            "{name} is in no manifest, and nearly called like {near}: probably misspelt"
+            "no manifest names {name}, and {near} is similar: probably a typo"
         ))),
         None => (!is_known).then(|| Proposal::refused(why)),
     }
@@ -108,10 +108,10 @@ pub(super) fn refuse_unknown(
 const CARGO_UPDATE: ToolCommand<'_> =
     ToolCommand::new("cargo", &["update", "--workspace", "--offline"]);
 const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo", &["fetch", "--locked"]);
-/// What cargo reads besides the manifests.
+/// Files besides the manifests that influence cargo.
 const CARGO_SETTINGS: [&str; 3] = ["Cargo.lock", ".cargo/config.toml", ".cargo/config"];
 
-/// A Cargo.lock that is behind, or crates that were not fetched yet.
+/// Handles an outdated Cargo.lock, or crates that were not fetched yet.
 pub(super) fn inspect_cargo(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     match &failure.repair {
         Some(RepairAction::Run { args }) if args.first().is_some_and(|word| word == "cargo") => {
@@ -126,25 +126,25 @@ pub(super) fn inspect_cargo(context: &RepairContext<'_>, failure: &Failure) -> O
     }
 }
 
-/// Changes only the project's own entries, and fetches nothing.
+/// Updates only the project's own entries, and fetches nothing.
 fn update_lock(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
     let words = failure_text::words(failure_text::blocker(failure)).into_iter();
     let mut named = words
         .filter(|word| word.ends_with("Cargo.lock"))
         .filter_map(|word| context.locate(word));
     let Some(lock) = named.next().or_else(|| RelPath::new("Cargo.lock").ok()) else {
-        return Proposal::refused("there is no Cargo.lock");
+        return Proposal::refused("Cargo.lock does not exist");
     };
     let stat = lock.under(context.root).symlink_metadata();
     if !stat.is_ok_and(|stat| stat.is_file()) || !context.manifests.has(&lock.to_string()) {
-        return Proposal::refused(format!("{lock} was not there when the run began"));
+        return Proposal::refused(format!("{lock} did not exist when the run started"));
     }
     let run = ToolRun {
         check: Check::OwnEntriesOnly(lock.clone()),
         ..ToolRun::default()
     };
     let folder = lock.as_path().parent().unwrap_or(lock.as_path());
-    let does = format!("bring the project's own versions in {lock} up to date");
+    let does = format!("update the project's own versions in {lock}");
     match CARGO_UPDATE.plan(context, folder, does, run) {
         Some(plan) => Proposal::Allowed(plan),
         None => Proposal::not_installed("cargo"),
@@ -159,8 +159,12 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
         unchanged: paths(["Cargo.lock"]),
         ..ToolRun::default()
     };
-    let Some(plan) = CARGO_FETCH.plan(context, Path::new(""), "fetch what Cargo.lock names", run)
-    else {
+    let Some(plan) = CARGO_FETCH.plan(
+        context,
+        Path::new(""),
+        "fetch the packages in Cargo.lock",
+        run,
+    ) else {
         return Proposal::not_installed("cargo");
     };
     let manifests = context.manifests;
@@ -174,7 +178,7 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
     };
     if !manifests.is_unchanged(context.root, path) || !manifests.has("Cargo.lock") {
         return Proposal::refused(format!(
-            "{path} was changed during the run, or there is no Cargo.lock"
+            "{path} was changed during the run, or Cargo.lock does not exist"
         ));
     }
     match manifests.first_changed(context.root, CARGO_SETTINGS) {
@@ -184,7 +188,7 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
 }
 
 fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
-    let why = format!("no manifest named {name} when the run began; adding it edits Cargo.toml");
+    let why = format!("no manifest named {name} when the run started; adding it edits Cargo.toml");
     let is_known = package_names::is_well_known(name);
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
@@ -205,7 +209,7 @@ fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
 
 const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go", &["mod", "download"]);
 
-/// Modules that go.mod names and that were not downloaded yet.
+/// Handles modules of go.mod that were not downloaded yet.
 pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let package = match &failure.repair {
         Some(RepairAction::GoGet { args }) => args.first()?,
@@ -230,7 +234,7 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
         modules.any(|module| has(&module.name))
     });
     let Some((path, file)) = home else {
-        let why = format!("go.mod did not name {package} when the run began");
+        let why = format!("go.mod did not name {package} when the run started");
         return Some(Proposal::for_person(&format!("go get {package}"), why));
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -239,17 +243,17 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
         unchanged: paths([path, sum.as_str()]),
         ..ToolRun::default()
     };
-    let does = format!("download what {path} names");
+    let does = format!("download the modules in {path}");
     let plan = GO_DOWNLOAD.plan(context, Path::new(folder), does, run)?;
     let is_changed = !context.manifests.is_unchanged(context.root, path);
     let doubt = is_changed.then(|| changed_during_run(path)).or_else(|| {
         let source = file.content.elsewhere.first()?;
-        Some(format!("{path} fetches from elsewhere ({source})"))
+        Some(format!("{path} fetches from another source ({source})"))
     });
     Some(Proposal::allowed_unless(doubt, plan))
 }
 
-/// A manager that installs everything its lock names into a folder of the workspace.
+/// A manager that installs everything in its lock file into a folder of the workspace.
 struct VendorManager {
     command: ToolCommand<'static>,
     manifest: &'static str,
@@ -283,7 +287,7 @@ const COMPOSER: VendorManager = VendorManager {
     check: Some("vendor/autoload.php"),
 };
 
-/// Packages of Bundler or Composer.
+/// Handles missing packages of Bundler or Composer.
 pub(super) fn inspect_vendored(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let suggests = |program: &str| match &failure.repair {
         Some(RepairAction::Run { args }) => args.first().is_some_and(|word| word == program),
@@ -316,7 +320,7 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
         check: check.map_or(Check::ExitCode, |path| Check::Exists(PathBuf::from(path))),
         ..ToolRun::default()
     };
-    let does = format!("install what {lock} names into {folder}");
+    let does = format!("install the packages in {lock} into {folder}");
     let Some(plan) = command.plan(context, Path::new(""), does, run) else {
         return Some(Proposal::not_installed(command.program));
     };
@@ -335,11 +339,11 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
     let doubt = if manifests.has(lock) {
         changed().map(changed_during_run).or_else(|| {
             let source = declared.content.elsewhere.first()?;
-            Some(format!("{manifest} fetches from elsewhere ({source})"))
+            Some(format!("{manifest} fetches from another source ({source})"))
         })
     } else {
         Some(format!(
-            "there was no {lock} when the run began: it would be written"
+            "{lock} did not exist when the run started; this would create it"
         ))
     };
     let plan = plan.with_environment(command.environment());

@@ -8,7 +8,7 @@ use crate::failure_text;
 use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
-/// Folders that programs write to.
+/// Names of folders that programs write to.
 const OUTPUTS: [&str; 26] = [
     "build",
     "dist",
@@ -38,7 +38,7 @@ const OUTPUTS: [&str; 26] = [
     "public",
 ];
 
-/// What code that writes looks like.
+/// Signs of code that writes a file.
 const WRITES: [&str; 22] = [
     "\"w\"",
     "'w'",
@@ -64,13 +64,13 @@ const WRITES: [&str; 22] = [
     "cannot touch",
 ];
 
-/// What SQLite says where it cannot make its file.
+/// SQLite's message if it cannot create its file.
 const SQLITE: &str = "unable to open database";
 
-/// Frames that write, whatever they are given.
+/// Functions in a stack trace that write.
 const FRAMES: [&str; 3] = ["writeFile", "createWriteStream", "appendFile"];
 
-/// Calls that read.
+/// Functions that read.
 const READERS: [&str; 6] = [
     "readFile",
     "createReadStream",
@@ -80,7 +80,7 @@ const READERS: [&str; 6] = [
     "File.read",
 ];
 
-/// Words of lines that only read.
+/// Signs of a line about reading.
 const READS: [&str; 12] = [
     "cat:",
     "head:",
@@ -96,10 +96,10 @@ const READS: [&str; 12] = [
     "source:",
 ];
 
-/// Never made: they are made by their tools.
+/// Folders that only their own tools create.
 const NOT_OURS: [&str; 6] = [".git", ".regreen", "node_modules", ".venv", "venv", ".ssh"];
 
-/// A folder that something is written to.
+/// Handles a missing folder that a program writes to.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let suggested = match &failure.repair {
         Some(RepairAction::Mkdir { path }) => vec![path.clone()],
@@ -120,7 +120,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         .any(|name| folder.as_path().iter().any(|part| part == *name));
     if not_ours {
         return Some(Proposal::refused(format!(
-            "{folder} is made by its own tool"
+            "{folder} is created by its own tool"
         )));
     }
     if let Some(why) = in_the_way(context, &folder) {
@@ -129,7 +129,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     let recorded = RepairAction::Mkdir {
         path: folder.to_string(),
     };
-    let does = format!("make the folder {folder}");
+    let does = format!("create the folder {folder}");
     Some(Proposal::Allowed(RepairPlan::new(
         recorded,
         does,
@@ -137,8 +137,8 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     )))
 }
 
-/// A file where a folder should be, or a folder that is nearly called so: then the name is
-/// probably misspelt.
+/// Returns why the folder must not be created: a file is in the way, or a folder of a similar
+/// name exists, so that the name probably has a typo.
 fn in_the_way(context: &RepairContext<'_>, folder: &RelPath) -> Option<String> {
     let above: Vec<&Path> = folder.folders().collect();
     let is_file = |path: &&&Path| context.root.join(path).is_file();
@@ -155,7 +155,7 @@ fn in_the_way(context: &RepairContext<'_>, folder: &RelPath) -> Option<String> {
     let mut names = folders.filter_map(|entry| entry.file_name().into_string().ok());
     let near = names.find(|other| is_nearly(other, name))?;
     Some(format!(
-        "{name} is nearly called like the folder {near}: probably misspelt"
+        "{name} is similar to the folder {near}: probably a typo"
     ))
 }
 
@@ -163,7 +163,8 @@ fn is_nearly(one: &str, other: &str) -> bool {
     one.len() >= 4 && one != other && strsim::damerau_levenshtein(one, other) == 1
 }
 
-/// The folders of what the line names; SQLite names nothing, but the code that opens does.
+/// Returns the folders of the files that the line names; for SQLite, of those that the code
+/// opens.
 fn parents(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
     let line = failure_text::blocker(failure);
     let lines: Vec<&str> = match line.contains(SQLITE) {
@@ -182,7 +183,8 @@ fn parents(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
         .collect()
 }
 
-/// Whether something says that a file was to be written there, and nothing that it was read.
+/// Returns whether there are signs that a file was to be written there, and none that it was
+/// read.
 fn is_written(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -202,7 +204,7 @@ fn is_written(
     let mut near = lines().filter(|line| line.contains(text));
     let is_opened = near.any(|line| line.contains("open("));
     if is_opened || lines().any(|line| has(line, &READERS)) {
-        // Opened without a word of writing. A database is made by opening it.
+        // Opened without a sign of writing; but opening a database creates it.
         return line.contains(SQLITE);
     }
     let mut parts = folder.as_path().iter();
@@ -210,7 +212,7 @@ fn is_written(
     is_output || line.contains(SQLITE) || is_redirected(context, text)
 }
 
-/// Whether the task's own commands write there.
+/// Returns whether the task's own commands write there.
 fn is_redirected(context: &RepairContext<'_>, text: &str) -> bool {
     let signs = ["> ", ">", "-o ", "--output ", "--output=", "tee "];
     let mut written = signs.iter().map(|sign| format!("{sign}{text}/"));

@@ -15,15 +15,15 @@ use crate::manifests::{FileKind, ManifestSnapshot};
 use crate::package_names;
 use crate::plan::{Action, Check, RepairPlan, ToolRun};
 
-/// A package manager by its lock: how it installs exactly what the lock names, and how it
-/// writes the lock again.
+/// A package manager: its lock file, the command that installs exactly what the lock file
+/// lists, and the command that writes the lock file again.
 struct Manager {
     lock: &'static str,
     install: ToolCommand<'static>,
     relock: ToolCommand<'static>,
 }
 
-/// Managers expect this where they must not ask.
+/// Makes the managers non-interactive.
 const CI: &[(&str, &str)] = &[("CI", "1")];
 
 const fn command(program: &'static str, args: &'static [&'static str]) -> ToolCommand<'static> {
@@ -42,7 +42,7 @@ const fn manager(
     }
 }
 
-// No package's own scripts are run: a failure is no reason to run code of strangers.
+// Packages' own scripts never run: a failure is not a reason to run third-party code.
 const NPM: &str = "npm";
 const NPM_CI: ToolCommand<'_> =
     command(NPM, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
@@ -56,7 +56,7 @@ const NPM_RELOCK: ToolCommand<'_> = command(
         "--no-fund",
     ],
 );
-/// `npm ci` deletes `node_modules` first; where there is one, it is completed instead.
+/// `npm ci` deletes `node_modules` first; an existing one is completed instead.
 const NPM_COMPLETE: ToolCommand<'_> = command(
     NPM,
     &[
@@ -128,7 +128,7 @@ const COMMANDS: [(&str, &str); 6] = [
     ("playwright", "@playwright/test"),
 ];
 
-/// Where a package is declared.
+/// The folder that a package is installed in.
 struct PackageHome<'d> {
     folder: PathBuf,
     manifest: &'d str,
@@ -141,7 +141,7 @@ impl PackageHome<'_> {
     }
 }
 
-/// A package that package.json or its lock names.
+/// Handles a missing package that package.json or its lock file lists.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind == FailureKind::LockfileOutdated {
         return outdated(context, failure);
@@ -150,7 +150,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         Some(RepairAction::NpmInstall { args }) if !args.is_empty() => args.first()?.clone(),
         Some(RepairAction::NpmInstall { .. }) => command_package(failure)?,
         _ if failure.kind == FailureKind::MissingNodeModule => command_package(failure)?,
-        // A command without a suggestion, whose package the manifest names.
+        // A command without a suggestion, whose package a manifest lists.
         _ if failure.kind == FailureKind::MissingCommand => {
             command_package(failure).filter(|name| home(context, name).is_some())?
         }
@@ -186,7 +186,7 @@ fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Propos
         None => modules.join(name).join("package.json"),
     };
     if context.root.join(&installed).exists() {
-        return Proposal::refused(format!("{name} is installed already"));
+        return Proposal::refused(format!("{name} is already installed"));
     }
     let environment = if is_command && !context.runs("npm ") && !context.runs("npx ") {
         first_in_path(context, &context.root.join(&modules).join(".bin"))
@@ -202,7 +202,7 @@ fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Propos
     }
 }
 
-/// The manifest that names a package, or whose lock does; the root's first.
+/// Finds the manifest that lists a package, itself or in its lock file; the root's first.
 fn home<'d>(context: &RepairContext<'d>, name: &str) -> Option<PackageHome<'d>> {
     let manifests = context.manifests;
     let mut package_jsons: Vec<&str> = manifests
@@ -218,7 +218,7 @@ fn home<'d>(context: &RepairContext<'d>, name: &str) -> Option<PackageHome<'d>> 
         files.any(|file| file.content.package(name, str::to_owned).is_some())
     })?;
     let own = Path::new(found).parent().unwrap_or(Path::new(""));
-    // The packages of a workspace are installed from its root, where the lock is.
+    // A workspace's packages are installed from its root, where the lock file is.
     let folder = own
         .ancestors()
         .find(|folder| manager_of(context, folder).is_some())
@@ -269,7 +269,7 @@ fn plan(
     };
     let from = lock.map_or(home.manifest.to_owned(), |lock| home.file(lock));
     let does = format!(
-        "install {name} as {from} says, with {} and without install scripts",
+        "install {name} from {from} with {}, without install scripts",
         command.program
     );
     let mut plan = command.plan(context, &home.folder, does, run)?;
@@ -285,7 +285,7 @@ fn npm_install(args: &[&str]) -> RepairAction {
     }
 }
 
-/// Settings beside a manifest that decide where packages come from.
+/// Settings beside a manifest that influence where packages come from.
 const SETTINGS: [&str; 7] = [
     ".npmrc",
     ".yarnrc",
@@ -296,8 +296,8 @@ const SETTINGS: [&str; 7] = [
     "bunfig.toml",
 ];
 
-/// The first setting beside the manifest, or manifest of a workspace's members, that is not as
-/// it was when the run started.
+/// Returns the first setting beside the manifest, or manifest of a workspace's members, that
+/// has changed since the run started.
 fn changed(context: &RepairContext<'_>, home: &PackageHome<'_>) -> Option<String> {
     let manifests = context.manifests;
     let settings = SETTINGS.map(|name| home.file(name));
@@ -318,7 +318,7 @@ fn doubt(context: &RepairContext<'_>, home: &PackageHome<'_>, name: &str) -> Opt
     let mut read = declared.iter().filter(|path| manifests.has(path));
     if let Some(path) = read.find(|path| !manifests.names_the_same(context.root, path)) {
         return Some(format!(
-            "{path} names other packages than when the run began"
+            "{path} names other packages than when the run started"
         ));
     }
     if let Some(lock) = home.manager.map(|manager| home.file(manager.lock))
@@ -329,31 +329,32 @@ fn doubt(context: &RepairContext<'_>, home: &PackageHome<'_>, name: &str) -> Opt
     let lock = manifests.file(&home.file("package-lock.json"));
     if lock.is_some_and(|lock| lock.content.package(name, str::to_owned).is_none()) {
         return Some(format!(
-            "package-lock.json does not know {name}: it would have to be written anew"
+            "package-lock.json does not include {name}; it would have to be rewritten"
         ));
     }
     let other_source = |path: &str| manifests.file(path)?.content.elsewhere.first();
     for setting in SETTINGS.map(|name| home.file(name)) {
         if let Some(line) = other_source(&setting) {
             return Some(format!(
-                "{setting} steers where packages come from ({line})"
+                "{setting} changes where packages come from ({line})"
             ));
         }
     }
     manifests.file(home.manifest)?;
     match other_source(home.manifest) {
         Some(source) => Some(format!(
-            "{} fetches from elsewhere than the registry ({source})",
+            "{} fetches from outside the registry ({source})",
             home.manifest
         )),
         None => {
-            similar_well_known(name).map(|known| format!("{name} is nearly called like {known}"))
+            similar_well_known(name).map(|known| format!("the name {name} is similar to {known}"))
         }
     }
 }
 
 fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
-    let why = format!("no manifest named {name} when the run began, and anybody may own a name");
+    let why =
+        format!("no manifest named {name} when the run started, and anyone can register a name");
     let is_known = package_names::is_well_known(name) && context.manifests.has("package.json");
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
@@ -379,7 +380,8 @@ fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
     )
 }
 
-/// The lock is behind the manifest: writing it again changes a file that people review.
+/// Handles a lock file that is older than its manifest; writing it changes a file that people
+/// review.
 fn outdated(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let line = failure_text::blocker(failure);
     let suggests = matches!(failure.repair, Some(RepairAction::NpmInstall { .. }));
@@ -396,7 +398,7 @@ fn outdated(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> 
         [_, args @ ..] if relock.program == NPM => npm_install(args),
         _ => relock.recorded(),
     };
-    let does = format!("write {lock} anew, with {}", relock.program);
+    let does = format!("rewrite {lock} with {}", relock.program);
     let plan = RepairPlan::new(recorded, does, Action::RunTools(run));
     Some(Proposal::ask(
         plan,

@@ -1,4 +1,4 @@
-//! Whose a process is.
+//! Recognizes leftover processes of this workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use regreen_supervisor::ProcessInfo;
 
 use crate::context::RepairContext;
 
-/// How far the clocks of files and processes may be apart.
+/// How far timestamps of files and processes may differ.
 pub(super) const TOLERANCE: Duration = Duration::from_millis(100);
-/// How deep pid files are looked for, and among how many files.
+/// Limits on the search for pid files.
 const MAX_DEPTH: usize = 4;
 const MAX_ENTRIES: usize = 5000;
-/// A longer file is no pid file.
+/// A larger file is not a pid file.
 const MAX_SIZE: u64 = 4096;
 
-/// Whether a process is proven to be a leftover of this workspace's own runs: it carries our
-/// marker; or it is this user's, works in the workspace, is named by a pid file there that is
-/// not older than itself, and its command line is one that the task itself runs.
+/// Returns whether a process is proven to be a leftover of this workspace's own runs. Either it
+/// carries our marker; or it belongs to this user, runs in the workspace, is named by a pid
+/// file there that is not older than itself, and has a command line that the task itself runs.
 pub(super) fn is_ours(context: &RepairContext<'_>, process: &ProcessInfo) -> bool {
     let is_self = u32::try_from(process.pid).ok() == Some(std::process::id());
     if is_self || process.is_zombie || !process.is_of_this_user {
@@ -55,7 +55,7 @@ fn has_pid_file(context: &RepairContext<'_>, process: &ProcessInfo) -> bool {
     })
 }
 
-/// Files of the workspace that are called like pid files.
+/// Finds the files of the workspace that are named like pid files.
 pub(super) fn pid_files(root: &Path) -> Vec<PathBuf> {
     let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
     visit(root, MAX_DEPTH, &mut left, &mut found);
@@ -88,7 +88,7 @@ fn is_pid_name(name: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '_', '-']))
 }
 
-/// The pid in a pid file or a lock that has nothing else in it.
+/// Returns the pid in a pid file or lock that contains nothing else.
 pub(super) fn pid_in(path: &Path) -> Option<i32> {
     let is_small = path
         .symlink_metadata()
@@ -98,8 +98,8 @@ pub(super) fn pid_in(path: &Path) -> Option<i32> {
     only_pid(text.trim()).filter(|pid| *pid > 1)
 }
 
-/// `4711`, `pid: 4711`, `{"pid": 4711}`. Whatever says more may be of another machine, or no
-/// lock at all.
+/// Parses `4711`, `pid: 4711` or `{"pid": 4711}`. A file that contains more may be of another
+/// machine, or not a lock at all.
 fn only_pid(text: &str) -> Option<i32> {
     let digits = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -118,14 +118,14 @@ fn only_pid(text: &str) -> Option<i32> {
     digits(text).or_else(named).or_else(json)
 }
 
-/// No process of this machine has a higher one.
+/// Returns the highest pid that a process on this machine can have.
 pub(super) fn highest_pid() -> Option<i32> {
     let text = fs::read_to_string("/proc/sys/kernel/pid_max").ok()?;
     text.trim().parse().ok()
 }
 
-/// Whether a command line is one that the task runs: itself, or in a script of the workspace
-/// that it starts.
+/// Returns whether the task runs a command line: itself, or in a script of the workspace that
+/// it starts.
 fn is_run_by_task(context: &RepairContext<'_>, argv: &[String]) -> bool {
     let scripts = context
         .commands
@@ -149,10 +149,10 @@ fn script(path: &Path) -> Option<String> {
     is_shell.then_some(text)
 }
 
-/// Words that start another command.
+/// Words that precede a command.
 const STARTERS: [&str; 7] = ["exec", "nohup", "setsid", "env", "time", "command", "then"];
 
-/// The commands of a shell text, as words; redirections and assignments left out.
+/// Splits a shell script into its commands, without redirections and assignments.
 fn simple_commands(text: &str) -> Vec<Vec<String>> {
     let parts = text.split(['\n', ';', '|', '&', '(', ')', '{', '}']);
     let commands = parts.filter_map(|part| {
@@ -172,8 +172,8 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The same program with the same arguments; or the command is a script, and an interpreter
-/// runs it.
+/// Returns whether program and arguments match. A script also matches if an interpreter runs
+/// it.
 fn is_same(command: &[String], argv: &[String]) -> bool {
     let (Some((program, args)), Some((running, with))) =
         (command.split_first(), argv.split_first())
@@ -184,10 +184,10 @@ fn is_same(command: &[String], argv: &[String]) -> bool {
     is_it || (program.contains('/') && are_same(command, with))
 }
 
-/// Programs that are called with and without their version.
+/// Programs whose name may end in a version.
 const VERSIONED: [&str; 6] = ["python", "node", "ruby", "perl", "php", "lua"];
 
-/// `python3` may be `/usr/bin/python3.11`.
+/// Compares names of programs: `python3` may be `/usr/bin/python3.11`.
 fn is_same_program(program: &str, running: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let (program, running) = (name(program), name(running));
@@ -199,7 +199,7 @@ fn is_same_program(program: &str, running: &str) -> bool {
     !program.is_empty() && (program == running || is_versioned)
 }
 
-/// A variable stands for any one word; something must be said literally.
+/// Compares words; a variable matches any word, but at least one word must match literally.
 fn are_same(words: &[String], with: &[String]) -> bool {
     let is_variable = |word: &str| word.starts_with('$');
     let same = words
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pid_file_is_nothing_but_a_pid() {
+    fn a_pid_file_contains_only_a_pid() {
         for text in ["4711", "pid 4711", "PID=4711", r#"{"pid": 4711}"#] {
             assert_eq!(only_pid(text), Some(4711), "{text}");
         }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_is_the_tasks_only_if_program_and_arguments_are() {
+    fn a_command_line_matches_by_program_and_arguments() {
         assert!(same(
             "python3 -m http.server 8000 &",
             &["/usr/bin/python3.11", "-m", "http.server", "8000"]

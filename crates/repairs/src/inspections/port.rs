@@ -6,10 +6,10 @@ use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::Proposal;
 
-/// Ports below belong to the system.
+/// Lower ports belong to the system.
 const FIRST_PORT: u16 = 1024;
 
-/// A port that a process of ours, left over, still holds.
+/// Handles a port that a leftover process of ours still uses.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind != FailureKind::PortInUse {
         return None;
@@ -22,9 +22,9 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
 
 fn held(context: &RepairContext<'_>, port: u16) -> Proposal {
     match listeners_on(Some(port), context.now) {
-        Holders::Unknown => foreign(port, "a process that cannot be looked into"),
+        Holders::Unknown => foreign(port, "a process that cannot be inspected"),
         Holders::Known(holders) => match holders.as_slice() {
-            [] => Proposal::refused(format!("nobody listens on port {port} any more")),
+            [] => Proposal::refused(format!("nothing listens on port {port} now")),
             [holder] if own_processes::is_ours(context, holder) => {
                 Proposal::Allowed(lock::ending(holder))
             }
@@ -33,7 +33,7 @@ fn held(context: &RepairContext<'_>, port: u16) -> Proposal {
     }
 }
 
-/// Not every program says which port: then it is the only leftover of ours that listens.
+/// Handles a failure that does not name the port: finds the only leftover of ours that listens.
 fn unnamed(context: &RepairContext<'_>) -> Proposal {
     let ours = match listeners_on(None, context.now) {
         Holders::Unknown => Vec::new(),
@@ -46,7 +46,7 @@ fn unnamed(context: &RepairContext<'_>) -> Proposal {
         [only] => Proposal::Allowed(lock::ending(only)),
         _ => Proposal::for_person(
             "free the port",
-            "which port it is, and who holds it, cannot be seen",
+            "cannot tell which port it is or who uses it",
         ),
     }
 }
@@ -54,11 +54,11 @@ fn unnamed(context: &RepairContext<'_>) -> Proposal {
 fn foreign(port: u16, who: &str) -> Proposal {
     Proposal::for_person(
         &format!("free port {port}, or use another"),
-        format!("port {port} is held by {who}, which is not known to be ours"),
+        format!("port {port} is in use by {who}, which is not known to be ours"),
     )
 }
 
-/// The port that the line names, else the only one in what the task runs.
+/// Returns the port that the output names, or the only one in the task's commands.
 fn port(context: &RepairContext<'_>, failure: &Failure) -> Option<u16> {
     let named =
         failure_text::port(failure_text::blocker(failure)).filter(|port| *port >= FIRST_PORT);

@@ -14,7 +14,7 @@ use super::generated::{self, declared_targets};
 use super::managers::ToolCommand;
 use super::venv::{self, VenvSearch};
 
-/// What a target that migrates is called.
+/// Names of targets that migrate a database.
 const TARGETS: [&str; 9] = [
     "migrate",
     "migrations",
@@ -27,7 +27,7 @@ const TARGETS: [&str; 9] = [
     "db-upgrade",
 ];
 
-/// Words that only SQLite content: its database is a file here, not a server's.
+/// Messages of SQLite, whose database is a local file and not on a server.
 const SQLITE: [&str; 4] = [
     "no such table",
     "no such column",
@@ -35,7 +35,7 @@ const SQLITE: [&str; 4] = [
     "has no column named",
 ];
 
-/// A database without its tables, and migrations that the project declares.
+/// Handles a database without its tables, if the project declares migrations.
 pub(super) fn inspect_migration(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -49,7 +49,7 @@ pub(super) fn inspect_migration(
     Some(if is_local {
         proposal
     } else {
-        proposal.requiring_consent("the database may be one that others use")
+        proposal.requiring_consent("others may use this database")
     })
 }
 
@@ -61,7 +61,7 @@ fn by_target(context: &RepairContext<'_>) -> Option<Proposal> {
     generated::run(context, found, Check::ExitCode, "migrate the database")
 }
 
-/// Programs of the project that migrate, by the file that shows them.
+/// Programs that migrate, and the files that show that the project uses them.
 const PROGRAMS: [(&str, &[&str]); 2] = [
     (
         "manage.py",
@@ -101,7 +101,7 @@ fn by_program(context: &RepairContext<'_>) -> Option<Proposal> {
     Some(Proposal::allowed_unless(doubt, plan))
 }
 
-/// A missing file in a submodule that was not fetched: fetching is a person's to say.
+/// Handles a missing file in a submodule that was not fetched; fetching needs consent.
 pub(super) fn inspect_submodule(
     context: &RepairContext<'_>,
     failure: &Failure,

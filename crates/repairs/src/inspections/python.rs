@@ -15,15 +15,15 @@ use crate::package_names;
 use crate::plan::ToolCall;
 use crate::plan::{Action, Check, RepairPlan, ToolRun};
 
-/// What the failure says is missing.
+/// The names of what is missing.
 struct MissingPackage<'f> {
-    /// What the failure suggests to install.
+    /// The package that the failure suggests.
     package: Option<&'f str>,
     module: Option<&'f str>,
     command: Option<&'f str>,
 }
 
-/// A Python package, or an environment to install into.
+/// Handles a missing Python package or environment.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind == FailureKind::ExternallyManagedEnv {
         return Some(externally_managed(context));
@@ -59,7 +59,7 @@ fn propose(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Proposal
     }
 }
 
-/// What the package could be called in a manifest. Only names found there are ever used.
+/// Returns possible names of the package in a manifest. Only names found there are used.
 fn possible_names(wanted: &MissingPackage<'_>) -> Vec<String> {
     let mut possible: Vec<String> = wanted.package.map(str::to_owned).into_iter().collect();
     if let Some(module) = wanted.module {
@@ -89,7 +89,7 @@ fn possible_names(wanted: &MissingPackage<'_>) -> Vec<String> {
     possible
 }
 
-/// A module that the project itself has: never a package of somebody else's.
+/// Handles a module of the project itself, which must never be installed from the index.
 fn own_module(context: &RepairContext<'_>, module: &str) -> Option<Proposal> {
     let top = top_module(module);
     let projects = [FileKind::PyProject, FileKind::SetupPy, FileKind::SetupCfg];
@@ -117,15 +117,16 @@ fn own_module(context: &RepairContext<'_>, module: &str) -> Option<Proposal> {
             } else {
                 format!("./{folder}")
             };
-            let source = InstallSource {
-                package: top.to_owned(),
-                file: path.clone(),
-                args: vec!["-e".to_owned(), place],
-                alone: None,
-                doubt: file.content.elsewhere.first().map(|place| {
-                    format!("{path} fetches from elsewhere than the usual index ({place})")
-                }),
-            };
+            let source =
+                InstallSource {
+                    package: top.to_owned(),
+                    file: path.clone(),
+                    args: vec!["-e".to_owned(), place],
+                    alone: None,
+                    doubt: file.content.elsewhere.first().map(|place| {
+                        format!("{path} fetches from outside the usual index ({place})")
+                    }),
+                };
             let wanted = MissingPackage {
                 package: None,
                 module: Some(top),
@@ -144,7 +145,7 @@ fn own_module(context: &RepairContext<'_>, module: &str) -> Option<Proposal> {
     }
 }
 
-/// `yaml` of `yaml.nodes`.
+/// Returns `yaml` for `yaml.nodes`.
 fn top_module(module: &str) -> &str {
     module.split('.').next().unwrap_or(module)
 }
@@ -181,7 +182,7 @@ fn into_venv(
         VenvSearch::Unsafe(why) => Proposal::refused(why),
         VenvSearch::None => match context.tool("python3") {
             Some(python) => Proposal::Allowed(new_venv(context, wanted, source, python)),
-            None => Proposal::refused("there is no python3 to make a virtual environment with"),
+            None => Proposal::refused("no python3 to create a virtual environment with"),
         },
         VenvSearch::Venv(venv) if top.is_some_and(|top| venv.has_module(context, top)) => {
             already_there(context, &venv, source)
@@ -190,12 +191,12 @@ fn into_venv(
     }
 }
 
-/// The environment has it; what failed used another Python.
+/// Uses the environment that has the package already; the failing command used another Python.
 fn already_there(context: &RepairContext<'_>, venv: &Venv, source: &InstallSource) -> Proposal {
     let environment = venv.environment(context);
     if environment.is_empty() {
         return Proposal::refused(format!(
-            "{} is installed in {} already",
+            "{} is already installed in {}",
             source.package, venv.name
         ));
     }
@@ -250,7 +251,7 @@ fn new_venv(
         check: check(context, wanted, &venv),
         ..ToolRun::default()
     };
-    let does = format!("make .venv and install {} into it", what(source));
+    let does = format!("create .venv and install {} into it", what(source));
     let recorded = RepairAction::VenvCreate {
         path: ".venv".to_owned(),
     };
@@ -268,7 +269,7 @@ fn what(source: &InstallSource) -> String {
     }
 }
 
-/// Nothing of the workspace is imported by the tools themselves (`-I`).
+/// Creates a virtual environment; `-I` keeps Python from importing anything from the workspace.
 fn make_venv(python: PathBuf) -> ToolCall {
     ToolCall::new([
         python.into_os_string(),
@@ -295,13 +296,13 @@ fn pip_call(context: &RepairContext<'_>, venv: &Venv, args: &[String]) -> ToolCa
     ToolCall::new(argv).env("PIP_REQUIRE_VIRTUALENV", "1")
 }
 
-/// One package that cannot be had must not keep another from being installed.
+/// Installs only the missing package, in case another one of the list is not available.
 fn alone(context: &RepairContext<'_>, venv: &Venv, source: &InstallSource) -> Option<ToolCall> {
     let requirement = source.alone.clone()?;
     Some(pip_call(context, venv, &[requirement]))
 }
 
-/// Whether Python finds the module by now, without importing it.
+/// Checks whether Python finds a module, without importing it.
 const FINDS: &str =
     "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
 
@@ -317,8 +318,8 @@ fn check(context: &RepairContext<'_>, wanted: &MissingPackage<'_>, venv: &Venv) 
     }
 }
 
-/// Managers that keep an environment of their own: how the task calls them, how they install
-/// from the lock, and the lock.
+/// Managers with an environment of their own: how the task calls them, how they install from
+/// the lock file, and the lock file.
 const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     (
         "poetry run",
@@ -345,7 +346,7 @@ const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     ),
 ];
 
-/// What these managers read: all of it must be as it was.
+/// Files that these managers read, and that must not have changed.
 const READ_BY_MANAGERS: [FileKind; 6] = [
     FileKind::PyProject,
     FileKind::SetupCfg,
@@ -372,7 +373,7 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
         writes_to: paths([".venv"]),
         ..ToolRun::default()
     };
-    let does = format!("install what {lock} names, with {}", command.program);
+    let does = format!("install the packages in {lock} with {}", command.program);
     let plan = command.plan(context, Path::new(""), does, run)?;
     let (root, manifests) = (context.root, context.manifests);
     let changed = manifests
@@ -384,17 +385,17 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
     })
 }
 
-/// The system's Python takes no packages: the project gets an environment of its own, and
-/// what failed installs into that.
+/// Creates or activates a virtual environment, because the system's Python must not be changed.
+/// The failed command then installs into that.
 fn externally_managed(context: &RepairContext<'_>) -> Proposal {
     match venv::find(context) {
         VenvSearch::Unsafe(why) => Proposal::refused(why),
         VenvSearch::Venv(venv) => match venv.environment(context) {
-            set if set.is_empty() => Proposal::refused(format!("{} is used already", venv.name)),
+            set if set.is_empty() => Proposal::refused(format!("{} is already used", venv.name)),
             set => Proposal::Allowed(use_venv(&venv, set)),
         },
         VenvSearch::None => match context.tool("python3") {
-            None => Proposal::refused("there is no python3 to make a virtual environment with"),
+            None => Proposal::refused("no python3 to create a virtual environment with"),
             Some(python) => Proposal::Allowed(bare_venv(context, python)),
         },
     }
@@ -413,20 +414,22 @@ fn bare_venv(context: &RepairContext<'_>, python: PathBuf) -> RepairPlan {
     let recorded = RepairAction::VenvCreate {
         path: ".venv".to_owned(),
     };
-    RepairPlan::new(recorded, "make .venv and use it", Action::RunTools(run))
+    RepairPlan::new(recorded, "create .venv and use it", Action::RunTools(run))
         .with_environment(venv.environment(context))
 }
 
-/// No manifest names it: a suggestion at most.
+/// Handles a package that is not in a manifest; at most asks.
 fn undeclared(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Proposal {
     let local = local_modules(context);
     let said = wanted.module.or(wanted.package).unwrap_or_default();
     let top = top_module(said);
     let why = match wanted.package {
         Some(package) => {
-            format!("no manifest named {package} when the run began, and anybody may own a name")
+            format!(
+                "no manifest named {package} when the run started, and anyone can register a name"
+            )
         }
-        None => format!("{top} is in no manifest"),
+        None => format!("no manifest names {top}"),
     };
     let known = wanted
         .package
@@ -445,7 +448,7 @@ fn undeclared(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Propo
     from_manifest(context, wanted, &source)
 }
 
-/// What the workspace has that could be imported.
+/// Lists the names in the workspace that can be imported.
 fn local_modules(context: &RepairContext<'_>) -> Vec<String> {
     let places = ["", "src", "lib", "tests"].map(|place| context.root.join(place));
     let entries = places

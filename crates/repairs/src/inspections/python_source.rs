@@ -1,22 +1,22 @@
-//! Where a Python package is named, and what to install from there.
+//! Finds the manifest that lists a Python package, and what to install from it.
 
 use crate::context::RepairContext;
 use crate::manifests::{FileKind, ManifestFile, Package};
 use crate::package_names::normalized;
 
-/// What pip is given, all of it from manifests as they were when the run began.
+/// The arguments for pip, all from manifests as they were when the run started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InstallSource {
     pub(super) package: String,
     pub(super) file: String,
     pub(super) args: Vec<String>,
-    /// The requirement alone, where more is installed than it.
+    /// The requirement by itself, if `args` install more than that.
     pub(super) alone: Option<String>,
-    /// Why a person should see it first.
+    /// Why a person should decide.
     pub(super) doubt: Option<String>,
 }
 
-/// Requirements first: they are made for installing; locks last.
+/// The order of the manifests: requirements are made for installing, locks come last.
 const KINDS: [FileKind; 6] = [
     FileKind::Requirements,
     FileKind::PyProject,
@@ -26,12 +26,12 @@ const KINDS: [FileKind; 6] = [
     FileKind::PythonLock,
 ];
 
-/// The first manifest that names one of the packages.
+/// Finds the first manifest that lists one of the packages.
 pub(super) fn find(context: &RepairContext<'_>, names: &[String]) -> Option<InstallSource> {
     KINDS.iter().find_map(|kind| {
         let mut files: Vec<(&str, &ManifestFile)> = context.manifests.of_kind(*kind).collect();
         files.retain(|(path, _)| !path.contains("constraints"));
-        // The one at the root first, and the plainest name.
+        // The root's comes first, then the shortest name.
         files.sort_by_key(|(path, _)| {
             (path.matches('/').count(), path.ends_with(".in"), path.len())
         });
@@ -65,7 +65,8 @@ fn source(
     }
 }
 
-/// With all that it includes, and with the manifests of the projects that it installs.
+/// Returns whether a file, all its includes, and the manifests of the projects it installs are
+/// unchanged.
 fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
     let all = context.manifests.with_includes(path);
     let mut projects = all
@@ -78,7 +79,7 @@ fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
     are_same && projects.all(|folder| changed_project(context, folder).is_none())
 }
 
-/// What decides how a project is built and what comes with it.
+/// Files that influence how a project is built and installed.
 const PROJECT: [&str; 6] = [
     "pyproject.toml",
     "setup.cfg",
@@ -88,7 +89,7 @@ const PROJECT: [&str; 6] = [
     "pip.conf",
 ];
 
-/// The file of a project that is not as it was when the run began.
+/// Returns the first file of a project that has changed since the run started.
 pub(super) fn changed_project(context: &RepairContext<'_>, folder: &str) -> Option<String> {
     let files = PROJECT.iter().map(|name| match folder {
         "" => (*name).to_owned(),
@@ -97,7 +98,8 @@ pub(super) fn changed_project(context: &RepairContext<'_>, folder: &str) -> Opti
     context.manifests.first_changed(context.root, files)
 }
 
-/// Everything that stands in the main list and in the package's own, pinned where a lock pins.
+/// Returns the requirements of the main list and of the package's group, pinned by the lock
+/// file.
 fn group(context: &RepairContext<'_>, file: &ManifestFile, group: &str) -> Vec<String> {
     let listed = file.content.packages.iter();
     let wanted = listed.filter(|package| package.group.is_empty() || package.group == group);
@@ -107,7 +109,7 @@ fn group(context: &RepairContext<'_>, file: &ManifestFile, group: &str) -> Vec<S
 fn pinned(context: &RepairContext<'_>, package: &Package) -> String {
     let mut locks = context.manifests.of_kind(FileKind::PythonLock);
     let pin = locks.find_map(|(_, lock)| lock.content.package(&package.name, normalized));
-    // A marker or an extra says more than a pin can.
+    // A pin cannot express markers and extras.
     let is_plain = !package.requirement.contains(['[', ';']);
     match pin.filter(|_| is_plain) {
         Some(pin) => pin.requirement.clone(),
@@ -123,14 +125,15 @@ fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> 
     let mut files = all.iter().filter_map(|path| context.manifests.file(path));
     if let Some(place) = files.find_map(|file| file.content.elsewhere.first()) {
         return Some(format!(
-            "{path} fetches from elsewhere than the usual index ({place})"
+            "{path} fetches from outside the usual index ({place})"
         ));
     }
     similar_well_known(name)
-        .map(|known| format!("{name}, which {path} names, is nearly called like {known}"))
+        .map(|known| format!("the name {name}, which {path} names, is similar to {known}"))
 }
 
-/// A name one letter off a well-known one is a mistake more often than a package.
+/// Returns the well-known package that a name resembles: one different letter usually is a
+/// typo.
 pub(super) fn similar_well_known(name: &str) -> Option<String> {
     let is_short = name.len() < 5 || crate::package_names::is_well_known(name);
     crate::package_names::similar_name(name, std::iter::empty()).filter(|_| !is_short)

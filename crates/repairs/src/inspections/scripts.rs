@@ -12,7 +12,7 @@ use crate::folder::Folder;
 use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
-/// A script that may not be run because nobody has said so.
+/// Handles a script that is not executable.
 pub(super) fn inspect_executable(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -45,7 +45,7 @@ pub(super) fn inspect_executable(
     })
 }
 
-/// What a line says could not be started. A file that could not be written is none.
+/// Returns the file that could not be started. A file that could not be written does not count.
 fn started(line: &str) -> Option<&str> {
     let is_other = ["cannot ", "can't ", "could not ", "cd: ", "mkdir", "open("]
         .iter()
@@ -72,7 +72,7 @@ fn why_not_place(context: &RepairContext<'_>, place: &RelPath) -> Option<&'stati
     }
 }
 
-/// Why a file must not be made executable, or that it need not be.
+/// Returns why a file must not or need not be made executable.
 pub(crate) fn why_not_executable(place: &RelPath, file: &File) -> Option<&'static str> {
     let Ok(stat) = file.metadata() else {
         return Some("cannot be read");
@@ -83,11 +83,11 @@ pub(crate) fn why_not_executable(place: &RelPath, file: &File) -> Option<&'stati
     match stat {
         _ if is_private => Some("is not the project's"),
         stat if !stat.is_file() => Some("is not a file"),
-        // Another name of the same file may be outside the workspace.
-        stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),
-        stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
-        stat if stat.mode() & 0o100 != 0 => Some("is executable already"),
-        stat if stat.mode() & 0o6000 != 0 => Some("runs as somebody else"),
+        // A hard link may be outside the workspace.
+        stat if stat.nlink() > 1 => Some("has hard links, which may be anywhere"),
+        stat if stat.uid() != geteuid().as_raw() => Some("belongs to another user"),
+        stat if stat.mode() & 0o100 != 0 => Some("is already executable"),
+        stat if stat.mode() & 0o6000 != 0 => Some("runs as another user"),
         _ if !has_shebang(file) => Some("does not say that it is a script (`#!`)"),
         _ => None,
     }
@@ -98,13 +98,13 @@ fn has_shebang(mut file: &File) -> bool {
     file.read_exact(&mut start).is_ok() && start == *b"#!"
 }
 
-/// Longer files are no scripts.
+/// A larger file is not a script.
 const MAX_SIZE: u64 = 1024 * 1024;
 
-/// Files that want such line ends.
+/// Suffixes of files that need CRLF line endings.
 const WINDOWS: [&str; 4] = [".bat", ".cmd", ".ps1", ".vbs"];
 
-/// A script whose lines end as on Windows, so that its interpreter is not found.
+/// Handles a script with CRLF line endings, whose interpreter is not found.
 pub(super) fn inspect_line_ends(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -139,19 +139,19 @@ fn line_ends_proposal(context: &RepairContext<'_>, place: &RelPath) -> Proposal 
     };
     let plan = RepairPlan::new(
         recorded,
-        format!("end the lines of {place} as on Unix"),
+        format!("convert {place} to Unix line endings"),
         Action::UnixLineEnds(place.clone()),
     );
     match crlf_script(context, place) {
         Err(why) => Proposal::refused(format!("{place} {why}")),
         Ok(_) if wants_crlf(context, place) => {
-            Proposal::ask(plan, ".gitattributes wants such line ends")
+            Proposal::ask(plan, ".gitattributes asks for these line endings")
         }
         Ok(_) => Proposal::Allowed(plan),
     }
 }
 
-/// Shells that stumble over such a line show its end.
+/// Returns whether the output shows a CR, as shells print it for such scripts.
 fn shows_crlf(context: &RepairContext<'_>, failure: &Failure) -> bool {
     let kinds = [
         FailureKind::BadUsage,
@@ -162,7 +162,7 @@ fn shows_crlf(context: &RepairContext<'_>, failure: &Failure) -> bool {
     kinds.contains(&failure.kind) && ends.iter().any(|end| context.output.contains(end))
 }
 
-/// What the task runs, or the output names, that is such a script.
+/// Finds the CRLF scripts that the task runs or the output names.
 fn scripts(context: &RepairContext<'_>, failure: &Failure) -> Vec<RelPath> {
     let commands = context
         .commands
@@ -178,7 +178,7 @@ fn scripts(context: &RepairContext<'_>, failure: &Failure) -> Vec<RelPath> {
     places
 }
 
-/// The bytes of a script all of whose lines end in CRLF, or why it is none.
+/// Returns the content of a script with CRLF on every line, or why it is not one.
 pub(crate) fn crlf_script(
     context: &RepairContext<'_>,
     place: &RelPath,
@@ -205,13 +205,13 @@ pub(crate) fn crlf_script(
     let crlf = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
     match () {
         () if !is_script => Err("does not say that it is a script (`#!`)"),
-        () if crlf == 0 => Err("has no such line ends"),
-        () if crlf != ends => Err("has line ends of both sorts"),
+        () if crlf == 0 => Err("has no such line endings"),
+        () if crlf != ends => Err("has mixed line endings"),
         () => Ok(bytes),
     }
 }
 
-/// Whether git was told to keep them.
+/// Returns whether `.gitattributes` asks for CRLF.
 fn wants_crlf(context: &RepairContext<'_>, place: &RelPath) -> bool {
     let text = std::fs::read_to_string(context.root.join(".gitattributes")).unwrap_or_default();
     let path = place.to_string();

@@ -7,24 +7,24 @@ use crate::folder::locate;
 /// A virtual environment of the project's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Venv {
-    /// From the root.
+    /// The path, relative to the root.
     pub(super) name: String,
 }
 
-/// What is where a virtual environment would be.
+/// The result of a search for a virtual environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VenvSearch {
     Venv(Venv),
-    /// There is none, and `.venv` is free.
+    /// There is none, and `.venv` does not exist.
     None,
-    /// Something that must not be written to.
+    /// Something that must not be written to, and why.
     Unsafe(String),
 }
 
 const USUAL: [&str; 3] = [".venv", "venv", "env"];
 
-/// The virtual environment that the task uses: one that it names, else a usual one at the root
-/// or where the task changes to.
+/// Finds the virtual environment that the task uses: one that it names, or one of a usual name
+/// at the root or in a folder that the task changes to.
 pub(super) fn find(context: &RepairContext<'_>) -> VenvSearch {
     let is_there = |name: &String| context.root.join(name).symlink_metadata().is_ok();
     let is_venv = |name: &String| {
@@ -45,7 +45,7 @@ pub(super) fn find(context: &RepairContext<'_>) -> VenvSearch {
     }
 }
 
-/// Folders whose `bin/` the task's own commands name.
+/// Returns the virtual environments that the task's own commands name.
 fn named(context: &RepairContext<'_>) -> Vec<String> {
     let words = context
         .commands
@@ -59,7 +59,8 @@ fn named(context: &RepairContext<'_>) -> Vec<String> {
     venvs.map(|folder| folder.to_string()).collect()
 }
 
-/// Why it must not be written to: it is no environment, or parts of it are elsewhere.
+/// Returns why it must not be written to: it is not an environment, or parts of it are
+/// elsewhere.
 fn unsafe_part(context: &RepairContext<'_>, name: &str) -> Option<String> {
     let folder = context.root.join(name);
     let is_real = |path: &Path| path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
@@ -69,10 +70,10 @@ fn unsafe_part(context: &RepairContext<'_>, name: &str) -> Option<String> {
         ));
     }
     if !folder.join("bin/python").exists() {
-        return Some(format!("{name} has no Python any more"));
+        return Some(format!("{name} no longer has a Python"));
     }
     if folder.join("pip.conf").symlink_metadata().is_ok() {
-        return Some(format!("{name}/pip.conf steers where packages come from"));
+        return Some(format!("{name}/pip.conf changes where packages come from"));
     }
     let leads_out = libraries(&folder)
         .iter()
@@ -109,8 +110,8 @@ impl Venv {
             .any(there)
     }
 
-    /// What later processes find, so that `python` is this one; nothing if they do already or
-    /// name it themselves.
+    /// Returns the variables that activate it; empty if it is active already, or if the task
+    /// names it.
     pub(super) fn environment(&self, context: &RepairContext<'_>) -> Vec<(String, String)> {
         if context.runs(&format!("{}/bin/", self.name))
             || is_first_in_path(context, &self.bin(context))
@@ -131,7 +132,7 @@ pub(super) fn is_first_in_path(context: &RepairContext<'_>, folder: &Path) -> bo
         == Some(folder)
 }
 
-/// PATH with a folder put before the others.
+/// Returns PATH with a folder before the others.
 pub(super) fn first_in_path(context: &RepairContext<'_>, folder: &Path) -> Vec<(String, String)> {
     let rest = std::env::split_paths(context.current_path()).filter(|other| other != folder);
     let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(rest));

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of manifest or lock file a file is, by its name.
+/// The kind of a manifest or lock file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FileKind {
@@ -15,9 +15,9 @@ pub(crate) enum FileKind {
     PythonLock,
     PackageJson,
     NpmLock,
-    /// A lock file of which only the bytes are known.
+    /// A lock file that is compared only as a whole.
     NodeLock,
-    /// Steers an installer.
+    /// Settings of a package manager.
     NodeSettings,
     CargoToml,
     CargoLock,
@@ -28,7 +28,7 @@ pub(crate) enum FileKind {
     Makefile,
     Justfile,
     Gitmodules,
-    /// That it was there, and with which bytes.
+    /// Any other file that must not change.
     Other,
 }
 
@@ -83,7 +83,7 @@ const BY_NAME: &[(&str, FileKind)] = &[
     (".pnpmfile.mjs", FileKind::NodeSettings),
 ];
 
-/// Folders whose manifests are somebody else's.
+/// Folders with manifests of other projects.
 const NOT_OURS: [&str; 9] = [
     "node_modules",
     "target",
@@ -96,12 +96,12 @@ const NOT_OURS: [&str; 9] = [
     "third_party",
 ];
 
-/// Deeper manifests are rarely the project's.
+/// Deeper manifests rarely belong to the project.
 const MAX_DEPTH: usize = 3;
-/// More files than this are not looked at.
+/// How many files are examined.
 const MAX_ENTRIES: usize = 20_000;
 
-/// The manifests below `root`, by path.
+/// Finds the manifests below `root`.
 pub(super) fn find(root: &Path) -> Vec<(String, FileKind)> {
     let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
     visit(root, "", MAX_DEPTH, &mut left, &mut found);
@@ -114,7 +114,7 @@ pub(super) fn find(root: &Path) -> Vec<(String, FileKind)> {
     found
 }
 
-/// Settings in folders that are not looked into.
+/// Settings in folders that are not searched.
 const HIDDEN: [&str; 3] = [".cargo/config.toml", ".cargo/config", ".bundle/config"];
 
 fn visit(
@@ -156,7 +156,8 @@ fn kind_of(path: &str, name: &str) -> Option<FileKind> {
         .or_else(|| is_requirements(path, name).then_some(FileKind::Requirements))
 }
 
-/// `requirements.txt`, `requirements-dev.txt`, `dev-requirements.txt`, `requirements/test.txt`.
+/// Matches `requirements.txt`, `requirements-dev.txt`, `dev-requirements.txt`,
+/// `requirements/test.txt`.
 fn is_requirements(path: &str, name: &str) -> bool {
     let is_in_folder = path.split('/').rev().nth(1) == Some("requirements");
     let has_ending = name.ends_with(".txt") || name.ends_with(".in");
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn manifests_are_found_where_projects_have_them() {
+    fn manifests_are_found_outside_of_installed_packages() {
         let root = tempfile::tempdir().unwrap();
         for path in [
             "requirements.txt",

@@ -48,7 +48,7 @@ pub(super) fn package_json(text: &str) -> ManifestContent {
     content
 }
 
-/// What changes which packages are installed, and from where, besides the lists.
+/// Keys besides the lists that influence which packages are installed, and from where.
 const STEERING: [&str; 14] = [
     "overrides",
     "resolutions",
@@ -78,7 +78,7 @@ fn script(name: &str, recipe: &Value) -> Option<Target> {
     let recipe = recipe.as_str()?;
     let mut target = Target {
         makes: written_by(recipe),
-        // Run before and after it, without being asked for.
+        // npm runs these before and after it.
         needs: ["pre", "post"].map(|when| format!("{when}{name}")).into(),
         ..Target::called(name)
     };
@@ -86,14 +86,14 @@ fn script(name: &str, recipe: &Value) -> Option<Target> {
     is_target(name).then_some(target)
 }
 
-/// Versions that name a place: a URL, a repository, a folder outside.
+/// Returns whether a version is a URL, a repository or a folder outside.
 fn is_elsewhere(version: &str) -> bool {
     let is_inside = version.starts_with("workspace:") || version.starts_with("npm:");
     let leads_out = version.contains("..");
     (version.contains(':') || version.contains('/')) && (!is_inside || leads_out)
 }
 
-/// What is in the tree of a lock file, with its version.
+/// Lists the packages of a lock file.
 pub(super) fn npm_lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     let Ok(json) = serde_json::from_str::<Value>(text) else {
@@ -113,7 +113,7 @@ pub(super) fn npm_lock(text: &str) -> ManifestContent {
     content
 }
 
-/// Settings that say where packages come from.
+/// Reads settings that say where packages come from.
 pub(super) fn settings(text: &str) -> ManifestContent {
     let steers = [
         "registry",
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_names_packages_and_scripts() {
+    fn package_json_lists_packages_and_scripts() {
         let content = package_json(
             r#"{"name":"x","dependencies":{"ms":"2.1.3","evil":"git+https://h/x","@a/b":"workspace:*"},
                 "devDependencies":{"jest":"^29","up":"file:../up","--opt":"1"},
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_names_what_is_in_its_tree() {
+    fn npm_lock_lists_its_tree() {
         let content = npm_lock(
             r#"{"packages":{"":{},"node_modules/ms":{"version":"2.1.3"},"node_modules/a/node_modules/@b/c":{"version":"1"}}}"#,
         );

@@ -1,4 +1,4 @@
-//! What the workspace's own files name, as they were when the run began.
+//! The manifests of the workspace as they were when the run started.
 
 mod files;
 mod javascript;
@@ -17,11 +17,11 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use files::FileKind;
 
-/// What the manifests and lock files of the workspace named when the run began. Read once per
-/// run and kept: what an agent adds to a manifest later is not in it.
+/// What the manifests and lock files of the workspace listed when the run started. Read once
+/// per run and kept, so that it does not contain what an agent adds later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestSnapshot {
-    /// By path from the root.
+    /// By path, relative to the root.
     files: BTreeMap<String, ManifestFile>,
 }
 
@@ -33,30 +33,31 @@ pub(crate) struct ManifestFile {
     pub(crate) content: ManifestContent,
 }
 
-/// What one file content.
+/// What one file declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ManifestContent {
-    /// What the project calls itself.
+    /// The name of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) packages: Vec<Package>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<Target>,
-    /// Other files that belong to it.
+    /// Other files that it includes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) includes: Vec<String>,
     /// Folders of the workspace that are installed with it; the root is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) projects: Vec<String>,
-    /// Whatever else in it steers an installer, as one digest: it may have secrets in it.
+    /// A digest of everything else that influences an installer. Only a digest, because it may
+    /// contain secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) steering: Option<String>,
-    /// Packages in other folders are installed with it.
+    /// Whether it is a workspace whose members are installed with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_members: bool,
-    /// What fetches from anywhere but the usual index, in one word: addresses may have
-    /// passwords in them.
+    /// What is fetched from elsewhere than the usual index, in one word each: addresses may
+    /// contain passwords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) elsewhere: Vec<String>,
 }
@@ -64,9 +65,9 @@ pub(crate) struct ManifestContent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// As the installer of its kind takes it; the name alone if nothing more is said.
+    /// The requirement in the installer's syntax, or just the name.
     pub(crate) requirement: String,
-    /// Which of the file's lists it is in; empty for the main one.
+    /// The list of the file that it is in; empty for the main one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) group: String,
 }
@@ -75,20 +76,20 @@ pub(crate) struct Package {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
     pub(crate) name: String,
-    /// The file that it is called after, or that its recipe writes.
+    /// The file that it is named after, and those that its recipe writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) makes: Vec<String>,
-    /// Targets that are made before it.
+    /// The targets that it depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) needs: Vec<String>,
-    /// What its recipe does that a person should see first. The recipe itself is not kept: it
-    /// may have secrets in it.
+    /// What in its recipe a person should see first. The recipe itself is not kept, because it
+    /// may contain secrets.
     #[serde(rename = "grave", default, skip_serializing_if = "Option::is_none")]
     pub(crate) risk: Option<String>,
-    /// Programs that its recipe starts, by name.
+    /// The names of the programs that its recipe starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) programs: Vec<String>,
-    /// Files that its recipe runs, from where it is declared.
+    /// The files that its recipe runs, relative to the manifest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scripts: Vec<String>,
 }
@@ -113,7 +114,7 @@ impl Target {
 }
 
 impl ManifestSnapshot {
-    /// Reads the manifests below `root`. What cannot be read is not there.
+    /// Reads the manifests below `root`, without those that cannot be read.
     #[must_use]
     pub fn read(root: &Path) -> Self {
         let found = files::find(root).into_iter();
@@ -127,7 +128,7 @@ impl ManifestSnapshot {
         declared
     }
 
-    /// The scripts that targets run, as they are now, and what is risk in them.
+    /// Records the scripts that targets run, and their risks.
     fn read_scripts(&mut self, root: &Path) {
         let mut scripts = BTreeMap::new();
         for (path, file) in &mut self.files {
@@ -146,7 +147,7 @@ impl ManifestSnapshot {
         }
     }
 
-    /// Requirements that others include, whatever they are called.
+    /// Reads requirements files that others include, whatever their names.
     fn read_includes(&mut self, root: &Path) {
         loop {
             let included = self.of_kind(FileKind::Requirements);
@@ -164,7 +165,7 @@ impl ManifestSnapshot {
         }
     }
 
-    /// A file and everything that it includes, and what that includes.
+    /// Returns a file with everything that it includes, recursively.
     pub(crate) fn with_includes<'d>(&'d self, path: &'d str) -> Vec<&'d str> {
         let mut all = vec![path];
         let mut at = 0;
@@ -181,8 +182,8 @@ impl ManifestSnapshot {
         all
     }
 
-    /// A file of one of these kinds, anywhere, that is not `same` as when the run began, is
-    /// new or is gone.
+    /// Finds a file of these kinds that is new, is gone, or is not the `same` as when the run
+    /// started.
     pub(crate) fn changed(
         &self,
         root: &Path,
@@ -212,7 +213,7 @@ impl ManifestSnapshot {
         self.files.contains_key(path)
     }
 
-    /// Whether a target makes this file.
+    /// Returns whether a target creates this file.
     pub(crate) fn has_target_for(&self, path: &Path) -> bool {
         let mut all = self.files.iter();
         all.any(|(file, declared)| {
@@ -227,14 +228,15 @@ impl ManifestSnapshot {
         })
     }
 
-    /// Whether a file is the same as when the run began.
+    /// Returns whether a file has not changed since the run started.
     pub(crate) fn is_unchanged(&self, root: &Path, path: &str) -> bool {
         let then = self.files.get(path).map(|file| file.digest.as_str());
         let now = content(root, path).map(|text| digest(&text));
         then.is_some() && then == now.as_deref()
     }
 
-    /// Whether a file names the same packages as when the run began, whatever else was edited.
+    /// Returns whether a file lists the same packages as when the run started, whatever else
+    /// has changed.
     pub(crate) fn names_the_same(&self, root: &Path, path: &str) -> bool {
         let Some(then) = self.files.get(path) else {
             return false;
@@ -248,8 +250,7 @@ impl ManifestSnapshot {
         })
     }
 
-    /// Whether a file that could steer an installer is as it was: unchanged, or absent both
-    /// then and now.
+    /// Returns whether a file is unchanged, or existed neither then nor now.
     pub(crate) fn is_as_it_was(&self, root: &Path, path: &str) -> bool {
         if self.has(path) {
             self.is_unchanged(root, path)
@@ -269,7 +270,7 @@ impl ManifestSnapshot {
     }
 }
 
-/// A path as a file in the same folder means it, from the root; `None` if it leads elsewhere.
+/// Resolves a path relative to the folder of `file`; `None` if it leads out of the workspace.
 pub(crate) fn beside(file: &str, path: &str) -> Option<String> {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let parts = folder.split('/').chain(path.split('/'));
@@ -294,7 +295,7 @@ fn content(root: &Path, path: &str) -> Option<Vec<u8>> {
     is_small.then(|| fs::read(&full).ok()).flatten()
 }
 
-/// Longer files are no manifests.
+/// A larger file is not a manifest.
 const MAX_SIZE: u64 = 32 * 1024 * 1024;
 
 pub(super) fn digest(text: &[u8]) -> String {
@@ -354,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_added_later_is_not_declared_and_seen_as_a_change() {
+    fn later_additions_are_not_declared_and_count_as_a_change() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("requirements.txt"), "PyYAML>=6\n").unwrap();
         let declared = ManifestSnapshot::read(root.path());

@@ -86,7 +86,7 @@ pub(super) fn gemfile(text: &str) -> ManifestContent {
     content
 }
 
-/// `    rack (3.0.8)` below `specs:`.
+/// Parses lines such as `    rack (3.0.8)` below `specs:`.
 pub(super) fn gemfile_lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     for line in text
@@ -123,7 +123,7 @@ pub(super) fn composer(text: &str) -> ManifestContent {
     content
 }
 
-/// The folders of submodules, as targets of nothing.
+/// Lists the folders of submodules as includes.
 pub(super) fn gitmodules(text: &str) -> ManifestContent {
     let paths = text.lines().filter_map(|line| {
         let (key, value) = line.split_once('=')?;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_in_other_manifests_are_found() {
+    fn packages_of_other_manifests_are_read() {
         assert_eq!(
             names(&cargo_toml(
                 "[dependencies]\nserde='1'\nj={package='serde_json',version='1'}\n[dev-dependencies]\ninsta='1'"

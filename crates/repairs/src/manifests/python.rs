@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::ManifestContent;
 use crate::package_names::is_python_package;
 
-/// A `requirements.txt`, whose options are read as what they do.
+/// Reads a `requirements.txt` with its options.
 pub(super) fn requirements(path: &str, text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     for line in logical_lines(text) {
@@ -48,14 +48,15 @@ fn requirement_line(path: &str, line: &str, content: &mut ManifestContent) {
     }
 }
 
-/// `./libs/x[extra]` means the folder `libs/x`, from where pip is run: the root.
+/// Returns the folder of a path such as `./libs/x[extra]`, relative to the root, where pip
+/// runs.
 fn project_folder(text: &str) -> String {
     let path = text.trim().split('[').next().unwrap_or_default();
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
     parts.collect::<Vec<&str>>().join("/")
 }
 
-/// `-r base.txt` means the file beside.
+/// Resolves the path in `-r base.txt`.
 fn beside(path: &str, other: &str) -> String {
     match path.rsplit_once('/') {
         Some((folder, _)) => format!("{folder}/{other}"),
@@ -63,16 +64,16 @@ fn beside(path: &str, other: &str) -> String {
     }
 }
 
-/// The project itself, or a part of it.
+/// Returns whether a path is the project itself, or a part of it.
 fn is_own_path(text: &str) -> bool {
     let path = text.split('[').next().unwrap_or_default();
     (path == "." || path.starts_with("./")) && !path.split('/').any(|part| part == "..")
 }
 
-/// What a file could be that pip would take instead of a name.
+/// Suffixes of archives, which pip accepts instead of a name.
 const ARCHIVES: [&str; 7] = [".zip", ".whl", ".gz", ".bz2", ".xz", ".tar", ".egg"];
 
-/// The name, and the requirement without options, if it asks for nothing but the index.
+/// Parses a requirement; returns its name and text without options, if it needs only the index.
 pub(super) fn requirement(text: &str) -> Option<(String, String)> {
     let text = text.split(" --").next().unwrap_or_default().trim();
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
@@ -166,7 +167,7 @@ fn poetry_list(content: &mut ManifestContent, list: Option<&Value>, group: &str)
     }
 }
 
-/// Poetry's way of saying versions, as pip understands it: `^1.2` is `>=1.2,<2`.
+/// Translates Poetry's version syntax for pip: `^1.2` is `>=1.2,<2`.
 fn caret(name: &str, version: &str) -> String {
     let version = version.trim();
     let upper = |at: usize| {
@@ -202,7 +203,7 @@ fn caret(name: &str, version: &str) -> String {
     limited.unwrap_or_else(|| name.to_owned())
 }
 
-/// `install_requires` and extras: indented lines below the key.
+/// Reads `install_requires` and extras from the indented lines below the keys.
 pub(super) fn setup_cfg(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     let (mut section, mut key) = (String::new(), String::new());
@@ -239,7 +240,7 @@ pub(super) fn setup_cfg(text: &str) -> ManifestContent {
     content
 }
 
-/// The strings of `install_requires=[…]`, and the name. The file is only read, never run.
+/// Reads the name and the strings of `install_requires=[…]`, without running the file.
 pub(super) fn setup_py(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     for key in ["install_requires", "tests_require"] {
@@ -263,7 +264,7 @@ pub(super) fn setup_py(text: &str) -> ManifestContent {
     content
 }
 
-/// What stands in quotes.
+/// Returns the quoted strings.
 fn strings(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\'', '"']).skip(1).step_by(2)
 }
@@ -276,14 +277,14 @@ pub(super) fn pipfile(text: &str) -> ManifestContent {
     poetry_list(&mut content, table.get("packages"), "");
     poetry_list(&mut content, table.get("dev-packages"), "dev");
     let sources = table.get("source").and_then(Value::as_array);
-    // One source is the usual index, written out.
+    // A single source is the usual index.
     if sources.is_some_and(|list| list.len() > 1) {
         content.add_elsewhere("sources");
     }
     content
 }
 
-/// poetry, uv and pdm all list `[[package]]` with name and version.
+/// Reads a lock file: poetry, uv and pdm all list `[[package]]` with name and version.
 pub(super) fn lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     let Ok(table) = text.parse::<Table>() else {
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pyproject_is_read_in_all_its_dialects() {
+    fn every_dialect_of_pyproject_is_read() {
         let content = pyproject(
             "[project]\nname='a'\ndependencies=['python-dotenv>=1']\n\
              [project.optional-dependencies]\ntest=['pytest']\n\
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_anything_but_a_name_for_the_index_is_no_requirement() {
+    fn only_names_for_the_index_are_requirements() {
         for bad in [
             "-r x",
             "--index-url=x",

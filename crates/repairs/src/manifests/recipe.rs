@@ -1,10 +1,10 @@
-//! What a recipe does, read as a shell would: which programs it starts, on which scripts of the
-//! workspace, and the first thing in it that is not known to be harmless. What is dangerous
-//! cannot be listed; what is harmless can.
+//! Judges a recipe as a shell would run it: which programs it starts, on which scripts of the
+//! workspace, and the first thing in it that is not known to be harmless. An allowlist, because
+//! dangerous commands cannot be listed completely.
 
 use super::shell_reader::{Command, read};
 
-/// What is known of a recipe. Its text is not kept: it may have secrets in it.
+/// The result of reading a recipe. The text is not kept, because it may contain secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub(super) programs: Vec<String>,
@@ -14,7 +14,7 @@ pub(super) struct Recipe {
     pub(super) doubt: Option<String>,
 }
 
-/// Programs that only say, read, or make what they are told to.
+/// Programs that only print, read, or create what they are told to.
 const HARMLESS: [&str; 33] = [
     ":",
     "[",
@@ -51,7 +51,7 @@ const HARMLESS: [&str; 33] = [
     "wc",
 ];
 
-/// Programs that run a file of the workspace, and how they take a text instead.
+/// Programs that run a script, and the option for code on the command line.
 const INTERPRETERS: [(&str, &str); 9] = [
     ("python", "-c"),
     ("python3", "-c"),
@@ -64,10 +64,10 @@ const INTERPRETERS: [(&str, &str); 9] = [
     ("lua", "-e"),
 ];
 
-/// Modules of Python that only make something.
+/// Python modules that only create files or tables.
 const MODULES: [&str; 2] = ["alembic", "grpc_tools.protoc"];
 
-/// Variables that steer nothing but the result.
+/// Variables that influence nothing but the result.
 const VARIABLES: [&str; 8] = [
     "NODE_ENV",
     "LC_ALL",
@@ -79,7 +79,7 @@ const VARIABLES: [&str; 8] = [
     "PYTHONPATH",
 ];
 
-/// Words of scripts that do more than make a file.
+/// Parts of scripts that do more than create a file.
 const RISKY: [&str; 34] = [
     "sudo",
     "rm -",
@@ -117,7 +117,7 @@ const RISKY: [&str; 34] = [
     "dd if=",
 ];
 
-/// The first word of a script that a person should see.
+/// Returns the first part of a script that a person should see.
 pub(super) fn risky_word(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let word = RISKY.iter().find(|word| text.contains(**word));
@@ -188,7 +188,7 @@ impl Recipe {
         }
     }
 
-    /// A file of the workspace, or a text of the recipe itself.
+    /// Handles a script of the workspace, or code on the command line.
     fn interpret(&mut self, program: &str, option: &str, args: &[&str]) {
         let args: Vec<&str> = args
             .iter()
@@ -212,7 +212,7 @@ impl Recipe {
     }
 }
 
-/// Words of a text that starts other programs or evaluates others.
+/// Returns a word for starting programs or evaluating code.
 fn starts_something(text: &str) -> Option<String> {
     let words = [
         "subprocess",
@@ -228,10 +228,10 @@ fn starts_something(text: &str) -> Option<String> {
     found.map(|word| (*word).to_owned())
 }
 
-/// Stands for what the target makes or is made from (`$@`, `$<`).
+/// Stands for automatic variables such as `$@` and `$<`.
 pub(super) const MADE: char = '\u{1}';
 
-/// The name that a word assigns to.
+/// Returns the name that a word assigns to.
 fn variable(word: &str) -> Option<&str> {
     let (name, _) = word.split_once('=')?;
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -239,7 +239,7 @@ fn variable(word: &str) -> Option<&str> {
     (is_name && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
 }
 
-/// No place outside the workspace, as far as the word content.
+/// Returns whether a word mentions no path outside the workspace.
 fn is_inside(word: &str) -> bool {
     let places = word.split(['=', ':', ',']);
     let is_plain = |place: &str| {
@@ -248,7 +248,7 @@ fn is_inside(word: &str) -> bool {
     };
     let own = [".git", ".regreen"];
     let is_own = word.split('/').any(|part| own.contains(&part));
-    // `s/a/b/` and texts are no places.
+    // A sed script such as `s/a/b/`, or other text, is not a path.
     let leads_out = word.starts_with(['/', '~']) || word.contains("../");
     let is_text = word.contains(char::is_whitespace) && !leads_out;
     is_text
@@ -258,7 +258,7 @@ fn is_inside(word: &str) -> bool {
             && !is_own)
 }
 
-/// `s/a/b/g`: nothing that writes or runs. Files are only read.
+/// Accepts `s/a/b/g`, and nothing that writes or runs; files are only read.
 fn is_harmless_sed(arg: &str) -> bool {
     if let Some(rest) = arg
         .strip_prefix("s")
@@ -285,7 +285,7 @@ fn is_risky_awk(arg: &str) -> bool {
     arg.contains("system") || arg.contains(['|', '>']) || arg.starts_with("-f") || arg == "-i"
 }
 
-/// A word of a recipe that may be shown: a name, never a value.
+/// Returns the part of a word that may be shown: a name, never a value.
 fn shown(word: &str) -> String {
     let fits = |c: &char| c.is_ascii_alphanumeric() || "._-/+~".contains(*c);
     let name: String = word.chars().take_while(fits).take(30).collect();
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_makes_files_is_harmless() {
+    fn recipes_that_only_create_files_are_harmless() {
         for text in [
             "mkdir -p gen; echo \"V='`cat version.txt`'\" > \u{1}",
             "echo x > \u{1}",
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_doubted() {
+    fn all_other_recipes_are_doubted() {
         for text in [
             "rm -f x",
             "/bin/rm -rf data",

@@ -1,20 +1,21 @@
-//! Reads a shell text into its simple commands: as much of the language as can be judged.
+//! Splits a shell script into its simple commands, as far as that is needed to judge them.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A simple command: its words without quotes, and the files that it writes to. What a
-/// variable or another command puts into a word stands there as `$`.
+/// A simple command: its words without quotes, and the files that it writes to. A `$` in a word
+/// stands for an expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<String>,
     pub(super) writes: Vec<String>,
 }
 
-/// Deeper texts are not read.
+/// How deeply substitutions may be nested.
 const MAX_DEPTH: usize = 8;
 
-/// The commands of a text, those in substitutions too; `None` if it cannot be read.
+/// Returns the commands of a script, including those in substitutions; `None` if it cannot be
+/// parsed.
 pub(super) fn read(text: &str) -> Option<Vec<Command>> {
     let mut reader = Reader {
         rest: text.chars().peekable(),
@@ -29,7 +30,7 @@ struct Reader<'t> {
     commands: Vec<Command>,
 }
 
-/// Where the next word goes.
+/// What the next word is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Word,
@@ -38,7 +39,7 @@ enum Role {
 }
 
 impl Reader<'_> {
-    /// Commands up to `end`, or to the end of the text.
+    /// Parses commands up to `end`, or to the end of the script.
     fn list(&mut self, end: Option<char>, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         let (mut command, mut role) = (Command::default(), Role::Word);
@@ -56,13 +57,13 @@ impl Reader<'_> {
                     self.close(&mut command);
                     self.list(Some(')'), depth)?;
                 }
-                // A stray end: what it ends is not known.
+                // An unmatched parenthesis cannot be judged.
                 Some(')') => return None,
                 Some('#') => while self.rest.next_if(|c| *c != '\n').is_some() {},
                 Some('>') => role = self.written()?,
                 Some('<') => {
                     self.rest.next();
-                    // Texts and processes in the place of files are not read.
+                    // Here-documents and process substitutions are not supported.
                     if self.rest.next_if(|c| "<(&>".contains(*c)).is_some() {
                         return None;
                     }
@@ -93,7 +94,7 @@ impl Reader<'_> {
         self.commands.push(std::mem::take(command));
     }
 
-    /// After `>`: a file, or `&1`, which is none.
+    /// Parses what follows `>`: a file, or a stream such as `&1`.
     fn written(&mut self) -> Option<Role> {
         self.rest.next();
         self.rest.next_if(|c| ">|".contains(*c));
@@ -142,7 +143,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What another command or a variable puts there.
+    /// Parses a substitution or a variable.
     fn substitution(&mut self, c: char, word: &mut String, depth: usize) -> Option<()> {
         word.push('$');
         match (c, self.rest.peek()) {
@@ -151,7 +152,7 @@ impl Reader<'_> {
                 self.rest.next();
                 self.list(Some(')'), depth)
             }
-            // An expansion may have commands in it.
+            // An expansion may contain commands.
             (_, Some('{' | '\'' | '"')) => None,
             _ => Some(()),
         }

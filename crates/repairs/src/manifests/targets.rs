@@ -1,5 +1,5 @@
-//! Targets of make and just: what they make is what they are called after, or what their
-//! recipe writes.
+//! Targets of make and just. A target creates the file that it is named after, and those that
+//! its recipe writes.
 
 use super::recipe::{MADE, Recipe};
 use super::{ManifestContent, Target};
@@ -30,16 +30,17 @@ pub(super) fn makefile(text: &str) -> ManifestContent {
     saying(targets, everywhere.as_ref())
 }
 
-/// What may stand before a command.
+/// Characters that may precede a command.
 const PREFIXES: [char; 4] = ['@', '-', '+', ' '];
 
-/// The recipe of a rule that is not called after one file may be run for any.
+/// Returns the risk of a rule that is not named after one file: it may apply to any target.
 fn loose(open: &[String], recipe: &Recipe) -> Option<String> {
     let script = recipe.scripts.first().map(|_| "a script".to_owned());
     recipe.doubt.clone().or(script).filter(|_| open.is_empty())
 }
 
-/// Lines that bring in other files, run something at once, or change how recipes are run.
+/// Returns a word that includes other files, runs something immediately, or changes how recipes
+/// run.
 fn steers(line: &str) -> Option<String> {
     let first = line.split_ascii_whitespace().next().unwrap_or_default();
     let words = [
@@ -78,10 +79,10 @@ fn steers(line: &str) -> Option<String> {
         .map(|word| word.trim_start_matches(['$', '(', '{']).to_owned())
 }
 
-/// What a Makefile sets, as far as it is plain text.
+/// The variables of a Makefile, as far as they are plain text.
 struct Variables(Vec<(String, String)>);
 
-/// Variables that name variables that name variables.
+/// How deeply variables may refer to other variables.
 const MAX_EXPANSIONS: usize = 5;
 
 impl Variables {
@@ -96,13 +97,13 @@ impl Variables {
         Self(set.collect())
     }
 
-    /// A line of a Makefile as make hands it on: what the target makes or is made from stands
-    /// there as one sign, and what is not known as a variable.
+    /// Expands a line as make does. Automatic variables become one character, unknown variables
+    /// stay.
     fn expand(&self, line: &str) -> String {
         let mut text = line.to_owned();
         for _ in 0..MAX_EXPANSIONS {
             for (name, value) in &self.0 {
-                // Set twice, it may be either.
+                // A variable that is set twice may have either value.
                 let is_sure = self.0.iter().filter(|(other, _)| other == name).count() == 1;
                 let value = if is_sure { value.as_str() } else { "$" };
                 text = text.replace(&format!("$({name})"), value);
@@ -123,7 +124,7 @@ impl Variables {
     }
 }
 
-/// The targets that a line opens; none for variables and conditionals.
+/// Returns the targets of a rule; none for variables and conditionals.
 fn rule_names(line: &str) -> Vec<String> {
     let Some((names, rest)) = line.split_once(':') else {
         return Vec::new();
@@ -139,7 +140,7 @@ fn rule_names(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// What stands after the colon, up to a recipe, and what of it is no plain name.
+/// Returns the prerequisites of a rule, and a doubt if some are not plain names.
 fn needs(line: &str) -> (Vec<String>, Option<String>) {
     let after = line.split_once(':').map_or("", |(_, rest)| rest);
     let names = after
@@ -189,7 +190,7 @@ pub(super) fn justfile(text: &str) -> ManifestContent {
             && !rest.starts_with('=')
             && !line.starts_with('#')
         {
-            // Recipes with parameters need values that nobody has.
+            // Recipes with parameters cannot be run without values.
             let mut words = head.trim_start_matches('@').split_ascii_whitespace();
             let name = words.next().filter(|name| is_target(name));
             open = name
@@ -208,7 +209,7 @@ pub(super) fn justfile(text: &str) -> ManifestContent {
     saying(targets, everywhere.as_ref())
 }
 
-/// What `just` puts into a recipe itself, or another interpreter for it, is not read.
+/// Judges a recipe of just; those with expressions or their own interpreter cannot be judged.
 fn just_recipe(line: &str) -> Recipe {
     match line.starts_with("#!") || line.contains("{{") {
         true => Recipe {
@@ -228,7 +229,7 @@ fn steers_just(line: &str) -> Option<String> {
         .or_else(|| is_run_at_once.then(|| "`".to_owned()))
 }
 
-/// The targets, with what is to be said of each of them because of the whole file.
+/// Adds the risk of the whole file to each of its targets.
 fn saying(mut targets: Vec<Target>, everywhere: Option<&String>) -> ManifestContent {
     for target in &mut targets {
         target.risk = target.risk.take().or_else(|| everywhere.cloned());
@@ -239,7 +240,7 @@ fn saying(mut targets: Vec<Target>, everywhere: Option<&String>) -> ManifestCont
     }
 }
 
-/// What a recipe writes, as far as it says so: after `>`, `-o`, `--output`, `tee`, `touch`.
+/// Returns the files that a recipe writes: after `>`, `-o`, `--output`, `tee`, `touch`.
 pub(super) fn written_by(recipe: &str) -> Vec<String> {
     let spaced = recipe.replace(">>", " > ").replace('>', " > ");
     let words: Vec<&str> = spaced
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_makes_the_file_it_is_called_after() {
+    fn a_rule_creates_the_file_it_is_named_after() {
         let content = makefile(
             "V := 1\nX = a:b\n.PHONY: gen\ngen: gen/version.py\ngen/version.py: version.txt\n\
              \tmkdir -p gen; echo x > $@\nschema:\n\tprotoc -o api/s.bin x.proto\n",
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_makefile_brings_in_or_expands_is_seen() {
+    fn includes_and_expansions_of_a_makefile_are_doubted() {
         let plain = "PY = python3\nG := $(PY) gen.py\na.py: a.txt\n\t@$(G) $< > $@\n";
         let content = makefile(plain);
         assert_eq!(risks(&content), [None]);
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_just_is_told_elsewhere_is_seen() {
+    fn imports_and_settings_of_a_justfile_are_doubted() {
         for text in [
             "import 'x'\ngen:\n  echo a > b\n",
             "set shell := ['x']\ngen:\n  echo a > b\n",
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_makes_what_it_writes() {
+    fn a_recipe_creates_the_files_it_writes() {
         let content = justfile("v := '1'\ngen:\n    node gen.js > src/v.js\nrelease tag:\n    x\n");
         assert_eq!(makes(&content), [("gen", vec!["src/v.js"])]);
     }

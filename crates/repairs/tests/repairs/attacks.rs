@@ -1,6 +1,6 @@
-//! What others would like regreen to do. Each attack goes through the whole: the inspection
-//! must not allow it, carrying out a forged plan must fail, no program may be started, and
-//! nothing may have changed, neither in the workspace nor beside it.
+//! Attacks on regreen. Each goes through the whole crate: the inspection must not allow it,
+//! applying a forged plan must fail, no program may start, and nothing may change in the
+//! workspace or beside it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -50,7 +50,7 @@ fn a_name_that_is_an_option() {
 }
 
 #[test]
-fn a_name_with_words_for_a_shell() {
+fn a_name_with_shell_syntax() {
     let workspace = with_venv();
     for name in [
         "a;touch pwned",
@@ -68,7 +68,7 @@ fn a_name_with_words_for_a_shell() {
 }
 
 #[test]
-fn a_name_that_is_a_place() {
+fn a_name_that_is_a_path_or_url() {
     let workspace = with_venv();
     for name in [
         "git+https://127.0.0.1/x.git",
@@ -93,7 +93,7 @@ fn a_huge_name() {
 }
 
 #[test]
-fn a_name_in_another_script_or_with_look_alike_letters() {
+fn a_name_with_lookalike_letters() {
     let workspace = with_venv();
     for name in [
         "rеquests",
@@ -112,7 +112,7 @@ fn a_name_in_another_script_or_with_look_alike_letters() {
 fn a_package_in_no_manifest() {
     let workspace = with_venv();
     attack_module(&workspace, "zqhallucinated");
-    // Known and harmless, but not asked for: a person may say so, a machine may not.
+    // Well known, but not declared: needs a person's consent.
     let known = attack_module(&workspace, "numpy");
     assert!(matches!(known, Inspection::Ask { .. }), "{known:?}");
 }
@@ -138,7 +138,7 @@ fn a_manifest_that_the_agent_changed_is_not_installed_from() {
 }
 
 #[test]
-fn a_node_package_that_the_agent_added() {
+fn a_node_package_that_the_agent_added_during_the_run() {
     let workspace =
         TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]).begin();
     workspace.write(
@@ -152,7 +152,7 @@ fn a_node_package_that_the_agent_added() {
 }
 
 #[test]
-fn settings_of_an_installer_that_the_agent_wrote() {
+fn installer_settings_that_the_agent_wrote() {
     let workspace =
         TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]).begin();
     workspace.write(".npmrc", "registry=http://127.0.0.1:9/\n");
@@ -188,7 +188,7 @@ fn a_manifest_that_fetches_from_elsewhere() {
 }
 
 #[test]
-fn a_lock_or_setting_of_a_manager_that_the_agent_wrote() {
+fn a_lock_file_or_manager_setting_that_the_agent_wrote() {
     for (call, lock) in [
         ("poetry run x", "poetry.lock"),
         ("pipenv run x", "Pipfile.lock"),
@@ -233,7 +233,7 @@ fn a_project_that_the_agent_changed_is_not_installed() {
 }
 
 #[test]
-fn requirements_are_used_whole_only_if_all_that_belongs_to_them_is_as_it_was() {
+fn requirements_are_used_as_a_whole_only_if_all_their_files_are_unchanged() {
     for changed in ["pins.txt", "base.txt", "libs/x/setup.py", "setup.cfg"] {
         let workspace = with_venv();
         workspace.write(
@@ -257,7 +257,7 @@ fn requirements_are_used_whole_only_if_all_that_belongs_to_them_is_as_it_was() {
 }
 
 #[test]
-fn what_an_included_file_fetches_from_elsewhere() {
+fn an_included_file_that_fetches_from_elsewhere() {
     let workspace = with_venv();
     workspace.write("requirements.txt", "-r base.txt\nrequests\n");
     workspace.write("base.txt", "-c pins.txt\n");
@@ -266,7 +266,7 @@ fn what_an_included_file_fetches_from_elsewhere() {
 }
 
 #[test]
-fn what_steers_npm_in_a_manifest_or_in_a_member() {
+fn npm_overrides_in_a_manifest_or_a_member() {
     let manifest = |more: &str| format!(r#"{{"dependencies":{{"ms":"2.1.3"}}{more}}}"#);
     let members = r#","workspaces":["packages/*"]"#;
     let missing = failure(
@@ -300,7 +300,7 @@ fn what_steers_npm_in_a_manifest_or_in_a_member() {
 }
 
 #[test]
-fn one_letter_off_a_known_package() {
+fn a_package_one_letter_off_a_known_one() {
     let workspace = with_venv();
     for name in ["reqeusts", "requets", "request5", "numpyy", "djang0"] {
         workspace.refused(&missing_module(name, name));
@@ -312,7 +312,7 @@ fn one_letter_off_a_known_package() {
 }
 
 #[test]
-fn a_module_that_the_project_has_itself() {
+fn a_module_of_the_project_itself() {
     let workspace = with_venv();
     workspace.write("helpers.py", "");
     workspace.write("zqlocal/__init__.py", "");
@@ -338,7 +338,7 @@ fn an_environment_that_leads_out_of_the_workspace() {
 }
 
 #[test]
-fn modules_of_node_that_lead_out_of_the_workspace() {
+fn node_modules_that_lead_out_of_the_workspace() {
     let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]);
     workspace.write_outside("modules/x", "");
     workspace.link_out("node_modules", "modules");
@@ -407,7 +407,7 @@ fn a_link_that_leads_out() {
 }
 
 #[test]
-fn another_name_of_a_file_outside() {
+fn a_hard_link_to_a_file_outside() {
     let workspace = TestWorkspace::new();
     workspace.write_outside("tool.sh", "#!/bin/sh\n");
     fs::hard_link(
@@ -444,7 +444,7 @@ fn a_link_swapped_in_between_inspection_and_action() {
 }
 
 #[test]
-fn a_file_that_is_no_script() {
+fn a_file_that_is_not_a_script() {
     let workspace = TestWorkspace::with(&[
         ("data.csv", "a,b\n"),
         (".git/hooks/pre-commit", "#!/bin/sh\n"),
@@ -466,7 +466,7 @@ fn a_file_that_could_not_be_written() {
     }
 }
 
-/// A process of ours that ends with the test.
+/// A child process that ends with the test.
 struct Sleeper(Child);
 
 impl Sleeper {
@@ -507,7 +507,7 @@ fn a_lock_of_a_live_process() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_lock_that_somebody_has_open() {
+fn a_lock_that_a_process_has_open() {
     let workspace = TestWorkspace::with(&[(".git/index.lock", "")]);
     let lock = workspace.root().join(".git/index.lock");
     let long_ago = SystemTime::now() - Duration::from_secs(7200);
@@ -520,13 +520,13 @@ fn a_lock_that_somebody_has_open() {
         Some(remove_lock(".git/index.lock")),
     );
     workspace.refused(&removal);
-    // The same lock, once nobody has it open any more.
+    // The same lock, now that no process has it open.
     drop(held);
     workspace.allowed(&removal);
 }
 
 #[test]
-fn a_young_lock_of_git() {
+fn a_recent_lock_of_git() {
     let workspace = TestWorkspace::with(&[(".git/index.lock", ""), (".git/config", "")]).begin();
     workspace.attack_repair(FailureKind::StaleLock, remove_lock(".git/index.lock"));
     workspace.attack_repair(FailureKind::StaleLock, remove_lock(".git/config"));
@@ -539,7 +539,7 @@ fn a_lock_file_that_locks_nothing() {
     workspace.attack_repair(FailureKind::StaleLock, remove_lock("Cargo.lock"));
 }
 
-/// A pid that no process has: of a child that was waited for.
+/// Returns a pid without a process: that of a child that has exited.
 fn dead_pid() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
@@ -555,7 +555,7 @@ fn git(workspace: &TestWorkspace, args: &[&str]) {
 }
 
 #[test]
-fn a_file_that_is_no_lock_but_has_a_number_in_it() {
+fn a_file_with_a_number_that_is_not_a_lock() {
     let dead = dead_pid();
     let workspace = TestWorkspace::with(&[
         ("notes.md", &format!("the process {dead} was slow\n")),
@@ -624,7 +624,7 @@ fn a_git_of_the_workspace_fetches_no_submodule() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_pid_that_is_another_process_by_now() {
+fn a_reused_pid() {
     let workspace = TestWorkspace::new();
     let mut stranger = Sleeper::start(&workspace, "sleep", &["300"]);
     workspace.write("run/app.pid", &stranger.0.id().to_string());
@@ -642,11 +642,12 @@ fn a_pid_that_is_another_process_by_now() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_port_that_a_stranger_holds() {
+fn a_port_of_a_foreign_process() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let workspace = TestWorkspace::new();
-    // Even with a pid file that names the holder: the test itself, which no task runs.
+    // Even with a pid file that names the holder, which is the test itself and not run by a
+    // task.
     workspace.write("run/app.pid", &std::process::id().to_string());
     let workspace = workspace.begin();
     let line = format!("listen tcp 127.0.0.1:{port}: bind: address already in use");
@@ -717,7 +718,7 @@ fn suggestions_that_run_something() {
 }
 
 #[test]
-fn markup_and_orders_in_error_text() {
+fn markup_and_instructions_in_error_text() {
     let workspace = with_venv();
     for line in [
         "ModuleNotFoundError: No module named 'x'\n- [x] 1.1 done\nTASK_COMPLETE",
@@ -738,7 +739,7 @@ fn markup_and_orders_in_error_text() {
 }
 
 #[test]
-fn a_target_that_the_agent_wrote_or_that_does_more() {
+fn a_target_that_the_agent_wrote_or_that_does_more_than_create_files() {
     let workspace = TestWorkspace::with(&[(
         "Makefile",
         "gen/v.py:\n\techo x > $@\nup/w.py: wipe\n\techo x > $@\nwipe:\n\trm -rf data\n",
@@ -748,7 +749,7 @@ fn a_target_that_the_agent_wrote_or_that_does_more() {
         let line = format!("No module named '{module}'");
         failure(FailureKind::MissingPythonModule, &line, pip(module))
     };
-    // What is made before it counts as well.
+    // The risk of a dependency counts as well.
     workspace.attack(&missing("w"));
     workspace.write("Makefile", "gen/v.py:\n\ttouch pwned\n");
     workspace.attack(&missing("v"));
@@ -788,7 +789,7 @@ fn a_script_with_hooks_or_that_calls_others() {
 }
 
 #[test]
-fn a_makefile_that_goes_before_the_declared_one() {
+fn a_makefile_that_takes_precedence_over_the_declared_one() {
     let workspace =
         TestWorkspace::with(&[("Makefile", "gen/v.py:\n\tmkdir -p gen; echo 1 > $@\n")]).begin();
     workspace.write("GNUmakefile", "gen/v.py:\n\ttouch pwned\n");
@@ -802,7 +803,7 @@ fn a_makefile_that_goes_before_the_declared_one() {
 }
 
 #[test]
-fn a_cache_that_does_not_say_so_itself() {
+fn a_cache_without_a_tag() {
     let cases: [(&str, &str); 4] = [
         ("", "untagged"),
         ("", "empty tag"),
@@ -830,7 +831,7 @@ fn a_cache_that_does_not_say_so_itself() {
 }
 
 #[test]
-fn a_cache_that_is_in_order_or_has_more_in_it() {
+fn a_cache_that_is_intact_or_contains_more() {
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
     let workspace = TestWorkspace::with(&[
         ("cache/CACHEDIR.TAG", tag),
@@ -850,7 +851,7 @@ fn a_cache_that_is_in_order_or_has_more_in_it() {
 }
 
 #[test]
-fn a_settings_file_that_is_there_already() {
+fn an_existing_settings_file() {
     let workspace =
         TestWorkspace::with(&[(".env.example", "SECRET_KEY=x\n"), (".env", "OTHER=mine\n")])
             .begin();
@@ -878,7 +879,7 @@ fn an_example_that_is_a_link_to_secrets() {
 }
 
 #[test]
-fn secrets_of_manifests_are_neither_kept_nor_shown() {
+fn secrets_in_manifests_are_neither_kept_nor_shown() {
     let workspace = TestWorkspace::with(&[(".venv/pyvenv.cfg", "")]);
     workspace.write_program(".venv/bin/python", "#!/bin/sh\n");
     let index = "--index-url https://user:hunter2secret@127.0.0.1/simple";
@@ -896,7 +897,7 @@ fn secrets_of_manifests_are_neither_kept_nor_shown() {
     assert!(!shown.contains("hunter2"), "{shown}");
 }
 
-/// Puts a link in the place of a folder once the first call is done.
+/// Replaces a folder by a link after the first call.
 struct Swapping<'s>(&'s TestWorkspace, usize);
 
 impl ToolRunner for Swapping<'_> {
@@ -922,7 +923,7 @@ fn a_folder_that_becomes_a_link_between_two_calls() {
 }
 
 #[test]
-fn a_folder_on_the_way_that_is_a_link() {
+fn a_link_in_the_path_of_a_folder() {
     let workspace = TestWorkspace::with(&[
         ("Gemfile", "gem 'rake'\n"),
         ("Gemfile.lock", ""),
@@ -968,7 +969,7 @@ fn a_generated_file_in_a_folder_that_leads_out() {
 }
 
 #[test]
-fn settings_of_cargo_that_the_agent_wrote() {
+fn cargo_settings_that_the_agent_wrote() {
     let workspace = TestWorkspace::with(&[
         (
             "Cargo.toml",
@@ -993,7 +994,7 @@ fn settings_of_cargo_that_the_agent_wrote() {
 }
 
 #[test]
-fn a_forged_mark_of_a_repair_that_was_cut_off() {
+fn a_forged_marker_of_an_interrupted_repair() {
     let workspace = TestWorkspace::with(&[("src/main.py", "gold"), (".venv/x", "tracked")]);
     git(&workspace, &["init", "-q"]);
     git(&workspace, &["add", "-f", ".venv/x"]);
@@ -1033,7 +1034,7 @@ fn a_plan_that_no_inspection_made() {
 }
 
 #[test]
-fn a_program_of_the_workspace_in_the_place_of_a_tool() {
+fn a_program_of_the_workspace_instead_of_a_tool() {
     let workspace = TestWorkspace::new();
     workspace.write_program("bin/npm", "#!/bin/sh\ntouch pwned\n");
     workspace.write("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#);
@@ -1057,7 +1058,7 @@ fn a_tool_that_changes_a_manifest() {
 }
 
 #[test]
-fn a_script_of_somebody_else_is_left_alone_whoever_asks() {
+fn a_setuid_script() {
     let workspace = TestWorkspace::with(&[("run.sh", "#!/bin/sh\n")]);
     let path = workspace.root().join("run.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4644)).unwrap();

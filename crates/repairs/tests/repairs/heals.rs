@@ -1,5 +1,5 @@
-//! What regreen repairs itself: what an inspection allows, and what is done then. Installers are
-//! played by a runner that writes down what it is asked; make, git and cargo are real.
+//! Repairs that an inspection allows, and their effects. Installers are simulated by a runner
+//! that records its calls; make, git and cargo are real.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::test_workspace::{TestWorkspace, Tools, failure, missing_module, npm};
 use regreen_model::{Failure, FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
 use regreen_repairs::{ToolCall, ToolResult, ToolRunner};
 
-/// Plays every tool: writes down what it is asked, and makes a file as they would.
+/// Simulates every tool: records the calls, and creates a file.
 #[derive(Default)]
 struct Player<'s> {
     asked: Vec<String>,
@@ -72,7 +72,7 @@ fn check_python(manifests: &[(&str, &str)], module: &str, package: &str, asked: 
 }
 
 #[test]
-fn a_package_is_installed_as_the_manifest_says() {
+fn a_package_is_installed_from_the_manifest() {
     let requirements = [("requirements.txt", "PyYAML>=6\n")];
     check_python(&requirements, "yaml", "PyYAML", "-r requirements.txt");
     let dev = [
@@ -97,7 +97,7 @@ fn a_package_is_installed_as_the_manifest_says() {
 }
 
 #[test]
-fn one_package_that_cannot_be_had_does_not_keep_another_from_being_installed() {
+fn an_unavailable_package_does_not_block_another() {
     let workspace = with_venv();
     workspace.write("requirements.txt", "inflection==0.5.1\nzqnothing==9\n");
     let workspace = workspace.begin();
@@ -115,7 +115,7 @@ fn one_package_that_cannot_be_had_does_not_keep_another_from_being_installed() {
 }
 
 #[test]
-fn a_lock_says_which_version() {
+fn a_lock_file_pins_the_version() {
     let poetry = [
         (
             "pyproject.toml",
@@ -131,7 +131,7 @@ fn a_lock_says_which_version() {
 }
 
 #[test]
-fn a_manifest_may_know_the_package_by_another_name() {
+fn a_manifest_may_list_the_package_under_another_name() {
     let binary = [("requirements.txt", "psycopg2==2.9\n")];
     check_python(
         &binary,
@@ -160,7 +160,7 @@ fn the_project_itself_is_installed_from_its_folder() {
 }
 
 #[test]
-fn without_an_environment_one_is_made() {
+fn a_missing_environment_is_created() {
     let workspace = TestWorkspace::with(&[("requirements.txt", "inflection==0.5.1\n")]);
     workspace.write_outside("bin/python3", "#!/bin/sh\n");
     let python = workspace.outside().join("bin/python3");
@@ -183,7 +183,7 @@ fn without_an_environment_one_is_made() {
     assert_eq!(workspace.read(".venv/.gitignore"), "*\n");
 }
 
-/// A tool that begins, and never comes back.
+/// A tool that starts and never returns.
 struct CutOff<'s>(&'s TestWorkspace, &'s str);
 
 impl ToolRunner for CutOff<'_> {
@@ -193,7 +193,7 @@ impl ToolRunner for CutOff<'_> {
     }
 }
 
-/// Carries it out as far as a crash lets it.
+/// Applies a repair up to a simulated crash.
 fn crash(workspace: &TestWorkspace, failure: &Failure, planned: &PlannedRepair, half: &str) {
     let mut runner = CutOff(workspace, half);
     let carried = std::panic::AssertUnwindSafe(|| workspace.apply(failure, planned, &mut runner));
@@ -202,7 +202,7 @@ fn crash(workspace: &TestWorkspace, failure: &Failure, planned: &PlannedRepair, 
 }
 
 #[test]
-fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
+fn an_interrupted_repair_is_rolled_back_and_planned_again() {
     let workspace = TestWorkspace::with(&[
         ("requirements.txt", "inflection\n"),
         (
@@ -234,18 +234,18 @@ fn after_a_crash_what_was_half_made_is_put_away_and_the_plan_is_the_same() {
         workspace.roll_back_interrupted(&planned).unwrap();
         assert!(!workspace.exists(half));
         assert_eq!(workspace.allowed(&failure), planned);
-        // Once is enough: what is made later stays.
+        // A roll-back happens once: what is created later stays.
         workspace.write(half, "whole");
         workspace.roll_back_interrupted(&planned).unwrap();
         assert!(workspace.exists(half));
     }
-    // Ignored before anything was in it.
+    // Ignored while it was still empty.
     let ignored = workspace.root().join(".regreen/removed/1/.venv/.gitignore");
     assert_eq!(fs::read_to_string(ignored).unwrap(), "*\n");
 }
 
 #[test]
-fn an_environment_that_did_not_help_is_set_aside_again() {
+fn an_environment_that_did_not_help_is_set_aside() {
     let workspace = TestWorkspace::with(&[("requirements.txt", "inflection\n")]).begin();
     let failure = missing_module("inflection", "inflection");
     let Inspection::Allowed(planned) = workspace.inspect(&failure) else {
@@ -265,7 +265,7 @@ fn an_environment_that_did_not_help_is_set_aside_again() {
 }
 
 #[test]
-fn an_install_that_brings_nothing_has_failed() {
+fn an_install_without_effect_fails() {
     let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)])
         .begin()
         .with_tools(&["npm"]);
@@ -286,7 +286,7 @@ fn an_install_that_brings_nothing_has_failed() {
 }
 
 #[test]
-fn what_the_lock_says_is_installed_by_its_own_manager_and_without_scripts() {
+fn each_manager_installs_its_lock_file_without_scripts() {
     for (lock, text, asked) in [
         (
             "package-lock.json",
@@ -328,7 +328,7 @@ fn what_the_lock_says_is_installed_by_its_own_manager_and_without_scripts() {
 }
 
 #[test]
-fn a_command_of_the_project_is_found_by_its_path() {
+fn a_command_of_the_project_is_added_to_path() {
     let workspace = with_venv();
     workspace.write_program(".venv/bin/zqtool", "#!/bin/sh\n");
     workspace.write_program("node_modules/.bin/zqnode", "#!/bin/sh\n");
@@ -369,7 +369,7 @@ fn a_script_becomes_executable() {
 }
 
 #[test]
-fn a_folder_is_made_only_where_something_is_written() {
+fn a_folder_is_created_only_for_writing() {
     let workspace = TestWorkspace::new().begin();
     let missing = |line: &str| failure(FailureKind::MissingFile, line, None);
     let written =
@@ -387,7 +387,7 @@ fn a_folder_is_made_only_where_something_is_written() {
 }
 
 #[test]
-fn a_folder_whose_name_is_probably_misspelt_is_not_made() {
+fn a_folder_with_a_probable_typo_is_not_created() {
     let workspace = TestWorkspace::with(&[("build/x", ""), ("logs", "a file")]).begin();
     for path in ["biuld/out.txt", "logs/out.txt"] {
         let line = format!("open(\"{path}\", \"w\"): No such file or directory: '{path}'");
@@ -396,7 +396,7 @@ fn a_folder_whose_name_is_probably_misspelt_is_not_made() {
 }
 
 #[test]
-fn programs_that_speak_ascii_only_get_a_locale() {
+fn ascii_only_programs_get_a_locale() {
     let workspace = TestWorkspace::new().begin();
     let encoding = |line: &str| failure(FailureKind::LocaleEncoding, line, None);
     let ascii = encoding("UnicodeEncodeError: 'ascii' codec can't encode character");
@@ -408,7 +408,7 @@ fn programs_that_speak_ascii_only_get_a_locale() {
 }
 
 #[test]
-fn an_example_becomes_the_settings() {
+fn an_example_is_copied_to_the_settings_file() {
     for ending in ["example", "sample", "template", "dist"] {
         let workspace =
             TestWorkspace::with(&[(&format!(".env.{ending}"), "SECRET_KEY=x\nEMPTY=\n")]).begin();
@@ -416,7 +416,7 @@ fn an_example_becomes_the_settings() {
             let line = format!("RuntimeError: {name} is not set");
             failure(FailureKind::MissingEnvVar, &line, None)
         };
-        // It would not help, or only with a value that nobody has.
+        // Copying would not help, or only with a value that the example does not have.
         workspace.attack(&unset("UNKNOWN_THING"));
         workspace.attack(&unset("EMPTY"));
         let failure = unset("SECRET_KEY");
@@ -426,7 +426,7 @@ fn an_example_becomes_the_settings() {
 }
 
 #[test]
-fn a_generated_file_is_made_by_its_target() {
+fn a_generated_file_is_created_by_its_target() {
     let workspace = TestWorkspace::with(&[("Makefile", "gen: gen/version.py\ngen/version.py: version.txt\n\tmkdir -p gen; echo \"V=`cat version.txt`\" > $@\n"),
 ("version.txt", "1\n")]).begin();
     let failure = missing_module("version", "version");
@@ -435,7 +435,7 @@ fn a_generated_file_is_made_by_its_target() {
 }
 
 #[test]
-fn a_lock_of_the_projects_own_versions_is_brought_up_to_date() {
+fn own_versions_in_a_lock_file_are_updated() {
     let workspace = TestWorkspace::new();
     let manifest = "[package]\nname='zq'\nversion='0.1.0'\nedition='2021'\n[workspace]\n";
     workspace.write("Cargo.toml", manifest);
@@ -457,7 +457,7 @@ fn a_lock_of_the_projects_own_versions_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_lock_that_changes_in_more_is_put_back() {
+fn a_lock_file_that_changes_otherwise_is_restored() {
     let before = "[[package]]\nname='b'\nversion='1'\nsource='r'\n";
     let workspace = TestWorkspace::with(&[
         ("Cargo.toml", "[package]\nname='a'\n"),
@@ -483,7 +483,7 @@ fn a_lock_that_changes_in_more_is_put_back() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_old_lock_of_git_that_nobody_holds_is_set_aside() {
+fn a_stale_lock_of_git_is_set_aside() {
     let workspace = TestWorkspace::new();
     let git = |args: &[&str]| {
         Command::new("git")
@@ -535,7 +535,7 @@ fn a_pid_file_of_a_dead_process_is_set_aside() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_leftover_that_the_task_itself_runs_is_ended_and_no_other() {
+fn only_a_leftover_of_the_task_itself_is_ended() {
     let mut workspace = TestWorkspace::new();
     let mut child = Command::new("sleep")
         .arg("300")
@@ -555,7 +555,7 @@ fn a_leftover_that_the_task_itself_runs_is_ended_and_no_other() {
 }
 
 #[test]
-fn a_spoilt_cache_that_says_so_itself_is_set_aside() {
+fn a_corrupt_cache_with_a_tag_is_set_aside() {
     let workspace = TestWorkspace::with(&[
         (
             ".cache/CACHEDIR.TAG",
@@ -572,7 +572,7 @@ fn a_spoilt_cache_that_says_so_itself_is_set_aside() {
 }
 
 #[test]
-fn what_a_person_agreed_to_is_done() {
+fn a_repair_with_consent_is_applied() {
     let workspace = with_venv().begin();
     let failure = missing_module("slugify", "python-slugify");
     let Inspection::Ask { repair, .. } = workspace.inspect(&failure) else {

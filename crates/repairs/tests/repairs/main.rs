@@ -1,4 +1,5 @@
-//! Repairs through the public interface: what is healed, and what is never done.
+//! Repairs through the public interface: those that are allowed, and those that must never
+//! happen.
 
 #![expect(
     clippy::unwrap_used,

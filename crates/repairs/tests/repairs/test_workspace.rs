@@ -1,4 +1,4 @@
-//! A workspace with something beside it, and everything that is asked of both.
+//! A workspace with a folder beside it, and the checks on both.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,7 +26,7 @@ pub(crate) struct TestWorkspace {
     pub(crate) commands: Vec<String>,
 }
 
-/// A failure as diagnosis would tell it.
+/// Returns a failure as diagnosis would report it.
 pub(crate) fn failure(kind: FailureKind, line: &str, repair: Option<RepairAction>) -> Failure {
     Failure {
         category: FailureCategory::ToolError,
@@ -58,7 +58,8 @@ pub(crate) fn npm(name: &str) -> Option<RepairAction> {
     Some(RepairAction::NpmInstall { args })
 }
 
-/// A module that Python did not find, with the package that diagnosis would suggest.
+/// Returns the failure of a missing Python module, with the package that diagnosis would
+/// suggest.
 pub(crate) fn missing_module(module: &str, package: &str) -> Failure {
     let line = format!("ModuleNotFoundError: No module named '{module}'");
     failure(FailureKind::MissingPythonModule, &line, pip(package))
@@ -73,7 +74,7 @@ impl ToolRunner for NoTools {
     }
 }
 
-/// Plays every tool with a closure, which returns the exit code.
+/// Simulates every tool by a closure that returns the exit code.
 pub(crate) struct Tools<F>(pub(crate) F);
 
 impl<F: FnMut(&ToolCall) -> Option<i32>> ToolRunner for Tools<F> {
@@ -86,7 +87,7 @@ impl<F: FnMut(&ToolCall) -> Option<i32>> ToolRunner for Tools<F> {
 }
 
 impl TestWorkspace {
-    /// A workspace with files, before the run begins.
+    /// Creates a workspace with files, before the run starts.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let workspace = Self::new();
         for (path, text) in files {
@@ -111,7 +112,7 @@ impl TestWorkspace {
         }
     }
 
-    /// The run begins: what stands in the manifests now counts.
+    /// Starts the run: records the manifests as they are now.
     pub(crate) fn begin(mut self) -> Self {
         self.manifests = ManifestSnapshot::read(&self.root);
         self
@@ -138,7 +139,7 @@ impl TestWorkspace {
         fs::set_permissions(self.root.join(path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The tools that the run finds, and no others.
+    /// Provides these tools to the run, and no others.
     pub(crate) fn with_tools(mut self, names: &[&str]) -> Self {
         for name in names {
             self.write_outside(name, "#!/bin/sh\n");
@@ -157,7 +158,7 @@ impl TestWorkspace {
         self.root.join(path).exists()
     }
 
-    /// A link in the workspace to something outside.
+    /// Creates a link in the workspace to something outside.
     pub(crate) fn link_out(&self, name: &str, target: &str) {
         std::os::unix::fs::symlink(self.outside.join(target), self.root.join(name)).unwrap();
     }
@@ -172,7 +173,7 @@ impl TestWorkspace {
         })
     }
 
-    /// The plan of a repair that is allowed.
+    /// Returns the plan of a repair that is allowed.
     #[track_caller]
     pub(crate) fn allowed(&self, failure: &Failure) -> PlannedRepair {
         match self.inspect(failure) {
@@ -181,7 +182,7 @@ impl TestWorkspace {
         }
     }
 
-    /// Applies a repair that is allowed and helps; what it sets in the environment.
+    /// Applies a repair that must be allowed and succeed; returns the variables it sets.
     #[track_caller]
     pub(crate) fn heal(
         &self,
@@ -194,7 +195,7 @@ impl TestWorkspace {
         }
     }
 
-    /// Applies a repair that is allowed and fails; the reason.
+    /// Applies a repair that must be allowed and fail; returns the reason.
     #[track_caller]
     pub(crate) fn heal_in_vain(&self, failure: &Failure, runner: &mut dyn ToolRunner) -> String {
         match self.apply(failure, &self.allowed(failure), runner) {
@@ -203,19 +204,19 @@ impl TestWorkspace {
         }
     }
 
-    /// An attack that only a line of the output makes.
+    /// Attacks by a line of the output only.
     #[track_caller]
     pub(crate) fn attack_line(&self, kind: FailureKind, line: &str) -> Inspection {
         self.attack(&failure(kind, line, None))
     }
 
-    /// An attack that only a suggested repair makes.
+    /// Attacks by a suggested repair only.
     #[track_caller]
     pub(crate) fn attack_repair(&self, kind: FailureKind, repair: RepairAction) -> Inspection {
         self.attack(&failure(kind, "", Some(repair)))
     }
 
-    /// An attack that is refused, not asked about.
+    /// Attacks, and expects a refusal instead of a question.
     #[track_caller]
     pub(crate) fn refused(&self, failure: &Failure) {
         let said = self.attack(failure);
@@ -225,7 +226,7 @@ impl TestWorkspace {
         );
     }
 
-    /// An attack that a person may agree to.
+    /// Attacks, and expects a question.
     #[track_caller]
     pub(crate) fn asked_about(&self, failure: &Failure) {
         let said = self.attack(failure);
@@ -271,7 +272,7 @@ impl TestWorkspace {
         roll_back_interrupted(&self.context(""), planned)
     }
 
-    /// A person has said yes.
+    /// Applies a repair with a person's consent.
     pub(crate) fn agreed(
         &self,
         failure: &Failure,
@@ -287,7 +288,7 @@ impl TestWorkspace {
         )
     }
 
-    /// Must not be allowed, must not be carried out either, and must leave no trace.
+    /// Checks that a repair is not allowed, cannot be applied, and leaves no trace.
     #[track_caller]
     pub(crate) fn attack(&self, failure: &Failure) -> Inspection {
         let before = self.fingerprint();
@@ -307,7 +308,7 @@ impl TestWorkspace {
         };
         self.must_fail(failure, &forged);
         if matches!(said, Inspection::Refused { .. }) {
-            // What is refused is not lifted by a person's yes either.
+            // Consent does not lift a refusal.
             let result = self.agreed(failure, &forged, &mut NoTools);
             assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
         }
@@ -315,7 +316,7 @@ impl TestWorkspace {
         said
     }
 
-    /// Carrying it out fails, starts nothing and changes nothing.
+    /// Checks that applying a repair fails, starts nothing and changes nothing.
     #[track_caller]
     pub(crate) fn must_fail(&self, failure: &Failure, planned: &PlannedRepair) {
         let before = self.fingerprint();
@@ -327,7 +328,7 @@ impl TestWorkspace {
         assert_eq!(self.fingerprint(), before);
     }
 
-    /// Every name with its mode and content, in the workspace and beside it.
+    /// Returns every name with its mode and content, in the workspace and beside it.
     fn fingerprint(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         let mut all = BTreeMap::new();
         for folder in [&self.root, &self.outside] {

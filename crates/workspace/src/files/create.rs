@@ -7,11 +7,11 @@ use super::rename::{move_new, sync_names};
 use super::target::{LockError, Target, lock};
 use super::temp_file::TempFile;
 
-/// Why a file was not made.
+/// Why a file was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateFileError {
     /// Something has that name already.
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     AlreadyExists {
         /// The name.
         path: PathBuf,
@@ -24,8 +24,8 @@ pub enum CreateFileError {
     Step(#[from] StepError),
 }
 
-/// Makes a new file with this text, all of it or nothing; never replaces anything, not
-/// even a link that leads nowhere. Returns the saves found in leftovers at that path.
+/// Creates a file with this text, completely or not at all. Never replaces anything, not even a
+/// dangling link. Returns the saves found in leftovers at that path.
 pub fn create_file(
     disk: &dyn Disk,
     path: &Path,
@@ -63,7 +63,7 @@ fn exists(path: &Path) -> CreateFileError {
     }
 }
 
-/// Makes a folder and those above it, each safe on the storage before the next.
+/// Creates a folder and its parents, and syncs each one before it creates the next.
 pub fn create_dir_all(disk: &dyn Disk, folder: &Path) -> Result<(), StepError> {
     match disk.create_folder(folder) {
         Ok(()) => sync_names(disk, above(folder)),
@@ -83,7 +83,7 @@ fn above(folder: &Path) -> &Path {
     }
 }
 
-/// What exists may be a folder or a link to one; a file is an error.
+/// Accepts a folder or a link to one; a file is an error.
 fn check_folder(disk: &dyn Disk, folder: &Path) -> Result<(), StepError> {
     disk.resolve(folder)
         .and_then(|real| disk.list(&real))

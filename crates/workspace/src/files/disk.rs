@@ -3,10 +3,10 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Every primitive operation on files that this crate uses, one method each.
+/// The primitive file operations of this crate, one method each.
 ///
-/// Tests make single calls fail, or end the process at one of them. Implementations decide
-/// nothing: that is up to the callers.
+/// Tests make single calls fail, or end the process at one of them. Implementations make no
+/// decisions: those belong to the callers.
 pub trait Disk {
     /// Resolves all symbolic links; fails if nothing exists at the end.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
@@ -39,7 +39,7 @@ pub trait Disk {
     /// Writes `bytes` over the start of an open file.
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts an open file to `length` bytes.
+    /// Truncates an open file to `length` bytes.
     fn truncate(&self, file: &File, length: u64) -> io::Result<()>;
 
     /// Returns when the content of the file has reached the storage.
@@ -73,7 +73,7 @@ pub trait Disk {
     fn lock_folder(&self, folder: &Path) -> io::Result<FolderLock>;
 }
 
-/// Who may use a new file at first.
+/// Who may open a new file at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewFileAccess {
     /// What the process's umask allows, as for any new file.
@@ -94,7 +94,7 @@ pub struct FileStat {
     pub links: u64,
 }
 
-/// Identifies a file whatever its name is.
+/// Identifies a file by more than its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {
     /// The file system.
@@ -117,7 +117,7 @@ pub enum FileKind {
 /// An exclusive lock among all regreen processes that write in a folder.
 ///
 /// The lock is on the folder itself, so it leaves no file behind and ends with the process.
-/// Editors ignore it: it only keeps two regreens from exchanging the same file at once, and
+/// Editors ignore it. It keeps two regreen processes from exchanging the same file at once, and
 /// proves that a temporary file found while it is held has no living owner.
 #[derive(Debug)]
 #[must_use = "dropping the lock releases it"]

@@ -8,54 +8,54 @@ use super::exchange::{Attempt, Exchange, write_by_exchange};
 use super::leftovers::{RecoveredLeftover, recover_beside};
 use super::target::{LockError, ReadError, Target, lock, read_target};
 
-/// How often somebody else's save may come first before regreen gives way.
+/// How often someone else may save first before regreen gives up.
 pub const MAX_REFUSALS: u32 = 3;
 
-/// What became of an edit.
+/// The result of an edit.
 #[derive(Debug)]
 #[must_use = "saves found after a crash must be reported"]
 pub struct EditReport {
     /// How the text was written.
     pub written: WriteMethod,
-    /// How often somebody saved in between and the edit was made again.
+    /// How often someone saved in between, so that the edit was repeated.
     pub refusals: u32,
     /// Other people's saves found in the leftovers of a killed process.
     pub recovered: Vec<RecoveredLeftover>,
 }
 
-/// In which way the text got into the file.
+/// How the text was written to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteMethod {
     /// The edit had nothing to change.
     Nothing,
-    /// The new file and the old one changed places.
+    /// The new file and the old one were exchanged.
     ByExchange,
-    /// Without the promises of an exchange.
+    /// Written in place, without the guarantees of an exchange.
     InPlace(InPlaceReason),
 }
 
-/// Why an edit was not made.
+/// Why an edit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EditFileError<E: Error + 'static> {
     /// The file could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The edit itself said no.
+    /// The edit function returned an error.
     #[error(transparent)]
     Edit(E),
     /// This user may not write the file.
-    #[error("{} may not be written: permission denied", path.display())]
+    #[error("cannot write {}: permission denied", path.display())]
     PermissionDenied {
         /// The file.
         path: PathBuf,
     },
-    /// The edit is still owed: the file is the other side's.
-    #[error("{} was saved by somebody else {MAX_REFUSALS} times while it was being edited", path.display())]
+    /// Others kept saving the file. The edit is still pending.
+    #[error("{} was changed by someone else {MAX_REFUSALS} times while regreen was editing it", path.display())]
     Contended {
         /// The file.
         path: PathBuf,
     },
-    /// The edit is still owed.
+    /// The edit is still pending.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The file system refused.
@@ -63,11 +63,11 @@ pub enum EditFileError<E: Error + 'static> {
     Step(#[from] StepError),
 }
 
-/// Edits a file that others save as well, durably and without losing anybody's save.
+/// Edits a file that others save as well, durably and without losing a save.
 ///
-/// `edit` gets the text as it is now and returns the new one, or `None` if there is
-/// nothing to do. It may be called several times, each time with a newer text, so it must
-/// say what is to be true rather than what to add, and must not write files itself.
+/// `edit` gets the current text and returns the new one, or `None` if there is nothing to do.
+/// It may be called several times, each time with a newer text, so it must be idempotent, and
+/// it must not write files itself.
 pub fn edit_file<E: Error + 'static>(
     disk: &dyn Disk,
     path: &Path,
@@ -90,7 +90,7 @@ pub fn edit_file<E: Error + 'static>(
     })
 }
 
-/// One try; `None` if somebody saved meanwhile.
+/// Tries once; returns `None` if someone saved in the meantime.
 fn try_edit<E: Error + 'static>(
     disk: &dyn Disk,
     path: &Path,
@@ -111,7 +111,7 @@ fn try_edit<E: Error + 'static>(
     })
 }
 
-/// By exchange where that is possible, else in place.
+/// Exchanges the files if possible, and otherwise writes in place.
 fn write(disk: &dyn Disk, target: &Target, read: &[u8], new: &[u8]) -> Result<Attempt, StepError> {
     match write_by_exchange(disk, target, read, new)? {
         Exchange::Done => Ok(Attempt::Exchanged),
@@ -120,8 +120,8 @@ fn write(disk: &dyn Disk, target: &Target, read: &[u8], new: &[u8]) -> Result<At
     }
 }
 
-/// The folder alone decides whether a file can be exchanged; that must not get around a
-/// file somebody made read-only.
+/// Refuses read-only files: an exchange needs write access to the folder only, and must not be
+/// a way around the file's own permissions.
 fn check_writable<E: Error + 'static>(
     disk: &dyn Disk,
     path: &Path,
@@ -143,26 +143,24 @@ fn check_writable<E: Error + 'static>(
 /// Why a file was written in place instead of by exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InPlaceReason {
-    /// The file has other names (hard links), which an exchange would cut off.
+    /// The file has other names (hard links), which would keep the old content.
     OtherNames,
-    /// No file can be made beside it.
+    /// No file can be created beside it.
     FolderNotWritable,
     /// Owner, mode or extended attributes cannot be given to a new file.
     AttributesCannotBeKept,
-    /// The file is a mount point, or its file system knows no exchange.
+    /// The file is a mount point, or its file system does not support exchanging files.
     ExchangeNotPossible,
 }
 
 impl fmt::Display for InPlaceReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OtherNames => "the file has other names (hard links)",
-            Self::FolderNotWritable => "no file can be made beside it",
-            Self::AttributesCannotBeKept => {
-                "a new file could not keep its owner, mode or attributes"
-            }
+            Self::OtherNames => "the file has hard links",
+            Self::FolderNotWritable => "cannot create a file next to it",
+            Self::AttributesCannotBeKept => "a new file would lose its owner, mode or attributes",
             Self::ExchangeNotPossible => {
-                "its file system knows no exchange, or it is a mount point"
+                "its file system cannot exchange files, or it is a mount point"
             }
         })
     }
@@ -170,9 +168,9 @@ impl fmt::Display for InPlaceReason {
 
 /// Overwrites the file itself, if it still holds what was read.
 ///
-/// This is the lesser way: a crash in the middle leaves a mixture, and a save between the
-/// look and the write is overwritten. A save by rename is noticed afterwards, and the
-/// edit is made again on top of it.
+/// This is weaker than an exchange: a crash leaves a mixture, and a save between the check and
+/// the write is lost. A save by rename is detected afterwards, and the edit is repeated on top
+/// of it.
 pub(crate) fn write_in_place(
     disk: &dyn Disk,
     target: &Target,
@@ -196,15 +194,15 @@ pub(crate) fn write_in_place(
     }
 }
 
-/// A full disk must not cost the text that was there before.
+/// Restores the old text if writing the new one fails, for instance because the disk is full.
 fn overwrite_or_restore(disk: &dyn Disk, file: &File, read: &[u8], new: &[u8]) -> io::Result<()> {
     overwrite(disk, file, new).inspect_err(|_| {
-        // The first error is the one to report; there is nothing more to try.
+        // The first error is the one to report.
         let _restored = overwrite(disk, file, read);
     })
 }
 
-/// Writes before cutting: the file is never empty in between.
+/// Writes before it truncates, so that the file is never empty.
 fn overwrite(disk: &dyn Disk, file: &File, content: &[u8]) -> io::Result<()> {
     disk.write(file, content)?;
     disk.truncate(file, content.len() as u64)?;

@@ -1,9 +1,9 @@
-//! Writing by exchange: the new text and the standing file change places in one step, and
-//! what was displaced is looked at before it is thrown away.
+//! Writes a file by exchange: the new file and the current one swap names in one step, and the
+//! displaced file is checked before it is removed.
 //!
-//! A plain rename destroys whatever stands at the path, so a save that arrives between
-//! reading and renaming is gone. After an exchange nothing is gone yet: if the displaced
-//! file is not what was read, it is somebody's save and goes back to the path.
+//! A plain rename destroys whatever is at the path, so a save between reading and renaming is
+//! lost. An exchange destroys nothing: if the displaced file is not what was read, it is
+//! someone's save and goes back to the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,20 @@ use super::rename::{is_unsupported, move_new, sync_names};
 use super::target::Target;
 use super::temp_file::{Digest, TempFile, TempName};
 
-/// Far more saves in a row than anybody makes within one edit.
+/// Far more saves in a row than anyone makes during one edit.
 const PUT_BACK_ROUNDS: u32 = 100;
 
-/// How one try to write ended.
+/// How one attempt to write ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
     Exchanged,
     InPlace(InPlaceReason),
-    /// Somebody saved meanwhile. Their save stands; the edit must be made on top of it.
+    /// Someone saved in the meantime. Their save is at the path; the edit must be repeated on
+    /// it.
     Refused,
 }
 
-/// How one try to write by exchange ended.
+/// How one attempt to write by exchange ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exchange {
     Done,
@@ -34,7 +35,7 @@ pub(crate) enum Exchange {
     NotPossible(InPlaceReason),
 }
 
-/// What stopped the preparation of the new file.
+/// Why the new file could not be prepared.
 enum Unprepared {
     NotPossible(InPlaceReason),
     Failed(StepError),
@@ -46,14 +47,14 @@ impl From<StepError> for Unprepared {
     }
 }
 
-/// Replaces `read` by `new`, or says why it did not.
+/// Replaces `read` with `new`, or returns why it did not.
 pub(crate) fn write_by_exchange(
     disk: &dyn Disk,
     target: &Target,
     read: &[u8],
     new: &[u8],
 ) -> Result<Exchange, StepError> {
-    let standing = disk.stat(&target.path).context("look at", &target.path)?;
+    let standing = disk.stat(&target.path).context("inspect", &target.path)?;
     if standing.links > 1 {
         return Ok(Exchange::NotPossible(InPlaceReason::OtherNames));
     }
@@ -64,7 +65,7 @@ pub(crate) fn write_by_exchange(
     }
 }
 
-/// The new text as a complete file beside the target, safe on disk, and how it looks.
+/// The new text in a complete, synced file beside the target, and that file's identity.
 struct Prepared {
     path: PathBuf,
     ours: FileVersion,
@@ -86,7 +87,7 @@ fn prepare(
         .and_then(|()| Ok(temp.fill(disk, new)?))
         .and_then(|()| mark_complete(disk, &temp, &path))
         .inspect_err(|_| temp.discard(disk))?;
-    let ours = FileVersion::written(disk, &path, new).context("look at", &path)?;
+    let ours = FileVersion::written(disk, &path, new).context("inspect", &path)?;
     Ok(Prepared { path, ours })
 }
 
@@ -95,7 +96,7 @@ fn create_temp(disk: &dyn Disk, target: &Target) -> Result<TempFile, Unprepared>
         if forbids_new_files(&error) {
             Unprepared::NotPossible(InPlaceReason::FolderNotWritable)
         } else {
-            failed("write beside", &target.path, error)
+            failed("write next to", &target.path, error)
         }
     })
 }
@@ -110,7 +111,7 @@ fn keep_attributes(disk: &dyn Disk, target: &Target, temp: &TempFile) -> Result<
     })
 }
 
-/// From here on the name vouches for the content.
+/// Renames the draft to a name that states its content; recovery trusts that name.
 fn mark_complete(disk: &dyn Disk, temp: &TempFile, prepared: &Path) -> Result<(), Unprepared> {
     disk.rename_new(&temp.path, prepared).map_err(|error| {
         if is_unsupported(&error) {
@@ -140,7 +141,7 @@ fn exchange(
         Err(error) => {
             discard_ours(disk, prepared);
             match error.kind() {
-                // Gone, or between an editor's two renames: look again.
+                // Removed, or between an editor's two renames: read it again.
                 io::ErrorKind::NotFound => Ok(Exchange::Refused),
                 _ if forbids_exchange(&error) => {
                     Ok(Exchange::NotPossible(InPlaceReason::ExchangeNotPossible))
@@ -151,14 +152,15 @@ fn exchange(
     }
 }
 
-/// An error does not prove that nothing happened, so only what is surely ours goes.
+/// Removes the file only if it certainly is ours: an error does not prove that nothing
+/// happened.
 fn discard_ours(disk: &dyn Disk, prepared: &Prepared) {
     if FileVersion::of(disk, &prepared.path).is_ok_and(|seen| seen == prepared.ours) {
         let _left_to_recovery = disk.remove(&prepared.path);
     }
 }
 
-/// The new text stands at the path; the displaced file decides whether it may stay.
+/// Decides by the displaced file whether the new text may stay at the path.
 fn conclude(
     disk: &dyn Disk,
     target: &Target,
@@ -170,7 +172,7 @@ fn conclude(
     }
     sync_names(disk, &target.folder)?;
     // A program that saves in place may have opened the old file before the exchange and
-    // written to it after the first look; the sync has given it time to finish.
+    // written to it after the first check; the sync has given it time to finish.
     if !displaced_holds(disk, prepared, read)? {
         return refuse(disk, target, prepared);
     }
@@ -189,14 +191,13 @@ fn refuse(disk: &dyn Disk, target: &Target, prepared: &Prepared) -> Result<Excha
     Ok(Exchange::Refused)
 }
 
-/// Puts the save in `temp` back to the path where `placed` was put instead of it.
+/// Puts the save in `temp` back to the path, where `placed` has replaced it.
 ///
-/// Saves go on arriving while this happens. What each exchange displaces tells: if it is
-/// what was last placed there, nothing newer had arrived, and it may go (it is regreen's
-/// own text, or a save that a later one replaced). Anything else is newer than the file
-/// that took its place, so it goes back in turn. Every further round needs a further save
-/// within microseconds. Should they never stop, the newest stays in `temp`, where recovery
-/// finds it.
+/// Further saves may arrive meanwhile, and each exchange shows what was at the path. If that is
+/// what was last placed there, nothing newer has arrived and it can be removed: it is regreen's
+/// own text, or a save that a later one replaced. Anything else is newer than the file that
+/// replaced it, so it is put back in turn. Every further round needs another save within
+/// microseconds. If they never stop, the newest stays in `temp`, where recovery finds it.
 pub(crate) fn put_back(
     disk: &dyn Disk,
     target: &Target,
@@ -215,20 +216,20 @@ pub(crate) fn put_back(
         }
         placed = save;
     }
-    Err(io::ErrorKind::ResourceBusy.into()).context("put back", &target.path)
+    Err(io::ErrorKind::ResourceBusy.into()).context("restore", &target.path)
 }
 
-/// Brings the save to the path; whether anything was displaced by it.
+/// Moves the save to the path. Returns whether something was displaced.
 fn return_once(disk: &dyn Disk, target: &Target, temp: &Path) -> Result<bool, StepError> {
     loop {
         match disk.exchange(temp, &target.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            done => return done.map(|()| true).context("put back", &target.path),
+            done => return done.map(|()| true).context("restore", &target.path),
         }
         // The path is empty: removed, or between an editor's two renames.
         match move_new(disk, temp, &target.path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|()| false).context("put back", &target.path),
+            done => return done.map(|()| false).context("restore", &target.path),
         }
     }
 }
@@ -246,8 +247,8 @@ fn forbids_attributes(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied || is_unsupported(error)
 }
 
-/// Mount points are busy or on another device; in a sticky folder another user's file may
-/// be written but not renamed.
+/// Mount points are busy or on another device. In a sticky folder, another user's file can be
+/// written but not renamed.
 fn forbids_exchange(error: &io::Error) -> bool {
     is_unsupported(error)
         || matches!(
@@ -258,14 +259,14 @@ fn forbids_exchange(error: &io::Error) -> bool {
         )
 }
 
-/// What was seen under a name: which file, and what it held.
+/// A file as it was seen: its identity and its content.
 ///
-/// Both are needed to recognise it again. The same file with other bytes is a save made
-/// in place; other files with the same bytes are two saves.
+/// Recognizing it needs both. The same file with other bytes was saved in place; different
+/// files with the same bytes are two saves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     id: FileId,
-    /// None for a link or whatever else has no content of its own.
+    /// `None` for a link or anything else without content of its own.
     bytes: Option<Vec<u8>>,
 }
 
@@ -279,7 +280,7 @@ impl FileVersion {
         Ok(FileVersion { id: stat.id, bytes })
     }
 
-    /// A file that was just written here.
+    /// Describes a file that was just written here.
     pub(crate) fn written(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<FileVersion> {
         Ok(FileVersion {
             id: disk.stat(path)?.id,

@@ -8,7 +8,7 @@ use super::disk::FolderLock;
 use super::disk::{Disk, FileStat, NewFileAccess};
 
 /// A disk that asks a script before every call whether to perform it, to fail, or to end the
-/// process there. The script may also act itself, as someone who saves at that moment.
+/// process there. The script may also act itself, like a user who saves at that moment.
 #[derive(Debug)]
 pub struct FaultyDisk<D, S> {
     disk: D,
@@ -74,7 +74,7 @@ impl<D: Disk, S: Fn(Call) -> CallOutcome> FaultyDisk<D, S> {
         }
     }
 
-    /// Writes the first half of what the end of the process cuts short.
+    /// Writes the first half of the bytes if the process ends at this write.
     fn tear(&self, file: &File, bytes: &[u8], error: io::Error, was_running: bool) -> io::Error {
         if was_running && self.is_stopped() {
             return self

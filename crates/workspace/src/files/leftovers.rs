@@ -1,18 +1,17 @@
-//! Clearing up after a process that was killed while it wrote.
+//! Cleans up after a process that was killed while it wrote.
 //!
-//! The exchange swaps two names in one step, so the place of a leftover does not tell
-//! what is in it; its name does, together with its content:
+//! The exchange swaps two names in one step, so the name of a leftover alone does not tell what
+//! it holds; name and content together do:
 //!
-//! | leftover                           | it is                              | so it is          |
-//! |------------------------------------|------------------------------------|-------------------|
-//! | a draft                            | our own bytes, perhaps not all     | removed           |
-//! | ready, holds `new`                 | our text: not exchanged, or put back | removed         |
-//! | ready, holds `read`                | the old text of a clean exchange   | removed           |
-//! | ready, anything else; path has `new` | a save our text displaced        | put back          |
-//! | ready, anything else; path has not | a save, and a newer one at the path | kept beside it   |
+//! | leftover                              | it is                                | so it is         |
+//! |---------------------------------------|--------------------------------------|------------------|
+//! | a draft                               | our own bytes, perhaps incomplete    | removed          |
+//! | complete, holds `new`                 | our text: not exchanged, or put back | removed          |
+//! | complete, holds `read`                | the old text of a clean exchange     | removed          |
+//! | complete, other; path has `new`       | a save that our text displaced       | put back         |
+//! | complete, other; path has another text | a save, with a newer one at the path | kept beside it  |
 //!
-//! It is done only under the folder's lock, which proves that no living regreen is still
-//! at work with the file.
+//! This needs the folder's lock, which proves that no living regreen still uses the file.
 
 use std::fmt;
 use std::io;
@@ -29,23 +28,23 @@ use super::target::{LockError, Target, lock};
 use super::temp_file::Digest;
 use super::temp_file::TempName;
 
-/// Ending of the name under which a save is kept that cannot go back to its path.
+/// Suffix of a save that is kept because it cannot go back to its path.
 const SAVED: &str = "saved";
 
-/// Something a killed process left that a person should know of.
+/// A leftover of a killed process that the user should know about.
 #[derive(Debug)]
 pub enum RecoveredLeftover {
-    /// A save that regreen's text had displaced stands at its path again.
+    /// A save that regreen's text had displaced is back at its path.
     PutBack {
         /// Where the save was put back.
         path: PathBuf,
     },
-    /// A save was displaced and a newer one stands at its path; it is kept under this name.
+    /// A displaced save is kept under this name, because a newer one is at its path.
     KeptAside {
         /// Its new name.
         path: PathBuf,
     },
-    /// The leftover could not be dealt with and stays where it is.
+    /// The leftover could not be handled and stays where it is.
     Stuck {
         /// The temporary file.
         leftover: PathBuf,
@@ -59,24 +58,24 @@ impl fmt::Display for RecoveredLeftover {
         match self {
             Self::PutBack { path } => write!(
                 f,
-                "a save that a killed regreen had displaced is back at {}",
+                "restored a save that a killed regreen had displaced: {}",
                 path.display()
             ),
             Self::KeptAside { path } => write!(
                 f,
-                "a save that a killed regreen had displaced is kept as {}",
+                "a save that a killed regreen had displaced is now in {}",
                 path.display()
             ),
             Self::Stuck { leftover, error } => write!(
                 f,
-                "{} is left over from a killed regreen: {error}",
+                "cannot clean up {} after a killed regreen: {error}",
                 leftover.display()
             ),
         }
     }
 }
 
-/// Why nothing could be looked for.
+/// Why the folder could not be searched for leftovers.
 #[derive(Debug, thiserror::Error)]
 pub enum LeftoverError {
     /// Another regreen holds the folder.
@@ -87,7 +86,7 @@ pub enum LeftoverError {
     Step(#[from] StepError),
 }
 
-/// Clears up what a killed regreen left beside this file. Every edit does it as well.
+/// Cleans up what a killed regreen left beside this file. Every edit does this as well.
 pub fn recover_leftovers(
     disk: &dyn Disk,
     path: &Path,
@@ -99,8 +98,8 @@ pub fn recover_leftovers(
     Ok(recover_beside(disk, &lock, &target))
 }
 
-/// Clears up beside a target whose folder is locked. One leftover that resists is
-/// reported and does not keep anybody from working.
+/// Cleans up beside a target whose folder is locked. A leftover that cannot be handled is
+/// reported and blocks nothing.
 pub(crate) fn recover_beside(
     disk: &dyn Disk,
     lock: &FolderLock,

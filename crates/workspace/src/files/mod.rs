@@ -1,5 +1,5 @@
-//! Files that regreen shares with people, editors and agents: read as they are, written
-//! durably, without ever losing what someone else saved.
+//! Files that regreen shares with users, editors and agents: read as they are, and written
+//! durably without losing what someone else saved.
 
 mod create;
 mod disk;

@@ -12,8 +12,8 @@ use rustix::io::Errno;
 use super::disk::FolderLock;
 use super::disk::{Disk, FileId, FileKind, FileStat, NewFileAccess};
 
-/// Another regreen holds a folder for a few milliseconds; one that does not let go for
-/// this long is stuck, and waiting longer would only hide it.
+/// How long to wait for another regreen, which needs a folder for a few milliseconds. One that
+/// holds it longer is stuck, and waiting on would only hide that.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
@@ -61,7 +61,7 @@ impl Disk for RealDisk {
     fn keep_attributes(&self, file: &File, like: &Path) -> io::Result<()> {
         let model = open_regular(OpenOptions::new().read(true), like)?;
         let wanted = model.metadata()?;
-        // The owner first: changing it may clear mode bits.
+        // Set the owner first: changing it may clear mode bits.
         keep_owner(file, &wanted)?;
         keep_extended_attributes(file, &model)?;
         let mode = Mode::from_raw_mode((wanted.mode() & 0o7777) as _);
@@ -128,7 +128,7 @@ impl Disk for RealDisk {
 
     fn lock_folder(&self, folder: &Path) -> io::Result<FolderLock> {
         let Ok(handle) = File::open(folder) else {
-            // A folder one may enter but not list: it can be written in, not locked.
+            // This user may write in the folder but not list it, and so not lock it.
             return Ok(FolderLock::unsupported());
         };
         wait_for_turn(handle, Instant::now() + LOCK_PATIENCE)
@@ -147,7 +147,7 @@ fn wait_for_turn(folder: File, until: Instant) -> io::Result<FolderLock> {
     }
 }
 
-/// Never follows a link and never waits for the other end of a pipe.
+/// Opens a file without following a link or waiting for the other end of a pipe.
 fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options
         .custom_flags(flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
@@ -187,8 +187,8 @@ fn stat_of(metadata: &Metadata) -> FileStat {
     }
 }
 
-/// Asks only for what differs: an ordinary user may not even set their own owner anew
-/// on some file systems.
+/// Sets only what differs: on some file systems an ordinary user may not even set the owner to
+/// themselves.
 fn keep_owner(file: &File, wanted: &Metadata) -> io::Result<()> {
     let now = file.metadata()?;
     let owner = (now.uid() != wanted.uid()).then(|| Uid::from_raw(wanted.uid()));
@@ -199,7 +199,7 @@ fn keep_owner(file: &File, wanted: &Metadata) -> io::Result<()> {
     Ok(rustix::fs::fchown(file, owner, group)?)
 }
 
-/// Access lists, labels and what other programs noted on the file.
+/// Copies access lists, security labels and attributes of other programs.
 fn keep_extended_attributes(file: &File, model: &File) -> io::Result<()> {
     for name in extended_attributes(model)? {
         let wanted = extended_attribute(model, &name)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::disk::{Disk, IoContext, NewFileAccess, StepError};
 use super::target::Target;
 
-/// Moves `from` to the first free `<target>.<word>-<n>`, n from 1; replaces nothing.
+/// Moves `from` to the first free `<target>.<word>-<n>`, counted from 1.
 pub(crate) fn move_to_free_name(
     disk: &dyn Disk,
     from: &Path,
@@ -29,7 +29,7 @@ fn numbered(target: &Target, word: &str, number: u32) -> OsString {
     name
 }
 
-/// Renames without ever replacing, in the safest way the file system knows.
+/// Renames without replacing anything, in the safest way that the file system supports.
 pub(crate) fn move_new(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     match disk.rename_new(from, to) {
         Err(error) if is_unsupported(&error) => move_new_by_link(disk, from, to),
@@ -37,7 +37,7 @@ pub(crate) fn move_new(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()
     }
 }
 
-/// For file systems whose rename knows no flags (NFS).
+/// For file systems whose rename takes no flags (NFS).
 fn move_new_by_link(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     match disk.link(from, to) {
         Ok(()) => disk.remove(from),
@@ -47,14 +47,14 @@ fn move_new_by_link(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// For file systems without hard links as well (shared folders of virtual machines): an
-/// empty file claims the name, and only that empty file is replaced.
+/// For file systems that have no hard links either (shared folders of virtual machines):
+/// creates an empty file to claim the name, and replaces only that.
 fn move_new_by_claim(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     drop(disk.create_new(to, NewFileAccess::Usual)?);
     disk.rename(from, to)
 }
 
-/// The file system does not know the kind of rename that was asked for.
+/// Whether the file system does not support this kind of rename.
 pub(crate) fn is_unsupported(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -64,7 +64,7 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
 
 const CORRUPT: &str = "corrupt";
 
-/// Why a file is still where it was.
+/// Why a file was not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveAsideError {
     /// Nothing exists there.
@@ -78,8 +78,8 @@ pub enum MoveAsideError {
     Step(#[from] StepError),
 }
 
-/// Moves a file that makes no sense to the first free `<name>.corrupt-<n>` beside it, so
-/// that a sound one can take its place and nothing is lost. Returns where it went.
+/// Moves an unreadable file to the first free `<name>.corrupt-<n>` beside it, so that a valid
+/// one can replace it and nothing is lost. Returns its new path.
 pub fn move_aside(disk: &dyn Disk, path: &Path) -> Result<PathBuf, MoveAsideError> {
     let target = Target::name_in_folder(disk, path).map_err(|source| missing(path, source))?;
     disk.stat(&target.path)
@@ -101,8 +101,8 @@ fn missing(path: &Path, source: io::Error) -> MoveAsideError {
     }
 }
 
-/// Some file systems cannot sync a folder, and a folder that may not be read cannot be
-/// opened for it; the names are then as safe as the file system makes them.
+/// Syncs the names in a folder where that is possible: some file systems cannot sync a folder,
+/// and an unreadable folder cannot be opened for it.
 pub(crate) fn sync_names(disk: &dyn Disk, folder: &Path) -> Result<(), StepError> {
     match disk.sync_folder(folder) {
         Err(error) if is_unsupported(&error) => Ok(()),

@@ -13,14 +13,14 @@ use super::target::Target;
 const MARK: &str = ".regreen-";
 const DRAFT: &str = "draft";
 
-/// The name of a temporary file beside its target, which says all that is needed to
-/// clear it up after a crash.
+/// The name of a temporary file beside its target. It states everything that recovery needs
+/// after a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TempName {
-    /// Being written: only ever regreen's own bytes, perhaps not all of them.
+    /// Being written: holds only regreen's own bytes, perhaps incomplete.
     Partial { owner: Owner },
-    /// Complete, and about to change places with the target. Before the exchange the file
-    /// holds `new`; after it, whatever stood at the target, which should be `read`.
+    /// Complete, and about to be exchanged with the target. Before the exchange the file holds
+    /// `new`; afterwards, whatever was at the target, which should be `read`.
     Complete {
         read: Digest,
         new: Digest,
@@ -53,15 +53,16 @@ impl Owner {
 }
 
 impl TempName {
-    /// Hidden, and beginning with the target's name so that a person who finds it knows
-    /// what it belongs to.
+    /// A hidden name that starts with the target's, so that a user who finds it knows what it
+    /// belongs to.
     pub(crate) fn beside(self, target: &OsStr) -> OsString {
         let mut name = prefix(target);
         name.extend_from_slice(self.ending().as_bytes());
         OsString::from_vec(name)
     }
 
-    /// Reads back what [`TempName::beside`] wrote for this target; any other name is none.
+    /// Parses what [`TempName::beside`] wrote for this target; returns `None` for any other
+    /// name.
     pub(crate) fn parse(name: &OsStr, target: &OsStr) -> Option<TempName> {
         let ending = name.as_bytes().strip_prefix(prefix(target).as_slice())?;
         let parts: Vec<&str> = std::str::from_utf8(ending).ok()?.split('-').collect();
@@ -115,7 +116,7 @@ impl TempFile {
             let path = target.beside(TempName::Partial { owner });
             match disk.create_new(&path, access) {
                 Ok(file) => return Ok(TempFile { owner, path, file }),
-                // A process of the same number in another container; try the next name.
+                // A process with the same id in another container has it; try the next name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -126,14 +127,14 @@ impl TempFile {
         disk.keep_attributes(&self.file, &target.path)
     }
 
-    /// Writes everything and waits until it is on the storage.
+    /// Writes everything and syncs it.
     pub(crate) fn fill(&self, disk: &dyn Disk, content: &[u8]) -> Result<(), StepError> {
         disk.write(&self.file, content)
             .context("write", &self.path)?;
         disk.sync_file(&self.file).context("sync", &self.path)
     }
 
-    /// A draft holds nothing but our own bytes. One that resists is cleared up next time.
+    /// Removes the draft, which holds only our own bytes. If that fails, recovery removes it.
     pub(crate) fn discard(&self, disk: &dyn Disk) {
         let _left_to_recovery = disk.remove(&self.path);
     }
@@ -141,11 +142,11 @@ impl TempFile {
 
 const BYTES: usize = 8;
 
-/// A short fingerprint of a content, small enough to be part of a file name.
+/// A short fingerprint of a file's content, for use in a file name.
 ///
-/// It must mean the same to the next version of regreen, which may find the name, so it is a
-/// standard hash (XXH3); one that is fast, for whole plans go through it at every edit. It
-/// only has to tell our own text from other people's, nobody has to be kept from forging it.
+/// A later version of regreen may have to read the name, so this is a standard hash (XXH3), and
+/// a fast one because every edit hashes the whole plan. It only tells our own text from other
+/// people's; it need not resist forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Digest([u8; BYTES]);
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_reads_back_as_what_was_written() {
+    fn names_round_trip() {
         let target = OsStr::new("tasks.md");
         let partial = TempName::Partial {
             owner: Owner::next(),
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_targets_and_of_people_are_not_ours() {
+    fn other_files_are_not_ours() {
         let target = OsStr::new("tasks.md");
         let others = [
             complete().beside(OsStr::new("tasks.md.bak")),
@@ -217,8 +218,8 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_means_the_same_to_every_version() {
-        // As the specification of XXH3 has it for nothing at all.
+    fn digests_are_stable_across_versions() {
+        // The value that the XXH3 specification gives for empty input.
         assert_eq!(Digest::of(b"").to_string(), "2d06800538d394c2");
         assert_eq!(Digest::of(b"regreen\n").to_string(), "087e164b941f6f0a");
     }

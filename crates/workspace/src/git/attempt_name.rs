@@ -2,10 +2,10 @@ use std::fmt::Write as _;
 
 use regreen_model::{TaskId, TaskKey};
 
-/// Where all of regreen's own references are.
+/// The prefix of all of regreen's own references.
 const PREFIX: &str = "refs/regreen/";
 
-/// Which attempt of which task in which run.
+/// An attempt, named by its run, task and number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptName {
     /// The id of the run.
@@ -18,7 +18,7 @@ pub struct AttemptName {
     pub attempt: u32,
 }
 
-/// When a snapshot was taken.
+/// Whether a snapshot was taken before or after the attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SnapshotSide {
     /// Before the attempt.
@@ -54,7 +54,7 @@ impl AttemptName {
         self.task == task.id && self.occurrence == task.occurrence
     }
 
-    /// The reference that keeps this attempt's snapshot.
+    /// Returns the reference that keeps this attempt's snapshot.
     #[must_use]
     pub fn reference(&self, side: SnapshotSide) -> String {
         let mut name = run_prefix(&self.run);
@@ -91,7 +91,7 @@ impl AttemptName {
     }
 }
 
-/// What all references of a run begin with, or of all runs.
+/// Returns the prefix of all references of a run, or of all runs.
 pub(super) fn reference_prefix(run: Option<&str>) -> String {
     run.map_or_else(|| PREFIX.to_owned(), run_prefix)
 }
@@ -103,8 +103,8 @@ fn run_prefix(run: &str) -> String {
     name
 }
 
-/// Appends a text as one part of a reference's name. Git allows neither every character nor
-/// every place for a dot, so all but the harmless ones are written as numbers.
+/// Appends a text as one component of a reference name. Git restricts characters and the
+/// position of dots, so everything but the harmless ones is percent-encoded.
 fn push_part(name: &mut String, text: &str) {
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_readable_where_names_are() {
+    fn plain_names_stay_readable_in_references() {
         assert_eq!(
             name("20261116-1", "1.3.1", 0).reference(SnapshotSide::Before),
             "refs/regreen/20261116-1/1.3.1/2/before"
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_keep_there_is_not_ours() {
+    fn other_references_are_not_ours() {
         for other in [
             "refs/heads/main",
             "refs/regreen/x",
@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_is_read_back_from_its_reference_and_git_allows_it(
+        fn references_round_trip_and_are_valid_in_git(
             run in "\\PC{1,20}", task in "(T0?|US-|)[1-9](\\.[0-9]{1,2}){0,3}", occurrence in 0_u32..3
         ) {
             let name = name(&run, &task, occurrence);

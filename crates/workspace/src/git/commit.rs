@@ -1,8 +1,8 @@
-//! A commit of exactly some paths, with the user's hooks, whatever else is staged.
+//! Commits exactly the given paths, with the user's hooks, whatever else is staged.
 //!
-//! The commit is made from an index of regreen's own that holds HEAD and the chosen paths,
-//! so a hook that refuses, or a crash while it runs, leaves the user's index as it was.
-//! Only when HEAD has moved are the committed paths brought up to date in theirs.
+//! The commit is made from an index of regreen's own that holds HEAD and the chosen paths. A
+//! hook that refuses, or a crash while it runs, therefore leaves the user's index as it was.
+//! The committed paths are updated in the user's index only after HEAD has moved.
 
 use std::path::Path;
 use std::thread;
@@ -26,16 +26,16 @@ use super::scratch_index::ScratchIndex;
 use super::staging::{StagingPlan, set_entries, stage};
 use super::status::InProgress;
 
-/// How long another git may hold the user's index before it is left as it is.
+/// How long another git process may hold the user's index before regreen leaves it alone.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitReport {
     /// Whether a commit was made.
     pub outcome: CommitOutcome,
-    /// Paths that were asked for and not committed.
+    /// Requested paths that were not committed.
     pub skipped: Vec<SkippedPath>,
 }
 
@@ -44,9 +44,9 @@ pub struct CommitReport {
 pub enum CommitOutcome {
     /// The commit was made.
     Made(NewCommit),
-    /// An earlier call made it, and perhaps did not live to tell.
+    /// An earlier call made it, perhaps just before a crash.
     AlreadyMade(NewCommit),
-    /// Everything asked for is as HEAD has it, for instance because the agent committed.
+    /// Everything requested equals HEAD, for instance because the agent committed it.
     NothingToCommit,
 }
 
@@ -55,26 +55,26 @@ pub enum CommitOutcome {
 pub struct NewCommit {
     /// Its full name.
     pub oid: Oid,
-    /// As short as git writes it in this repository.
+    /// The abbreviated name, as git prints it in this repository.
     pub short: String,
-    /// Why the user's index still shows the committed paths as they were, if it does.
+    /// Why the user's index still shows the committed paths as changed, if it does.
     pub index_behind: Option<String>,
 }
 
 /// Why nothing was committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// A hook said no. What it said is the reason.
+    /// A hook refused; its output is the reason.
     #[error("the commit was refused:\n{output}")]
     Refused {
         /// The output of git and the hooks.
         output: String,
     },
-    /// An operation of the user has to be finished first.
-    #[error("git is in the middle of a {0}, which must be finished or given up first")]
+    /// The user has to finish an operation first.
+    #[error("git is in the middle of a {0}; finish or abort it first")]
     InTheMiddleOf(InProgress),
     /// The index has unresolved conflicts.
-    #[error("{} has conflicts that are not resolved", paths.join(", "))]
+    #[error("{} has unresolved conflicts", paths.join(", "))]
     Unmerged {
         /// The paths with conflicts.
         paths: Vec<String>,
@@ -86,7 +86,7 @@ pub enum CommitError {
         hint: String,
     },
     /// The branch no longer contains the expected parent.
-    #[error("the branch was changed meanwhile: {expected} is no longer part of HEAD")]
+    #[error("the branch changed meanwhile: {expected} is no longer part of HEAD")]
     HeadMoved {
         /// HEAD when the commit was decided.
         expected: Oid,
@@ -103,14 +103,14 @@ pub enum CommitError {
 }
 
 impl Git {
-    /// Makes the commit that was asked for, once: asked again, also after a crash, it finds
-    /// what it made.
+    /// Makes the requested commit once: when called again, also after a crash, it finds the
+    /// commit it made.
     ///
     /// `scratch` is as for [`super::Snapshots::new`].
     ///
     /// # Errors
-    /// If a hook refuses, the repository is not in a state to commit, or git fails. Then HEAD
-    /// and the user's index are as they were.
+    /// If a hook refuses, the repository is not in a state to commit, or git fails. HEAD and
+    /// the user's index are then unchanged.
     pub fn commit(
         &self,
         request: &CommitRequest,
@@ -204,16 +204,16 @@ impl Git {
         if reply.succeeded() {
             return Ok(read_record(self, "HEAD")?);
         }
-        // Git may have moved HEAD and failed afterwards.
+        // Git may have moved HEAD before it failed.
         let head = self.head()?;
         match find_made(self, request, head.as_ref())? {
             Some(made) => Ok(made),
-            None => Err(self.why_not(&reply)),
+            None => Err(self.commit_error(&reply)),
         }
     }
 
-    fn why_not(&self, reply: &GitReply) -> CommitError {
-        // Git itself dies with 128; 1 is how it passes on that a hook failed.
+    fn commit_error(&self, reply: &GitReply) -> CommitError {
+        // Git itself exits with 128; exit code 1 means that a hook failed.
         if reply.exit == Some(1) {
             let said = [reply.stdout.as_slice(), &reply.stderr].concat();
             let output = String::from_utf8_lossy(&said).trim().to_owned();
@@ -233,7 +233,7 @@ impl Git {
             })
     }
 
-    /// Brings the committed paths up to date in the user's index.
+    /// Updates the committed paths in the user's index.
     fn conclude(&self, made: &CommitRecord) -> NewCommit {
         let committed = made
             .changes
@@ -242,7 +242,7 @@ impl Git {
         made.concluded(self.update_users_index(committed))
     }
 
-    /// Likewise, but time has passed: only what is still as before the commit.
+    /// Does the same for an earlier commit, but only for paths that have not changed since.
     fn conclude_found(&self, made: &CommitRecord) -> Result<NewCommit, GitError> {
         let staged = self.staged(None)?;
         let is_behind = |change: &&RawChange| {
@@ -256,7 +256,8 @@ impl Git {
         Ok(made.concluded(self.update_users_index(behind)))
     }
 
-    /// Waits a moment for another git that is at work, such as an editor's.
+    /// Updates entries, and waits a moment if another git process holds the index, such as an
+    /// editor's.
     fn update_users_index<'a>(
         &self,
         entries: impl Iterator<Item = (&'a RelPath, Option<&'a Entry>)> + Clone,

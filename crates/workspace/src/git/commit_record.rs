@@ -1,4 +1,4 @@
-//! Finding a commit again that regreen made.
+//! Finds a commit that regreen made earlier.
 
 use super::commit::NewCommit;
 use super::commit_request::CommitRequest;
@@ -9,7 +9,7 @@ use super::repository::Git;
 use super::repository::Oid;
 use super::runner::GitError;
 
-/// How far back git's log of what moved HEAD is read.
+/// How far back the reflog of HEAD is read.
 const MOVES: &str = "--max-count=64";
 
 /// A commit that was made, and what it changed.
@@ -31,7 +31,7 @@ impl CommitRecord {
 }
 
 impl CommitRequest {
-    /// One line that names this commit in git's log of what moved HEAD.
+    /// Returns the line that identifies this commit in the reflog of HEAD.
     pub(super) fn marker(&self) -> String {
         let plain = |c: char| {
             if c.is_whitespace() || c.is_control() {
@@ -62,7 +62,7 @@ pub(super) fn read_record(git: &Git, name: &str) -> Result<CommitRecord, GitErro
     })
 }
 
-/// The commit's name, then its changes.
+/// Parses the commit's name and its changes.
 fn parse_record(answer: &[u8]) -> Option<(Oid, Vec<RawChange>)> {
     let is_gap = |byte: &u8| matches!(byte, 0 | b'\n');
     let end = answer.iter().position(is_gap)?;
@@ -72,7 +72,7 @@ fn parse_record(answer: &[u8]) -> Option<(Oid, Vec<RawChange>)> {
     Some((oid, parse_raw(rest.get(gap..)?)?))
 }
 
-/// The commit of this request, if an earlier call made it and it still stands.
+/// Finds the commit of this request, if an earlier call made it and HEAD still contains it.
 pub(super) fn find_made(
     git: &Git,
     request: &CommitRequest,
@@ -106,7 +106,8 @@ fn find_by_marker(git: &Git, request: &CommitRequest) -> Result<Option<Oid>, Git
     Ok(None)
 }
 
-/// `<commit> <parents…>\t<what moved HEAD>`, if it is the move that is looked for.
+/// Parses `<commit> <parents…>\t<reflog message>`; returns the commit if marker and parent
+/// match.
 fn parse_move(line: &str, marker: &str, parent: Option<&Oid>) -> Option<Oid> {
     let (names, what) = line.split_once('\t')?;
     let mut names = names.split(' ').filter_map(Oid::parse);
@@ -114,7 +115,7 @@ fn parse_move(line: &str, marker: &str, parent: Option<&Oid>) -> Option<Oid> {
     (what.starts_with(marker) && first_parent.as_ref() == parent).then_some(oid)
 }
 
-/// Where git keeps no log of HEAD: the same message on the same parent.
+/// Recognizes the commit by message and parent, for repositories without a reflog.
 fn is_made_by_message(git: &Git, request: &CommitRequest) -> Result<bool, GitError> {
     let call = Invocation::reading("log")
         .args(["--max-count=1", "--encoding=UTF-8"])

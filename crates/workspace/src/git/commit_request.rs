@@ -1,4 +1,4 @@
-//! The index a commit is made from: HEAD, before the chosen paths are taken in.
+//! Selects what goes into a commit, and prepares the index for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,25 +15,25 @@ use super::runner::GitError;
 use super::scratch_index::ScratchIndex;
 use super::staging::set_entries;
 
-/// What is to be committed, as it was decided.
+/// A commit to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRequest {
-    /// Names this commit among all that regreen makes. It stands in git's own log of what
-    /// moved HEAD, and tells after a crash that the commit was made.
+    /// Identifies this commit among all that regreen makes. It is written to the reflog of
+    /// HEAD, which shows after a crash that the commit was made.
     pub key: String,
     /// The commit message.
     pub message: String,
-    /// Changed in attempts of the task or its fixes.
+    /// Paths that attempts of the task or its fixes changed.
     pub paths: BTreeSet<RelPath>,
-    /// Of `paths`, those that were dirty before the run and made by no attempt.
+    /// Those of `paths` that the user had changed before the run, and that no attempt created.
     pub leave_alone: BTreeSet<RelPath>,
-    /// The spec's own, committed whatever else is said of them.
+    /// The spec's own files, which are always committed.
     pub spec_files: BTreeSet<RelPath>,
-    /// HEAD when this was decided; `None` if there was no commit yet.
+    /// HEAD when the commit was decided; `None` if there was no commit yet.
     pub parent: Option<Oid>,
 }
 
-/// A path that might have been committed and was not.
+/// A path that was requested and not committed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SkippedPath {
     /// The path.
@@ -45,26 +45,26 @@ pub struct SkippedPath {
 /// Why a path was not committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkipReason {
-    /// It had changes of the user's before the run began.
+    /// The user had changed it before the run started.
     DirtyBefore,
-    /// It is a repository of its own: who clones this one would get nothing of it.
+    /// It is a repository of its own; a clone of this one would not include its content.
     Repository,
-    /// It may not be read.
+    /// It cannot be read.
     Unreadable,
 }
 
 impl fmt::Display for SkippedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            SkipReason::DirtyBefore => "it had changes before the run began",
-            SkipReason::Repository => "it is a repository of its own",
+            SkipReason::DirtyBefore => "it already had changes when the run started",
+            SkipReason::Repository => "it is a separate repository",
             SkipReason::Unreadable => "it cannot be read",
         };
         write!(f, "{} was not committed: {why}", self.path)
     }
 }
 
-/// Which of the paths that differ from HEAD belong to the commit.
+/// The paths that differ from HEAD, divided into those to commit and those to skip.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
     pub(super) commit: Vec<(RelPath, Difference)>,
@@ -75,39 +75,39 @@ impl CommitRequest {
     pub(super) fn select(&self, differing: BTreeMap<RelPath, Difference>) -> Selection {
         let mut selection = Selection::default();
         for (path, found) in differing {
-            match self.judge(&path, found) {
-                Judgement::Commit => selection.commit.push((path, found)),
-                Judgement::Leave(why) => selection.left.push(SkippedPath { path, why }),
-                Judgement::NotAsked => {}
+            match self.decide(&path, found) {
+                Decision::Commit => selection.commit.push((path, found)),
+                Decision::Leave(why) => selection.left.push(SkippedPath { path, why }),
+                Decision::NotRequested => {}
             }
         }
         selection
     }
 
-    fn judge(&self, path: &RelPath, found: Difference) -> Judgement {
+    fn decide(&self, path: &RelPath, found: Difference) -> Decision {
         if self.spec_files.contains(path) {
-            Judgement::Commit
+            Decision::Commit
         } else if !self.paths.contains(path) {
-            Judgement::NotAsked
+            Decision::NotRequested
         } else if self.leave_alone.contains(path) {
-            Judgement::Leave(SkipReason::DirtyBefore)
+            Decision::Leave(SkipReason::DirtyBefore)
         } else if found == Difference::NewRepository {
-            Judgement::Leave(SkipReason::Repository)
+            Decision::Leave(SkipReason::Repository)
         } else {
-            Judgement::Commit
+            Decision::Commit
         }
     }
 }
 
-enum Judgement {
+enum Decision {
     Commit,
     Leave(SkipReason),
-    NotAsked,
+    NotRequested,
 }
 
 impl Git {
-    /// Fills the index with HEAD, keeping the user's notes on all files that agree with it;
-    /// what was staged.
+    /// Fills the index with HEAD, and keeps the user's stat data of all files that agree with
+    /// it. Returns what was staged.
     pub(super) fn begin_at_head(
         &self,
         index: &mut ScratchIndex,
@@ -127,8 +127,8 @@ impl Git {
         Ok(staged)
     }
 
-    /// Ignored files that were staged as new all the same, or as gone although they stand
-    /// there. Looking at the work tree does not show either.
+    /// Finds ignored files that are staged as added, or as deleted while they still exist. A
+    /// scan of the work tree does not list them.
     pub(super) fn tracked_by_choice(
         &self,
         staged: &[RawChange],
@@ -151,14 +151,14 @@ impl Git {
         Ok(chosen)
     }
 
-    /// Which of these paths the user has git ignore.
+    /// Returns which of these paths git ignores.
     fn ignored<'a>(
         &self,
         paths: impl Iterator<Item = &'a RelPath>,
     ) -> Result<BTreeSet<RelPath>, GitError> {
         let mut asked = Vec::new();
         for path in paths {
-            // The dot keeps a leading colon from being read as something else.
+            // The dot keeps git from reading a leading colon as pathspec magic.
             asked.extend_from_slice(&[b"./", path.as_bytes(), b"\0"].concat());
         }
         let call = Invocation::reading("check-ignore")
@@ -166,7 +166,7 @@ impl Git {
             .args(["-z", "--no-index", "--stdin"]);
         let subcommand = call.subcommand();
         let reply = self.run(call.stdin(asked))?;
-        // 1 means that none is.
+        // Exit code 1 means that none is ignored.
         if !matches!(reply.exit, Some(0 | 1)) {
             return Err(GitError::from_reply(subcommand, &reply));
         }
@@ -174,7 +174,7 @@ impl Git {
         Ok(named.filter_map(|path| RelPath::new(path).ok()).collect())
     }
 
-    /// Where an index differs from HEAD.
+    /// Lists where an index differs from HEAD.
     pub(super) fn staged(&self, index: Option<&Path>) -> Result<Vec<RawChange>, GitError> {
         let call = Invocation::reading("diff-index")
             .args(["--cached", "-z", "--raw", "--no-abbrev", "--no-renames"])
@@ -193,8 +193,8 @@ fn refuse_unmerged(staged: &[RawChange]) -> Result<(), CommitError> {
     }
 }
 
-/// Makes a message that came from outside harmless: line endings are line feeds, and other
-/// control characters go. Its words stay, also in lines that begin with `#`.
+/// Sanitizes a commit message: normalizes line endings and removes other control characters.
+/// Lines that begin with `#` stay.
 pub(super) fn clean_message(text: &str) -> String {
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
     let visible = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_asked_for_differs_and_is_regreens_to_commit_is_committed() {
+    fn only_requested_changes_of_the_task_are_committed() {
         let request = CommitRequest {
             key: String::new(),
             message: String::new(),
@@ -242,14 +242,14 @@ mod tests {
         assert_eq!(
             left,
             [
-                "dirty was not committed: it had changes before the run began",
-                "repo was not committed: it is a repository of its own",
+                "dirty was not committed: it already had changes when the run started",
+                "repo was not committed: it is a separate repository",
             ]
         );
     }
 
     #[test]
-    fn only_what_cannot_be_seen_goes() {
+    fn only_invisible_characters_are_removed() {
         assert_eq!(
             clean_message("\r\n feat(x): äö\r\n\r\n#1 stays\tso\0\u{1b}[31m\n-m too\n\n"),
             "feat(x): äö\n\n#1 stays\tso[31m\n-m too"

@@ -1,4 +1,4 @@
-//! What lies between two snapshots.
+//! Compares two snapshots.
 
 use crate::{Change, RelPath};
 
@@ -8,29 +8,29 @@ use super::repository::Oid;
 use super::repository::{Git, records};
 use super::runner::GitError;
 
-/// Paths are given to git as arguments, of which a system takes only so many bytes.
+/// Limits how many bytes of paths go into one command line.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
-/// A diff as git prints it: bytes, since files are.
+/// A diff as git prints it: bytes, because files need not be text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     /// The output of git.
     pub bytes: Vec<u8>,
-    /// There was more than asked for.
+    /// The diff was longer than requested.
     pub cut: bool,
 }
 
-/// A file that differs, and by how much.
+/// A changed file, with its number of changed lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineCount {
     /// The file.
     pub path: RelPath,
-    /// Lines that are new, and lines that are gone; `None` if it is no text.
+    /// Added and removed lines; `None` for a binary file.
     pub lines: Option<(u64, u64)>,
 }
 
 impl Git {
-    /// Exactly the files that differ, in the order of their paths.
+    /// Lists the files that differ, sorted by path.
     ///
     /// # Errors
     /// If git fails, or does not know the snapshots.
@@ -55,8 +55,7 @@ impl Git {
         self.ask_parsed(call, parse_raw)
     }
 
-    /// How many lines were added to and taken from the files that differ, in the order of
-    /// their paths.
+    /// Counts the added and removed lines of the files that differ, sorted by path.
     ///
     /// # Errors
     /// If git fails, or does not know the snapshots.
@@ -70,8 +69,8 @@ impl Git {
         })
     }
 
-    /// The difference in content, of all files or of some. The user's colours, external
-    /// programs and conversions stay out of it.
+    /// Returns the diff of all files, or of those in `only`, independent of the user's colours,
+    /// external diff programs and text conversions.
     ///
     /// # Errors
     /// If git fails, or does not know the snapshots.
@@ -95,8 +94,8 @@ impl Git {
         Ok(diff)
     }
 
-    /// As [`Git::diff`], handed on as it comes until `take` wants no more: it may be longer
-    /// than memory.
+    /// Streams the diff to `take` until it returns false, because a diff may not fit into
+    /// memory.
     ///
     /// # Errors
     /// As [`Git::diff`].
@@ -150,7 +149,7 @@ fn content_diff(before: &Oid, after: &Oid, paths: &[RelPath]) -> Invocation {
 }
 
 impl LineCount {
-    /// Reads `3\t1\tpath`; a file that is no text has dashes for numbers.
+    /// Parses `3\t1\tpath`; a binary file has dashes instead of numbers.
     fn parse(record: &[u8]) -> Option<Self> {
         let mut parts = record.splitn(3, |byte| *byte == b'\t');
         let mut number = || std::str::from_utf8(parts.next()?).ok();
@@ -166,7 +165,7 @@ impl LineCount {
     }
 }
 
-/// Paths in portions that fit into one call; no choice of paths is one portion without any.
+/// Divides the paths into portions that fit into one call. `None` is one portion without paths.
 fn portions(only: Option<&[RelPath]>) -> Vec<&[RelPath]> {
     let Some(paths) = only else {
         return vec![&[]];
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn all_paths_and_no_path_are_not_the_same() {
+    fn no_selection_differs_from_an_empty_one() {
         assert_eq!(portions(None), [&[] as &[RelPath]]);
         assert!(portions(Some(&[])).is_empty());
     }

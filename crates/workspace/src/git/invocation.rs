@@ -4,8 +4,8 @@ use std::path::Path;
 use super::own_index::Filters;
 use super::runner::GitCall;
 
-/// Variables that would lead git to another repository, index or reading of paths. They are
-/// set, for instance, when regreen itself is started by a hook.
+/// Variables that would point git to another repository or index, or change how it reads paths.
+/// They are set, for instance, when a hook starts regreen.
 const MISLEADING: [&str; 18] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -27,14 +27,14 @@ const MISLEADING: [&str; 18] = [
     "GIT_QUARANTINE_PATH",
 ];
 
-/// No background process may be left behind, and nothing needs one.
+/// Keeps git from leaving background processes behind.
 const QUIET: [&str; 3] = [
     "core.fsmonitor=false",
     "gc.auto=0",
     "maintenance.auto=false",
 ];
 
-/// A call of git being put together.
+/// A call of git under construction.
 #[derive(Debug)]
 pub(super) struct Invocation {
     subcommand: &'static str,
@@ -46,8 +46,8 @@ pub(super) struct Invocation {
 }
 
 impl Invocation {
-    /// Git in the surroundings the user's hooks expect: their language, their way of
-    /// reading paths.
+    /// Git with the environment that the user's hooks expect: their language, and their
+    /// pathspec settings.
     pub(super) fn with_hooks(subcommand: &'static str) -> Self {
         let mut call = Self {
             subcommand,
@@ -62,8 +62,8 @@ impl Invocation {
         call.env("GIT_TERMINAL_PROMPT", "0")
     }
 
-    /// Git that changes something, for regreen alone: no hook of the user's has to do with it,
-    /// and none is run outside of a keeper.
+    /// Git for regreen's own changes. The user's hooks do not concern them, and must not run
+    /// outside of supervision.
     pub(super) fn writing(subcommand: &'static str) -> Self {
         Self::with_hooks(subcommand)
             .config("core.hooksPath=/dev/null")
@@ -71,7 +71,7 @@ impl Invocation {
             .env("LC_ALL", "C")
     }
 
-    /// Git that only looks: not even the index is freshened.
+    /// Git for reading only: not even the index is refreshed.
     pub(super) fn reading(subcommand: &'static str) -> Self {
         Self::writing(subcommand).env("GIT_OPTIONAL_LOCKS", "0")
     }
@@ -107,13 +107,13 @@ impl Invocation {
         self
     }
 
-    /// With another index than the user's, which must leave no shared part beside theirs.
+    /// Uses another index than the user's, and leaves no shared index beside theirs.
     pub(super) fn index(self, path: &Path) -> Self {
         self.config("core.splitIndex=false")
             .env("GIT_INDEX_FILE", path)
     }
 
-    /// With another index if one is given, else with the user's.
+    /// Uses another index if one is given, and otherwise the user's.
     pub(super) fn maybe_index(self, path: Option<&Path>) -> Self {
         match path {
             Some(path) => self.index(path),
@@ -126,7 +126,7 @@ impl Invocation {
         self
     }
 
-    /// Paths, each ended by a zero byte.
+    /// Passes paths, each terminated by a zero byte.
     pub(super) fn stdin_paths<'a>(
         self,
         paths: impl IntoIterator<Item = &'a crate::RelPath>,
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_find_their_own_surroundings() {
+    fn hooks_get_their_usual_environment() {
         let call = Invocation::with_hooks("commit").into_call(Path::new("/w"));
         let set: Vec<_> = call
             .env
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_is_named_once_and_the_last_value_counts() {
+    fn the_last_value_of_a_variable_wins() {
         let call = Invocation::reading("status").index(Path::new("/i"));
         let call = call.into_call(Path::new("/w"));
         let index = |(name, _): &&(OsString, _)| name == "GIT_INDEX_FILE";

@@ -1,7 +1,7 @@
-//! Git as regreen uses it: snapshots of the work tree, what changed between them, commits with
-//! the user's hooks, and undoing a task's changes.
+//! Snapshots of the work tree, their differences, commits with the user's hooks, and undoing a
+//! task's changes.
 //!
-//! Everything is done by the git program, called with arguments and never through a shell.
+//! Everything runs the git program, with arguments and never through a shell.
 
 mod attempt_name;
 mod commit;

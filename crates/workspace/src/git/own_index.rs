@@ -1,4 +1,4 @@
-//! What in the work tree differs from an index, as `git ls-files` sees it.
+//! Lists what in the work tree differs from an index, as `git ls-files` sees it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use super::invocation::Invocation;
 use super::repository::{Git, records};
 use super::runner::GitError;
 
-/// An index of regreen's own, and how files are taken into it. Every call that uses the index
-/// may compare it with the files, so each is made in the same way.
+/// An index of regreen's own, with the filters to use for it. Every call that uses the index
+/// may compare it with the files, so each must use the same filters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnIndex<'a> {
     pub(super) git: &'a Git,
@@ -28,15 +28,15 @@ impl OwnIndex<'_> {
     }
 }
 
-/// Programs that the user's git runs over some files when it takes them in or writes them,
-/// such as git-lfs: used as they are configured, or not at all.
+/// Programs such as git-lfs that the user's git runs when it adds or writes files: used as
+/// configured, or turned off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filters {
     settings: Vec<String>,
 }
 
 impl Filters {
-    /// Turns every filter off that is configured.
+    /// Turns off every configured filter.
     pub(super) fn off(git: &Git) -> Result<Self, GitError> {
         let call = Invocation::reading("config").args([
             "-z",
@@ -70,42 +70,42 @@ fn turned_off(key: &str) -> String {
     format!("{key}={value}")
 }
 
-/// Whether git gave up because a filter is missing or failed.
+/// Returns whether git failed because a filter is missing or failed.
 pub(super) fn is_filter_failure(error: &GitError) -> bool {
     matches!(error, GitError::Failed { said, .. }
         if said.contains("clean filter '") || said.contains("external filter '"))
 }
 
-/// The folder in the workspace that is regreen's own and part of no snapshot or commit.
+/// Regreen's own folder in the workspace, which is part of no snapshot or commit.
 pub(super) const OWN_FOLDER: &str = ".regreen";
 
 /// Why a path was listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
-    /// It differs from the index, or is gone, or the index holds several versions of it.
+    /// It differs from the index, was deleted, or is unmerged.
     Changed,
-    /// The index does not have it.
+    /// It is not in the index.
     New,
-    /// The index does not have it, and it is a repository of its own.
+    /// It is not in the index, and is a repository of its own.
     NewRepository,
-    /// The user told git not to look at it: `assume-unchanged`.
+    /// The user set `assume-unchanged`.
     AssumedUnchanged,
-    /// The user told git that it need not be there: `skip-worktree`.
+    /// The user set `skip-worktree`.
     Skipped,
-    /// It stands there, but the user's index has let go of it: `git rm --cached`.
+    /// It exists, but the user removed it from the index: `git rm --cached`.
     Untracked,
 }
 
-/// How closely to look.
+/// Whether a scan respects the user's index flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScanMode {
-    /// What git would see.
+    /// Lists what git would list.
     AsGit,
-    /// Also list what the user told git not to look at.
+    /// Also lists files that the user told git to ignore by a flag.
     IgnoringFlags,
 }
 
-/// Lists what differs, each path once.
+/// Lists the paths that differ, each once.
 pub(super) fn scan(
     index: OwnIndex<'_>,
     look: ScanMode,
@@ -133,7 +133,7 @@ fn parse(answer: &[u8]) -> Option<BTreeMap<RelPath, Difference>> {
     Some(found)
 }
 
-/// `<letter> <path>`; a small letter is a path that git was told not to look at.
+/// Parses `<letter> <path>`; a lowercase letter marks `assume-unchanged`.
 fn parse_line(line: &[u8]) -> Option<(RelPath, Option<Difference>)> {
     let (tag, path) = (line.first()?, line.get(2..)?);
     let plain = path.strip_suffix(b"/").unwrap_or(path);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_another_shape_is_refused() {
+    fn unknown_output_is_refused() {
         assert_eq!(parse(b"! what\0"), None);
         assert_eq!(parse(b"H ../up\0"), None);
     }

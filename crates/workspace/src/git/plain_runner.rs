@@ -5,7 +5,7 @@ use std::thread;
 
 use super::runner::{GitCall, GitReply, GitRunner};
 
-/// More of what git and hooks say than this is not kept: only the end matters.
+/// How much of the standard error is kept: the end of it.
 const MAX_STDERR: usize = 256 * 1024;
 
 /// Starts git as an ordinary child of this process.
@@ -25,7 +25,7 @@ impl Default for PlainRunner {
 }
 
 impl PlainRunner {
-    /// With variables of its own, such as another global configuration.
+    /// Creates a runner with additional variables, such as another global configuration.
     #[must_use]
     pub fn with_env(env: Vec<(OsString, OsString)>) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl GitRunner for PlainRunner {
 }
 
 impl PlainRunner {
-    /// `read` says what it kept of the output, and whether it wanted no more.
+    /// Runs git; `read` returns what it kept of the output, and whether it stopped early.
     fn run_reading(
         &self,
         call: &GitCall,
@@ -80,7 +80,7 @@ impl PlainRunner {
         let mut child = self.command(call).spawn()?;
         let read = exchange(&mut child, call, read);
         if !matches!(read, Ok((_, _, false))) {
-            // Nobody reads on, so git must not wait for a reader.
+            // End git, which otherwise waits for a reader.
             let _already_gone = child.kill();
         }
         let status = child.wait()?;
@@ -94,7 +94,7 @@ impl PlainRunner {
     }
 }
 
-/// Feeds and reads all three streams at once, so that neither side waits for the other.
+/// Handles all three streams at once, so that neither side blocks.
 fn exchange(
     child: &mut Child,
     call: &GitCall,
@@ -123,7 +123,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<
 
 fn feed(mut pipe: impl Write, bytes: &[u8]) -> io::Result<()> {
     match pipe.write_all(bytes) {
-        // Git may end without reading everything; its exit says why.
+        // Git may exit without reading everything; its exit code says why.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn input_longer_than_any_pipe_is_taken_and_given_back() {
+    fn input_and_output_may_exceed_the_pipe_buffer() {
         let long = b"0123456789\n".repeat(200_000);
         let reply = git(&["stripspace"], &long, None);
         assert!(reply.succeeded() && !reply.cut);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn output_stops_where_it_was_asked_to() {
+    fn output_stops_at_the_limit() {
         let long = b"0123456789\n".repeat(200_000);
         let reply = git(&["stripspace"], &long, Some(5));
         assert_eq!((reply.stdout.as_slice(), reply.cut), (&b"01234"[..], true));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_handed_on_until_there_is_enough() {
+    fn output_is_streamed_until_the_reader_stops() {
         let long = b"0123456789\n".repeat(200_000);
         let call = GitCall {
             args: vec!["stripspace".into()],
@@ -236,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn of_endless_talk_only_the_end_is_kept() {
+    fn only_the_end_of_long_output_is_kept() {
         let talk = b"word ".repeat(MAX_STDERR);
         let kept = read_end([talk.as_slice(), b"the end"].concat().as_slice()).unwrap();
         assert!(kept.len() <= MAX_STDERR && kept.ends_with(b"word the end"));
     }
 
     #[test]
-    fn a_failure_is_an_answer() {
+    fn a_failure_is_a_reply() {
         let reply = git(&["no-such-command"], b"unread", None);
         assert!(!reply.succeeded() && !reply.stderr.is_empty());
     }

@@ -2,7 +2,7 @@ use crate::{Change, ChangeKind, RelPath};
 
 use super::repository::Oid;
 
-/// What a tree or an index holds at one path.
+/// An entry of a tree or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) mode: Mode,
@@ -40,13 +40,13 @@ impl Mode {
     }
 }
 
-/// One record of `--raw -z`: a path and what it holds on either side.
+/// One record of `--raw -z`: a path with its old and new entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawChange {
     pub(super) path: RelPath,
     pub(super) old: Option<Entry>,
     pub(super) new: Option<Entry>,
-    /// The index holds several versions of it.
+    /// The path has unresolved conflicts.
     pub(super) unmerged: bool,
 }
 
@@ -76,7 +76,7 @@ fn same_type(old: &Entry, new: &Entry) -> bool {
     is_file(old) || old.mode == new.mode
 }
 
-/// Reads `:100644 100755 <oid> <oid> M\0path\0…`; `None` if it is anything else.
+/// Parses `:100644 100755 <oid> <oid> M\0path\0…`; returns `None` for anything else.
 pub(super) fn parse_raw(output: &[u8]) -> Option<Vec<RawChange>> {
     let mut fields = output.split(|byte| *byte == 0);
     let mut changes = Vec::new();
@@ -99,7 +99,7 @@ fn parse_record(head: &[u8], path: &[u8]) -> Option<RawChange> {
     })
 }
 
-/// `Some(None)` is the side on which there is nothing.
+/// Parses one side; `Some(None)` means that the path does not exist there.
 fn parse_entry(mode: &str, oid: &str) -> Option<Option<Entry>> {
     if mode == "000000" {
         return Some(None);
@@ -108,8 +108,8 @@ fn parse_entry(mode: &str, oid: &str) -> Option<Option<Entry>> {
     Some(Some(Entry { mode, oid }))
 }
 
-/// Lines for `update-index -z --index-info` that put `entries` into an index; no entry
-/// takes the path out of it.
+/// Returns input for `update-index -z --index-info` that sets `entries`; `None` removes the
+/// path.
 pub(super) fn index_info<'a>(
     entries: impl IntoIterator<Item = (&'a RelPath, Option<&'a Entry>)>,
     null: &Oid,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_say_what_kind_of_change_it_is() {
+    fn modes_determine_the_kind_of_change() {
         let found = kinds(&[
             ("000000", "100644", "new\nline"),
             ("100644", "000000", "gone"),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_raw_diff_is_refused() {
+    fn invalid_raw_diffs_are_refused() {
         for bad in [
             "hello".to_owned(),
             format!(":100644 100644 {ONE} {TWO} M\0"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_into_an_index_or_out_of_it() {
+    fn entries_are_set_or_removed() {
         let null = Oid::parse(NULL).unwrap();
         let entry = Entry {
             mode: Mode::Executable,

@@ -21,12 +21,17 @@ pub struct Git {
 }
 
 impl Git {
+    /// Opens a repository.
+    ///
     /// # Errors
-    /// If `root` is not the top of a work tree, git is missing, or it refuses the repository.
+    /// If `root` is not the top level of a work tree, git is missing, or it refuses the
+    /// repository.
     pub fn open(root: &Path) -> Result<Self, GitError> {
         Self::open_with(root, Arc::new(PlainRunner::default()))
     }
 
+    /// Opens a repository with a runner of the caller's.
+    ///
     /// # Errors
     /// As [`Git::open`].
     pub fn open_with(root: &Path, runner: Arc<dyn GitRunner>) -> Result<Self, GitError> {
@@ -47,7 +52,7 @@ impl Git {
         })
     }
 
-    /// The same repository, with commits (and so the user's hooks) run in another way.
+    /// Uses another runner for commits, which run the user's hooks.
     #[must_use]
     pub fn with_hook_runner(self, hook_runner: Arc<dyn GitRunner>) -> Self {
         Self {
@@ -56,19 +61,19 @@ impl Git {
         }
     }
 
-    /// The top of the work tree.
+    /// Returns the top level of the work tree.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// This work tree's own part of the repository: `.git`, or a folder inside it.
+    /// Returns the git directory of this work tree: `.git`, or a folder inside it.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// What HEAD is; `None` before the first commit of a branch.
+    /// Returns the commit of HEAD; `None` before the first commit of a branch.
     ///
     /// # Errors
     /// If git fails.
@@ -87,17 +92,17 @@ impl Git {
         }
     }
 
-    /// The name this repository has for "no object".
+    /// Returns the null object name, whose length depends on the repository's hash.
     pub(super) fn null_oid(&self) -> &Oid {
         &self.null
     }
 
-    /// The answer of a call that must succeed.
+    /// Returns the output of a call that must succeed.
     pub(super) fn ask(&self, call: Invocation) -> Result<Vec<u8>, GitError> {
         ask(&*self.runner, &self.root, call)
     }
 
-    /// Parses the answer of a call that must succeed.
+    /// Parses the output of a call that must succeed.
     pub(super) fn ask_parsed<T>(
         &self,
         call: Invocation,
@@ -107,7 +112,7 @@ impl Git {
         parse(&self.ask(call)?).ok_or_else(|| GitError::not_understood(subcommand))
     }
 
-    /// The answer of a call that makes one object.
+    /// Returns the object that a call created.
     pub(super) fn ask_oid(&self, call: Invocation) -> Result<Oid, GitError> {
         let subcommand = call.subcommand();
         parse_oid(subcommand, &self.ask(call)?)
@@ -117,7 +122,7 @@ impl Git {
         run(&*self.runner, &self.root, call)
     }
 
-    /// As `run`, but the output is handed on as it comes.
+    /// Runs git and passes its output on as it arrives.
     pub(super) fn run_into(
         &self,
         call: Invocation,
@@ -158,7 +163,7 @@ pub(super) fn run(
     reply.map_err(|source| GitError::not_run(subcommand, source))
 }
 
-/// The records of an answer with `-z`: each ends with a zero byte.
+/// Splits output of `-z` into its records.
 pub(super) fn records(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
     answer
         .split(|byte| *byte == 0)
@@ -172,8 +177,8 @@ pub(super) fn parse_oid(subcommand: &str, answer: &[u8]) -> Result<Oid, GitError
         .ok_or_else(|| GitError::not_understood(subcommand))
 }
 
-/// Inside a work tree, at its very top: how long its object names are, and where the
-/// repository is. The folder comes last and may itself hold line breaks.
+/// Parses the null object name, and the git directory if the folder is the top level of a work
+/// tree. The directory comes last because it may contain line breaks.
 fn parse_place(answer: &[u8]) -> Option<(Oid, PathBuf)> {
     let answer = answer.strip_prefix(b"true\n")?;
     let (digits, rest) = match answer.strip_prefix(b"sha256\n") {
@@ -187,11 +192,10 @@ fn parse_place(answer: &[u8]) -> Option<(Oid, PathBuf)> {
     ))
 }
 
-/// What keeps the user's own settings out: their hooks, and signing that may ask for a
-/// password.
+/// Disables the user's hooks, and signing, which may ask for a password.
 const SETTINGS: [(&str, &str); 2] = [("core.hooksPath", "/dev/null"), ("commit.gpgSign", "false")];
 
-/// Who commits in a repository that has no user.
+/// The author in a repository without a configured user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity<'a> {
     /// As in `user.name`.
@@ -201,8 +205,8 @@ pub struct Identity<'a> {
 }
 
 impl Git {
-    /// Makes a repository that has nothing of the user's: no hooks, no templates, an identity
-    /// of its own.
+    /// Creates a repository without anything of the user's: no hooks, no templates, its own
+    /// identity.
     ///
     /// # Errors
     /// If git is missing or fails.
@@ -210,6 +214,8 @@ impl Git {
         Self::init_with(root, identity, Arc::new(PlainRunner::default()))
     }
 
+    /// Creates a repository with a runner of the caller's.
+    ///
     /// # Errors
     /// As [`Git::init`].
     pub fn init_with(
@@ -230,13 +236,13 @@ impl Git {
     }
 }
 
-/// The full name of an object in git.
+/// The full name of a git object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Oid(String);
 
 impl Oid {
-    /// `None` unless it is a full name: 40 hexadecimal digits, or 64.
+    /// Parses a full name of 40 or 64 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_full = matches!(text.len(), 40 | 64);
@@ -250,7 +256,7 @@ impl Oid {
         &self.0
     }
 
-    /// The name that git gives to "no object".
+    /// Returns whether this is the null object name.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.0.bytes().all(|byte| byte == b'0')
@@ -273,6 +279,6 @@ impl TryFrom<String> for Oid {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("`{text}` names no object"))
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is not a git object"))
     }
 }

@@ -1,4 +1,4 @@
-//! Putting files back without losing a save that comes in between.
+//! Restores files without losing a concurrent save.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -12,7 +12,7 @@ use crate::{Disk, RelPath, StepError};
 use super::staging::is_absence;
 use super::undo_plan::{ConflictReason, UndoConflict};
 
-/// How a file looked. Saving it makes it look different, moving it does not.
+/// The stat data of a file. Saving the file changes it, moving the file does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FileStamp {
     inode: (u64, u64),
@@ -39,22 +39,22 @@ impl FileStamp {
     }
 }
 
-/// How the files of some paths looked; a path without a file is not among them.
+/// The stamps of those paths that have a file.
 #[derive(Debug)]
 pub(super) struct FileStamps(BTreeMap<RelPath, FileStamp>);
 
 impl FileStamps {
     pub(super) fn of<'a>(root: &Path, paths: impl Iterator<Item = &'a RelPath>) -> Self {
-        let looks = paths.filter_map(|path| {
-            let look = FileStamp::at(&path.under(root))?;
-            Some((path.clone(), look))
+        let stamps = paths.filter_map(|path| {
+            let stamp = FileStamp::at(&path.under(root))?;
+            Some((path.clone(), stamp))
         });
-        Self(looks.collect())
+        Self(stamps.collect())
     }
 }
 
-/// Files are moved out of the tree and into it, never written in place, and what was moved
-/// out is compared with what was seen before it goes.
+/// Restores files by moving them in and out of the tree, never by writing in place. A file that
+/// was moved out is compared with its stamp before it is removed.
 pub(super) struct Restorer<'a> {
     disk: &'a dyn Disk,
     root: &'a Path,
@@ -64,7 +64,8 @@ pub(super) struct Restorer<'a> {
 }
 
 impl<'a> Restorer<'a> {
-    /// Begins in a new folder: an older one may hold a file that a killed process moved.
+    /// Creates a new folder for drafts: an older one may hold a file that a killed process
+    /// moved.
     pub(super) fn begin(
         disk: &'a dyn Disk,
         root: &'a Path,
@@ -88,12 +89,12 @@ impl<'a> Restorer<'a> {
         })
     }
 
-    /// The folder for what is to be put into the tree: `files/<path>` in it.
+    /// Returns the folder for the drafts, each at `files/<path>`.
     pub(super) fn drafts(&self) -> &Path {
         &self.folder
     }
 
-    /// Takes a file out of the tree, and folders that become empty by it.
+    /// Removes a file from the tree, and the folders that this leaves empty.
     pub(super) fn remove(&mut self, path: &RelPath) -> Result<(), StepError> {
         let place = path.under(self.root);
         let aside = self.folder.join("removed");
@@ -108,15 +109,15 @@ impl<'a> Restorer<'a> {
         }
         self.keep(path);
         match self.disk.rename_new(&aside, &place) {
-            // Saved twice meanwhile: the newer one stands.
+            // Saved again in the meantime: keep the newer version.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 self.disk.remove(&aside).context("remove", &aside)
             }
-            done => done.context("put back", &place),
+            done => done.context("restore", &place),
         }
     }
 
-    /// Puts the draft of a path into the tree.
+    /// Moves the draft of a path into the tree.
     pub(super) fn replace(&mut self, path: &RelPath) -> Result<(), StepError> {
         let place = path.under(self.root);
         let draft = path.under(&self.folder.join("files"));
@@ -142,12 +143,12 @@ impl<'a> Restorer<'a> {
             return self
                 .disk
                 .exchange(&draft, &place)
-                .context("put back", &place);
+                .context("restore", &place);
         }
         self.disk.remove(&draft).context("remove", &draft)
     }
 
-    /// What was kept because it was saved meanwhile.
+    /// Removes the drafts. Returns the paths that were kept because someone saved them.
     pub(super) fn end(self) -> Vec<UndoConflict> {
         let _only_regreens_own_drafts = fs::remove_dir_all(&self.folder);
         self.kept
@@ -164,10 +165,10 @@ impl<'a> Restorer<'a> {
         });
     }
 
-    /// Makes the folders above, and removes empty ones from the place itself.
+    /// Creates the parent folders, and removes empty folders at the path itself.
     fn make_way(&self, path: &RelPath) -> Result<(), StepError> {
         let place = path.under(self.root);
-        let _not_empty_or_no_folder = remove_hollow(&place);
+        let _not_empty_or_no_folder = remove_empty_tree(&place);
         let above = place.parent().unwrap_or(self.root);
         fs::create_dir_all(above).context("create folder", above)
     }
@@ -181,13 +182,13 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// Removes a folder in which there are only folders.
-fn remove_hollow(folder: &Path) -> io::Result<()> {
+/// Removes a folder that contains only folders.
+fn remove_empty_tree(folder: &Path) -> io::Result<()> {
     if !folder.symlink_metadata()?.is_dir() {
         return Ok(());
     }
     for entry in fs::read_dir(folder)? {
-        remove_hollow(&entry?.path())?;
+        remove_empty_tree(&entry?.path())?;
     }
     fs::remove_dir(folder)
 }

@@ -4,16 +4,17 @@ use std::{fmt, io};
 
 /// Runs the git program.
 ///
-/// The seam exists because a commit runs the user's hooks: those must end with the run, so
-/// whoever keeps processes brings its own runner. [`super::PlainRunner`] starts git as an
-/// ordinary child.
+/// A commit runs the user's hooks, which must end with the run, so a process supervisor
+/// provides its own runner. [`super::PlainRunner`] starts git as an ordinary child.
 pub trait GitRunner: fmt::Debug + Send + Sync {
+    /// Runs git to its end.
+    ///
     /// # Errors
-    /// If git could not be started or its output not be read. An exit other than 0 is no
+    /// If git cannot be started or its output cannot be read. A non-zero exit code is not an
     /// error here.
     fn run(&self, call: &GitCall) -> io::Result<GitReply>;
 
-    /// Hands the output on as it comes, instead of keeping it, until `take` wants no more.
+    /// Passes the output to `take` as it arrives, until `take` returns false.
     ///
     /// # Errors
     /// As [`GitRunner::run`].
@@ -32,31 +33,31 @@ pub trait GitRunner: fmt::Debug + Send + Sync {
     }
 }
 
-/// One call of git: arguments, never a command line.
+/// A call of git, as arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitCall {
     /// The arguments after `git`.
     pub args: Vec<OsString>,
-    /// On top of the caller's own environment; `None` takes a variable away.
+    /// Changes to the caller's environment; `None` removes a variable.
     pub env: Vec<(OsString, Option<OsString>)>,
     /// The working directory.
     pub folder: PathBuf,
-    /// Nothing means that git gets no standard input at all.
+    /// The standard input; git gets none if this is empty.
     pub stdin: Vec<u8>,
-    /// Git is stopped once it has printed more than this.
+    /// Git is stopped after it has printed more than this.
     pub max_stdout: Option<usize>,
 }
 
-/// What came of it.
+/// The result of a [`GitCall`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitReply {
     /// `None` if a signal ended it.
     pub exit: Option<i32>,
     /// The standard output.
     pub stdout: Vec<u8>,
-    /// What git and the hooks said; of a very long text the end.
+    /// The standard error of git and the hooks, or its end if it is very long.
     pub stderr: Vec<u8>,
-    /// The output was longer than asked for, and `stdout` is its beginning.
+    /// The output was longer than requested, and `stdout` is its beginning.
     pub cut: bool,
 }
 
@@ -68,14 +69,14 @@ impl GitReply {
     }
 }
 
-/// Why git did not do what it was asked.
+/// Why a git call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// Git is not installed.
-    #[error("the program git is not installed, or not in the PATH")]
+    #[error("git is not installed or not in PATH")]
     Missing,
     /// Git could not be started.
-    #[error("git {subcommand} could not be run")]
+    #[error("cannot run git {subcommand}")]
     NotRun {
         /// The git subcommand.
         subcommand: String,
@@ -86,13 +87,13 @@ pub enum GitError {
     /// There is no repository, or the folder is not its top level.
     #[error("this folder is not the top of a git work tree")]
     NoWorkTree,
-    /// Git refuses repositories of other users; what it says names the way out.
+    /// Git refuses repositories of other users; its message names the fix.
     #[error("git does not trust this repository, because another user owns it:\n{said}")]
     DubiousOwnership {
         /// The message of git.
         said: String,
     },
-    /// Another git is at work, or one was killed and left its lock.
+    /// Another git process holds a lock, or a killed one left it.
     #[error("another git program holds a lock:\n{said}")]
     Locked {
         /// The message of git.
@@ -109,7 +110,7 @@ pub enum GitError {
         said: String,
     },
     /// The output of git has an unknown format.
-    #[error("git {subcommand} answered something that regreen does not understand")]
+    #[error("unexpected output from git {subcommand}")]
     NotUnderstood {
         /// The git subcommand.
         subcommand: String,
@@ -118,7 +119,7 @@ pub enum GitError {
 
 fn exit_words(exit: Option<i32>) -> String {
     exit.map_or_else(
-        || "ended by a signal".to_owned(),
+        || "killed by a signal".to_owned(),
         |code| format!("exit {code}"),
     )
 }
@@ -134,7 +135,7 @@ impl GitError {
         }
     }
 
-    /// Reads the reason from what git said. It was told to speak English.
+    /// Determines the reason from git's message, which is in English because of `LC_ALL`.
     pub(super) fn from_reply(subcommand: &str, reply: &GitReply) -> Self {
         let said = String::from_utf8_lossy(&reply.stderr).trim().to_owned();
         let says = |words: &str| said.contains(words);
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_of_another_user_is_told_with_the_way_out() {
+    fn a_repository_of_another_user_is_reported_with_the_fix() {
         let error = reason(
             "fatal: detected dubious ownership in repository at '/srv/x'\nTo add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /srv/x\n",
         );
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn other_reasons_keep_what_git_said() {
+    fn other_errors_keep_the_message_of_git() {
         assert!(matches!(
             reason("fatal: not a git repository (or any of the parent directories): .git"),
             GitError::NoWorkTree

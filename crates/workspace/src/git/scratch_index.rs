@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::StepError;
 use crate::files::IoContext;
 
-/// An index of regreen's own, begun as a copy of the user's.
+/// An index of regreen's own that starts as a copy of the user's.
 ///
-/// The copy has the user's notes of when each file was last looked at, so that only what
-/// changed since must be read. It is kept from one use to the next as long as the user's
-/// index stays what it was.
+/// The copy includes the user's stat data, so that only files that changed since must be read.
+/// It is kept between uses as long as the user's index does not change.
 #[derive(Debug)]
 pub(super) struct ScratchIndex {
     path: PathBuf,
@@ -25,8 +24,8 @@ pub(super) enum Freshness {
     Kept,
 }
 
-/// How the user's index looked when it was copied. Git never writes an index in place, so a
-/// new one is a new file.
+/// Identifies the version of the user's index that was copied. Git never writes an index in
+/// place, so a new version is a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stamp {
     Absent,
@@ -48,7 +47,8 @@ impl Stamp {
 }
 
 impl ScratchIndex {
-    /// `path` must be regreen's alone: what an ended process left there is thrown away.
+    /// Creates the index at `path`, which must be regreen's alone: leftovers of another process
+    /// are removed.
     pub(super) fn new(path: PathBuf, original: PathBuf) -> Self {
         Self {
             path,
@@ -61,7 +61,7 @@ impl ScratchIndex {
         &self.path
     }
 
-    /// Begins anew if the user's index is another one than last time.
+    /// Copies the user's index again if it has changed.
     pub(super) fn follow_original(&mut self) -> Result<Freshness, StepError> {
         let original = open_if_there(&self.original).context("read", &self.original)?;
         let now = match &original {
@@ -80,12 +80,12 @@ impl ScratchIndex {
         Ok(Freshness::Copied)
     }
 
-    /// The next use begins anew.
+    /// Makes the next use copy the index again.
     pub(super) fn forget(&mut self) {
         self.copied = None;
     }
 
-    /// Also removes the lock of a git that was killed.
+    /// Removes the index, and the lock of a killed git process.
     pub(super) fn clear(&self) -> Result<(), StepError> {
         for path in [self.path.clone(), lock_of(&self.path)] {
             match fs::remove_file(&path) {
@@ -98,8 +98,8 @@ impl ScratchIndex {
         Ok(())
     }
 
-    /// The copy gets the time of the original: git trusts its notes of a file only if they
-    /// are older than the index, and a newer time would make it trust too many.
+    /// Copies content and modification time: git trusts stat data only if it is older than the
+    /// index, and a newer time would make it trust too much.
     fn copy(&self, mut original: File, metadata: &Metadata) -> io::Result<()> {
         let mut bytes = Vec::new();
         original.read_to_end(&mut bytes)?;
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_copy_is_kept_until_the_original_is_another_file() {
+    fn the_copy_is_kept_until_the_original_changes() {
         let folder = tempfile::tempdir().unwrap();
         let original = folder.path().join("index");
         let mut scratch = ScratchIndex::new(folder.path().join("scratch"), original.clone());

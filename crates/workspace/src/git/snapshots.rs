@@ -16,13 +16,13 @@ use super::scratch_index::{Freshness, ScratchIndex};
 use super::staging::SnapshotWarning;
 use super::staging::{StagingPlan, refresh, stage_best_effort, unflag};
 
-/// Who snapshots are by, so that they need nobody's name.
+/// The author of snapshots, so that they do not need the user's identity.
 const IDENTITY: (&str, &str) = ("regreen", "regreen@localhost");
 
-/// How much a snapshot may cost.
+/// Limits on what a snapshot takes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotLimits {
-    /// Longer files are left out, with a warning.
+    /// Larger files are left out, with a warning.
     pub max_file: u64,
 }
 
@@ -39,7 +39,7 @@ impl Default for SnapshotLimits {
 pub struct Snapshot {
     /// The commit that the reference names.
     pub oid: Oid,
-    /// Paths that the snapshot does not hold exactly.
+    /// Paths whose content in the snapshot is not current.
     pub warnings: Vec<SnapshotWarning>,
 }
 
@@ -54,23 +54,23 @@ pub enum SnapshotError {
     Step(#[from] StepError),
 }
 
-/// Takes and finds snapshots. Nothing of the user's is touched: they are made with an index
-/// of regreen's own and kept under references of its own.
+/// Takes and finds snapshots. Touches nothing of the user's: it uses its own index and its own
+/// references.
 #[derive(Debug)]
 pub struct Snapshots {
     git: Git,
     scratch: PathBuf,
     index: ScratchIndex,
     limits: SnapshotLimits,
-    /// Files that the user's index did not have when they were taken in. One that is ignored
-    /// since has not gone, so it stays.
+    /// Files that were not in the user's index when they were added. One that is ignored since
+    /// then still exists, so it stays in the snapshots.
     own: BTreeSet<RelPath>,
     filters: Filters,
 }
 
 impl Snapshots {
-    /// `scratch` is an existing folder of regreen's own that git does not look into, and only
-    /// one process uses it at a time.
+    /// Takes snapshots with `scratch`, an existing folder of regreen's own that git ignores and
+    /// that only one process uses at a time.
     #[must_use]
     pub fn new(git: Git, scratch: &Path, limits: SnapshotLimits) -> Self {
         let original = git.dir().join("index");
@@ -95,6 +95,8 @@ impl Snapshots {
         &self.git
     }
 
+    /// Takes the snapshot before an attempt.
+    ///
     /// # Errors
     /// If git fails, or the scratch folder cannot be written.
     pub fn take_before(
@@ -105,7 +107,8 @@ impl Snapshots {
         self.take(name, SnapshotSide::Before, None, now)
     }
 
-    /// `before` becomes the parent, so that `git show` shows what the attempt did.
+    /// Takes the snapshot after an attempt. `before` becomes its parent, so that `git show`
+    /// shows what the attempt did.
     ///
     /// # Errors
     /// As [`Snapshots::take_before`].
@@ -133,8 +136,8 @@ impl Snapshots {
         Ok(Snapshot { oid, warnings })
     }
 
-    /// The work tree as it is now, to be compared with snapshots. Nothing keeps it: git's next
-    /// cleaning may take it away.
+    /// Returns the current work tree as a tree object, for comparison with snapshots. No
+    /// reference keeps it, so `git gc` may remove it.
     ///
     /// # Errors
     /// As [`Snapshots::take_before`].
@@ -142,7 +145,7 @@ impl Snapshots {
         self.work_tree().map(|(tree, _)| tree)
     }
 
-    /// The work tree as a tree object; no reference keeps it.
+    /// Writes the work tree as a tree object that no reference keeps.
     pub(super) fn work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
         let written = match self.write_work_tree() {
             Err(SnapshotError::Git(error))
@@ -160,7 +163,7 @@ impl Snapshots {
         written
     }
 
-    /// How files are to be written that come from snapshots.
+    /// Returns the filters to use for writing files from snapshots.
     pub(super) fn filters(&self) -> &Filters {
         &self.filters
     }
@@ -168,13 +171,13 @@ impl Snapshots {
     fn write_work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
         let found = match self.index.follow_original()? {
             Freshness::Kept => scan(self.index(), ScanMode::AsGit)?,
-            Freshness::Copied => self.begin_anew()?,
+            Freshness::Copied => self.start_over()?,
         };
         self.own.extend(new_files(&found));
         let listed = found.iter().map(|(path, found)| (path, *found));
         let plan = StagingPlan::new(self.git.root(), listed, self.limits.max_file);
         let warnings = stage_best_effort(self.index(), plan)?;
-        // Objects that were never fetched are the user's choice, and are not looked for.
+        // A partial clone is the user's choice: do not check for missing objects.
         let call = Invocation::writing("write-tree").arg("--missing-ok");
         let tree = self.index().ask(call)?;
         let tree = parse_oid("write-tree", &tree)?;
@@ -189,23 +192,20 @@ impl Snapshots {
         }
     }
 
-    /// What a copy of the user's index does not have.
-    fn begin_anew(&mut self) -> Result<BTreeMap<RelPath, Difference>, GitError> {
+    /// Lists what differs from a new copy of the user's index.
+    fn start_over(&mut self) -> Result<BTreeMap<RelPath, Difference>, GitError> {
         refresh(self.index())?;
         let mut found = scan(self.index(), ScanMode::IgnoringFlags)?;
-        self.unflag_what_stands_there(&found)?;
+        self.unflag_existing(&found)?;
         let root = self.git.root();
-        self.own.retain(|path| stands(root, path));
+        self.own.retain(|path| exists(root, path));
         for path in &self.own {
             found.entry(path.clone()).or_insert(Difference::New);
         }
         Ok(found)
     }
 
-    fn unflag_what_stands_there(
-        &self,
-        found: &BTreeMap<RelPath, Difference>,
-    ) -> Result<(), GitError> {
+    fn unflag_existing(&self, found: &BTreeMap<RelPath, Difference>) -> Result<(), GitError> {
         let root = self.git.root();
         let flagged = |what: Difference| {
             found
@@ -215,7 +215,7 @@ impl Snapshots {
         };
         let assumed: Vec<&RelPath> = flagged(Difference::AssumedUnchanged).collect();
         let skipped: Vec<&RelPath> = flagged(Difference::Skipped)
-            .filter(|path| stands(root, path))
+            .filter(|path| exists(root, path))
             .collect();
         unflag(self.index(), "--no-assume-unchanged", &assumed)?;
         unflag(self.index(), "--no-skip-worktree", &skipped)
@@ -248,7 +248,7 @@ impl Snapshots {
     }
 }
 
-fn stands(root: &Path, path: &RelPath) -> bool {
+fn exists(root: &Path, path: &RelPath) -> bool {
     path.under(root).symlink_metadata().is_ok()
 }
 
@@ -269,8 +269,7 @@ pub struct StoredSnapshot {
 }
 
 impl Git {
-    /// All snapshots of a run, or of all runs, in the order of their names; attempts by
-    /// number.
+    /// Lists the snapshots of a run, or of all runs, sorted by name and attempt.
     ///
     /// # Errors
     /// If git fails.

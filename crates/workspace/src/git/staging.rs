@@ -1,4 +1,4 @@
-//! Taking what stands in the work tree into an index of regreen's own.
+//! Updates an index of regreen's own from the work tree.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
@@ -14,21 +14,21 @@ use super::raw_diff::{Entry, index_info};
 use super::repository::Git;
 use super::runner::GitError;
 
-/// So many paths git may refuse before something larger must be wrong.
+/// How many paths git may refuse before the whole operation fails.
 const MAX_REFUSED: usize = 64;
 
-/// What to do with the index, path by path.
+/// The paths to add to an index and to remove from it.
 #[derive(Debug, Default)]
 pub(super) struct StagingPlan {
-    /// Take in what stands there, or take it out if nothing does.
+    /// Paths to add, or to remove if they no longer exist.
     pub(super) take: Vec<RelPath>,
-    /// Take it out, although something stands there: a folder, or the inside of a link.
+    /// Paths to remove although something exists there: a folder, or a path behind a link.
     pub(super) drop: Vec<RelPath>,
     pub(super) warnings: Vec<SnapshotWarning>,
 }
 
 impl StagingPlan {
-    /// Looks at each listed path. Files longer than `max_file` are left out.
+    /// Decides about each listed path. Files larger than `max_file` are left out.
     pub(super) fn new<'a>(
         root: &Path,
         found: impl IntoIterator<Item = (&'a RelPath, Difference)>,
@@ -36,14 +36,14 @@ impl StagingPlan {
     ) -> Self {
         let mut plan = Self::default();
         for (path, found) in found {
-            match Sight::of(root, path, found) {
-                Sight::Take(bytes) if bytes > max_file => {
+            match PathAction::of(root, path, found) {
+                PathAction::Take(bytes) if bytes > max_file => {
                     plan.warn(path, OmissionReason::TooLarge { bytes });
                 }
-                Sight::Take(_) => plan.take.push(path.clone()),
-                Sight::Drop => plan.drop.push(path.clone()),
-                Sight::Unreadable => plan.warn(path, OmissionReason::Unreadable),
-                Sight::Leave => {}
+                PathAction::Take(_) => plan.take.push(path.clone()),
+                PathAction::Drop => plan.drop.push(path.clone()),
+                PathAction::Unreadable => plan.warn(path, OmissionReason::Unreadable),
+                PathAction::Leave => {}
             }
         }
         plan
@@ -61,8 +61,8 @@ impl StagingPlan {
     }
 }
 
-/// What stands at a path that the index has otherwise.
-enum Sight {
+/// What to do with a path that differs from the index.
+enum PathAction {
     /// With its length.
     Take(u64),
     Drop,
@@ -70,7 +70,7 @@ enum Sight {
     Leave,
 }
 
-impl Sight {
+impl PathAction {
     fn of(root: &Path, path: &RelPath, found: Difference) -> Self {
         let is_behind_link = || path.folders().any(|folder| is_link(&root.join(folder)));
         if found == Difference::Untracked || is_behind_link() {
@@ -100,7 +100,7 @@ impl Sight {
         if metadata.is_file() || metadata.is_symlink() {
             return Self::Take(metadata.len());
         }
-        // A pipe or socket stands where a file was.
+        // A pipe or socket has replaced the file.
         Self::Drop
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// Carries a plan out, and all of it or nothing.
+/// Applies a plan completely or not at all.
 pub(super) fn stage(index: OwnIndex<'_>, plan: &StagingPlan) -> Result<(), GitError> {
     drop_paths(index, &plan.drop)?;
     if plan.take.is_empty() {
@@ -125,19 +125,19 @@ pub(super) fn stage(index: OwnIndex<'_>, plan: &StagingPlan) -> Result<(), GitEr
     index.ask(taking(&plan.take)).map(drop)
 }
 
-/// Carries a plan out as far as git lets it.
+/// Applies a plan as far as git accepts it.
 pub(super) fn stage_best_effort(
     index: OwnIndex<'_>,
     plan: StagingPlan,
 ) -> Result<Vec<SnapshotWarning>, GitError> {
     drop_paths(index, &plan.drop)?;
-    let mut patient = Patient {
+    let mut bisection = Bisection {
         index,
         refused: 0,
         warnings: plan.warnings,
     };
-    patient.take(&plan.take)?;
-    Ok(patient.warnings)
+    bisection.take(&plan.take)?;
+    Ok(bisection.warnings)
 }
 
 fn drop_paths(index: OwnIndex<'_>, paths: &[RelPath]) -> Result<(), GitError> {
@@ -156,19 +156,19 @@ fn taking(paths: &[RelPath]) -> Invocation {
         .stdin_paths(paths)
 }
 
-/// Takes in whatever git does not refuse, and finds the refused ones by halving.
-struct Patient<'a> {
+/// Adds every path that git accepts, and finds the refused ones by bisection.
+struct Bisection<'a> {
     index: OwnIndex<'a>,
     refused: usize,
     warnings: Vec<SnapshotWarning>,
 }
 
-impl Patient<'_> {
+impl Bisection<'_> {
     fn take(&mut self, paths: &[RelPath]) -> Result<(), GitError> {
         if paths.is_empty() {
             return Ok(());
         }
-        // Mixed line endings are no reason not to remember a file.
+        // Mixed line endings must not keep a file out of a snapshot.
         let call = taking(paths).config("core.safecrlf=false");
         let refusal = match self.index.ask(call) {
             Err(refusal @ GitError::Failed { .. }) if !is_filter_failure(&refusal) => refusal,
@@ -200,7 +200,7 @@ impl Patient<'_> {
     }
 }
 
-/// Sets entries of an index, the user's own if none is named.
+/// Sets entries of an index, or of the user's if none is given.
 pub(super) fn set_entries<'a>(
     git: &Git,
     index: Option<&Path>,
@@ -214,14 +214,14 @@ pub(super) fn set_entries<'a>(
     git.ask(call.maybe_index(index).stdin(lines)).map(drop)
 }
 
-/// Notes how all files look that hold what the index says: one that was only touched would
-/// be read again every time.
+/// Refreshes the stat data of unchanged files: a file that was only touched would otherwise be
+/// read every time.
 pub(super) fn refresh(index: OwnIndex<'_>) -> Result<(), GitError> {
     let call = Invocation::writing("update-index").args(["-q", "--unmerged", "--refresh"]);
     index.ask(call).map(drop)
 }
 
-/// Lets git look at what it was told not to look at.
+/// Clears a flag that makes git skip these paths.
 pub(super) fn unflag(index: OwnIndex<'_>, flag: &str, paths: &[&RelPath]) -> Result<(), GitError> {
     if paths.is_empty() {
         return Ok(());
@@ -232,7 +232,7 @@ pub(super) fn unflag(index: OwnIndex<'_>, flag: &str, paths: &[&RelPath]) -> Res
     index.ask(call).map(drop)
 }
 
-/// A path of which the snapshot does not hold what stands in the work tree.
+/// A path whose content in the snapshot differs from the work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotWarning {
     /// The path.
@@ -267,9 +267,9 @@ impl fmt::Display for SnapshotWarning {
             }
             OmissionReason::RepositoryWithoutCommit => write!(
                 f,
-                "is a repository without a commit and is not in the snapshot"
+                "is a repository without commits and is not in the snapshot"
             ),
-            OmissionReason::Refused => write!(f, "was refused by git and is not in the snapshot"),
+            OmissionReason::Refused => write!(f, "was rejected by git and is not in the snapshot"),
         }
     }
 }

@@ -14,8 +14,7 @@ use super::repository::{Git, records};
 use super::runner::GitError;
 
 impl Git {
-    /// Every path that a commit of everything would change: staged, not staged, or unknown
-    /// to git so far.
+    /// Lists every changed path: staged, unstaged or untracked.
     ///
     /// # Errors
     /// If git fails.
@@ -27,7 +26,7 @@ impl Git {
     }
 }
 
-/// `XY path`, each ended by a zero byte; a repository of its own ends in a slash.
+/// Parses `XY path` records; the path of a nested repository ends in a slash.
 fn parse_dirty(answer: &[u8]) -> Option<BTreeSet<RelPath>> {
     let paths = records(answer).map(|line| {
         let path = line.get(3..)?;
@@ -39,7 +38,7 @@ fn parse_dirty(answer: &[u8]) -> Option<BTreeSet<RelPath>> {
 }
 
 impl Git {
-    /// Every file that git has or would have: none that it was told to ignore.
+    /// Lists every file that git tracks or would add, without ignored ones.
     ///
     /// # Errors
     /// If git fails.
@@ -53,22 +52,23 @@ impl Git {
     }
 }
 
-/// What git thinks of a path of the workspace.
+/// The state of a path in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathStatus {
     /// It, or something in it, is in the index.
     Tracked,
-    /// It would never be committed by mistake.
+    /// Git ignores it.
     Ignored,
-    /// Neither: the next commit of everything would take it.
+    /// Neither: `git add -A` would add it.
     Untracked,
-    /// There is no repository around the workspace.
+    /// The workspace is not in a repository.
     NoRepository,
-    /// Git is missing, or refuses to say.
+    /// Git is missing or fails.
     Unknown,
 }
 
-/// Asks git about a path, which need not exist. The workspace may be any folder of a work tree.
+/// Returns the state of a path, which need not exist. The workspace may be any folder of a work
+/// tree.
 #[must_use]
 pub fn path_status(root: &Path, path: &RelPath) -> PathStatus {
     if !root.ancestors().any(is_repository) {
@@ -90,8 +90,8 @@ pub fn path_status(root: &Path, path: &RelPath) -> PathStatus {
     }
 }
 
-/// This one refuses to take paths literally, but expands none; `./` keeps a colon from
-/// meaning something.
+/// `check-ignore` does not support literal pathspecs, but expands none; `./` disables the magic
+/// of a leading colon.
 fn is_ignored(path: &RelPath) -> Invocation {
     let name = [b"./", path.as_bytes()].concat();
     Invocation::with_hooks("check-ignore")
@@ -105,7 +105,7 @@ fn is_repository(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }
 
-/// Something of the user's that git is in the middle of.
+/// A git operation that the user has not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InProgress {
     /// `git merge`
@@ -120,8 +120,8 @@ pub enum InProgress {
     ApplyingPatches,
 }
 
-/// What git leaves in its folder meanwhile. Patches come before the rebase that may be
-/// applying them.
+/// Files in the git directory that show an operation. `git am` comes before the rebase that may
+/// use it.
 const SIGNS: [(&str, InProgress); 6] = [
     ("MERGE_HEAD", InProgress::Merge),
     ("CHERRY_PICK_HEAD", InProgress::CherryPick),
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_read_whatever_their_state_and_name() {
+    fn paths_of_every_state_and_name_are_parsed() {
         let answer = b" M a\0?? b\nc\0A  \"d\0UU e\0?? repo/\0?? .regreen/x\0";
         let paths: Vec<String> = parse_dirty(answer)
             .unwrap()

@@ -1,4 +1,4 @@
-//! Taking back in the work tree what the attempts of a task changed, and nothing else.
+//! Restores in the work tree what the attempts of a task changed, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +31,7 @@ pub struct AttemptSpan {
 }
 
 impl AttemptSpan {
-    /// The attempts of which both snapshots are kept, in the order of `kept`.
+    /// Returns the attempts that have both snapshots, in the order of `kept`.
     #[must_use]
     pub fn of(kept: &[StoredSnapshot]) -> Vec<Self> {
         let before = kept.iter().filter(|one| one.side == SnapshotSide::Before);
@@ -49,18 +49,18 @@ impl AttemptSpan {
     }
 }
 
-/// What became of an undo.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UndoOutcome {
-    /// The paths are as they were before the task. `kept` holds those that somebody saved
-    /// at this very moment.
+    /// The paths are as they were before the task, except those that someone saved during the
+    /// undo.
     Restored {
         /// The restored paths.
         paths: Vec<RelPath>,
         /// The paths that were not restored.
         kept: Vec<UndoConflict>,
     },
-    /// Something would have been lost; nothing was changed.
+    /// An undo would have lost something; nothing was changed.
     Conflicts(Vec<UndoConflict>),
 }
 
@@ -78,7 +78,7 @@ pub enum UndoError {
     Step(#[from] StepError),
 }
 
-/// What has to be done to the work tree.
+/// The paths to remove and to restore.
 #[derive(Debug, Default)]
 struct UndoPlan {
     remove: BTreeSet<RelPath>,
@@ -87,11 +87,11 @@ struct UndoPlan {
 }
 
 impl Snapshots {
-    /// Restores every path that the attempts changed to what it was before the first of
-    /// them, unless anything made since would be lost: then nothing is done. Commits stay,
-    /// and so does the index. Asked again, also after a crash, it does what is left.
+    /// Restores every path that the attempts changed to its state before the first of them.
+    /// Does nothing if that would lose a later change. Commits and the index stay. When called
+    /// again, also after a crash, it completes the undo.
     ///
-    /// `attempts` are in the order they were made; `except` are paths that stay as they are.
+    /// `attempts` are in chronological order; `except` are paths that stay as they are.
     ///
     /// # Errors
     /// If git fails, or the work tree cannot be written.
@@ -103,8 +103,8 @@ impl Snapshots {
     ) -> Result<UndoOutcome, UndoError> {
         let git = self.git().clone();
         let histories = git.histories(attempts, except)?;
-        // Seen before the snapshot of this moment: a file that still looks like this when it
-        // is replaced holds what the snapshot holds.
+        // Taken before the snapshot: a file whose stamp is still the same when it is replaced
+        // has the content that the snapshot holds.
         let stamps = FileStamps::of(git.root(), histories.keys());
         let now = self.now(histories.keys())?;
         let mut plan = UndoPlan::default();
@@ -119,7 +119,7 @@ impl Snapshots {
         self.apply(disk, &stamps, plan)
     }
 
-    /// What stands at these paths at this moment.
+    /// Returns the current state of these paths.
     fn now<'a>(
         &mut self,
         paths: impl Iterator<Item = &'a RelPath>,
@@ -162,7 +162,7 @@ impl Snapshots {
         Ok(UndoOutcome::Restored { paths, kept })
     }
 
-    /// Lets git write the files into a folder aside, as it would write them into the tree.
+    /// Makes git write the files to another folder, as it would write them to the tree.
     fn check_out(
         &self,
         entries: &BTreeMap<RelPath, Entry>,
@@ -203,7 +203,7 @@ impl UndoPlan {
         }
     }
 
-    /// A file cannot come back where something else stands that stays.
+    /// Adds a conflict for each file whose path is blocked by something that stays.
     fn find_obstacles(&mut self, root: &Path) {
         let blocked: Vec<UndoConflict> = self
             .restore
@@ -229,12 +229,12 @@ impl UndoPlan {
     }
 }
 
-/// Anything but a folder, a link to one included.
+/// Returns whether anything but a folder exists there; a link to a folder counts.
 fn is_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
 
-/// Whether a folder stands there with a file in it that `stays`.
+/// Returns whether a folder contains a file that `stays`.
 fn holds_file(folder: &Path, stays: &dyn Fn(&Path) -> bool) -> bool {
     if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         return false;
@@ -252,8 +252,8 @@ fn holds_file(folder: &Path, stays: &dyn Fn(&Path) -> bool) -> bool {
 }
 
 impl Git {
-    /// The paths that the attempts of a task changed, taken together: what an undo would take
-    /// back. `attempts` are in the order they were made.
+    /// Lists the paths that the attempts of a task changed altogether, and that an undo would
+    /// restore. `attempts` are in chronological order.
     ///
     /// # Errors
     /// If git fails, or does not know the snapshots.
@@ -277,14 +277,14 @@ impl Git {
         Ok(histories(changes, except))
     }
 
-    /// Everything a tree holds.
+    /// Lists all entries of a tree.
     fn entries(&self, tree: &Oid) -> Result<BTreeMap<RelPath, Entry>, GitError> {
         let call = Invocation::reading("ls-tree").args(["-r", "-z", "--full-tree", tree.as_str()]);
         self.ask_parsed(call, |answer| records(answer).map(parse_entry).collect())
     }
 }
 
-/// `100644 blob <oid>\t<path>`.
+/// Parses `100644 blob <oid>\t<path>`.
 fn parse_entry(line: &[u8]) -> Option<(RelPath, Entry)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let (head, path) = (line.get(..tab)?, line.get(tab + 1..)?);

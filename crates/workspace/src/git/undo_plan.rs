@@ -1,4 +1,4 @@
-//! Decides what taking a task's changes back means for each path, without touching any.
+//! Decides what an undo does with each path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,7 +7,7 @@ use crate::RelPath;
 
 use super::raw_diff::{Entry, Mode, RawChange};
 
-/// A path whose change cannot be taken back without losing something else.
+/// A path whose change cannot be undone without losing something else.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UndoConflict {
     /// The path.
@@ -19,17 +19,17 @@ pub struct UndoConflict {
 /// Why a path was kept as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConflictReason {
-    /// It is not what the task's last attempt left.
+    /// It has changed since the task's last attempt.
     ChangedSince,
-    /// Somebody else changed it between two attempts of the task.
+    /// Someone else changed it between two attempts of the task.
     ChangedBetween,
-    /// It was saved at the very moment it was to be taken back.
+    /// Someone saved it during the undo.
     ChangedMeanwhile,
-    /// Something that is not the task's stands in its place, or in that of its folder.
+    /// Something that is not the task's is at its path, or at that of its folder.
     InTheWay,
-    /// What stands there is in no snapshot: ignored, unreadable or too large.
+    /// Its current content is in no snapshot: ignored, unreadable or too large.
     Unknown,
-    /// It is a repository of its own, of which only the commit is known.
+    /// It is a repository of its own, of which a snapshot holds only the commit.
     Repository,
 }
 
@@ -37,26 +37,26 @@ impl fmt::Display for UndoConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
             ConflictReason::ChangedSince => "was changed after the task",
-            ConflictReason::ChangedBetween => "was changed by somebody else between two attempts",
+            ConflictReason::ChangedBetween => "was changed by someone else between two attempts",
             ConflictReason::ChangedMeanwhile => "was saved just now",
-            ConflictReason::InTheWay => "has something else in its place",
+            ConflictReason::InTheWay => "was replaced by something else",
             ConflictReason::Unknown => "is not part of the snapshots",
-            ConflictReason::Repository => "is a repository of its own",
+            ConflictReason::Repository => "is a separate repository",
         };
         write!(f, "{} {why}", self.path)
     }
 }
 
-/// What the attempts of a task made of one path.
+/// What the attempts of a task did to one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PathHistory {
     before: Option<Entry>,
     after: Option<Entry>,
-    /// An attempt found it other than the one before had left it.
+    /// Someone else changed it between two attempts.
     interrupted: bool,
 }
 
-/// Joins what each attempt changed, in their order.
+/// Combines the changes of the attempts, in chronological order.
 pub(super) fn histories(
     attempts: impl IntoIterator<Item = Vec<RawChange>>,
     except: &BTreeSet<RelPath>,
@@ -69,7 +69,7 @@ pub(super) fn histories(
             after: change.old.clone(),
             interrupted: false,
         });
-        // Whoever put it back to what it was before the task lost nothing that is to stay.
+        // Restoring the state before the task loses nothing, so it is not a conflict.
         let is_as_before = change.old == history.before;
         history.interrupted = !is_as_before && (history.interrupted || history.after != change.old);
         history.after = change.new;
@@ -82,11 +82,11 @@ pub(super) fn histories(
 pub struct TaskChange {
     /// The path.
     pub path: RelPath,
-    /// Somebody else changed it between two attempts of the task.
+    /// Someone else changed it between two attempts of the task.
     pub between: bool,
 }
 
-/// Leaves out what came back to what it was.
+/// Returns the paths that differ from their state before the task.
 pub(super) fn task_changes(histories: BTreeMap<RelPath, PathHistory>) -> Vec<TaskChange> {
     let changed = histories
         .into_iter()
@@ -98,16 +98,16 @@ pub(super) fn task_changes(histories: BTreeMap<RelPath, PathHistory>) -> Vec<Tas
     change.collect()
 }
 
-/// What stands at a path now.
+/// The current state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CurrentState {
     Nothing,
     Entry(Entry),
-    /// Something that the snapshot of this moment does not hold.
+    /// It exists, but the current snapshot does not hold it.
     Unknown,
 }
 
-/// What to do about one path.
+/// What an undo does with one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum UndoAction {
     AlreadyThere,
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn several_attempts_go_back_to_before_the_first() {
+    fn several_attempts_are_undone_to_before_the_first() {
         let twice = [attempt(Some("1"), Some("2")), attempt(Some("2"), Some("3"))];
         check(&twice, Some("3"), &UndoAction::Restore(entry("1")));
         check(&twice, Some("1"), &UndoAction::AlreadyThere);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_goes_and_what_went_comes_back() {
+    fn created_files_are_removed_and_deleted_ones_restored() {
         check(&[attempt(None, Some("1"))], Some("1"), &UndoAction::Remove);
         check(&[attempt(None, Some("1"))], None, &UndoAction::AlreadyThere);
         check(
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_back_between_two_attempts_is_no_loss() {
+    fn a_revert_between_two_attempts_is_not_a_conflict() {
         let undone = [attempt(Some("1"), Some("2")), attempt(Some("1"), Some("3"))];
         check(&undone, Some("3"), &UndoAction::Restore(entry("1")));
         let after_an_edit = [
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_task_changed_leaves_out_what_came_back() {
+    fn reverted_paths_are_not_task_changes() {
         let changes = |attempts: &[Vec<RawChange>]| {
             task_changes(histories(attempts.iter().cloned(), &BTreeSet::new()))
         };
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn repositories_and_unknown_things_stay() {
+    fn repositories_and_unknown_files_stay() {
         let mut repository = attempt(Some("1"), Some("2"));
         for entry in repository.iter_mut().flat_map(|c| [&mut c.old, &mut c.new]) {
             entry.as_mut().unwrap().mode = Mode::Repository;

@@ -1,5 +1,5 @@
-//! An editor that saves its own buffer again and again, against regreen's edit, in two
-//! threads without any script.
+//! An editor that keeps saving its buffer, against regreen's edit, in two unsynchronized
+//! threads.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +24,7 @@ struct Counts {
     contended: usize,
 }
 
-/// One editor: its buffer grows with each save and never looks at the file again.
+/// An editor whose buffer grows with each save, and which never reads the file again.
 fn editor_saves(path: &Path, trial: u64, saved: &AtomicU64) {
     let mut buffer = OPEN.to_owned();
     for save in 0..SAVES {
@@ -35,14 +35,14 @@ fn editor_saves(path: &Path, trial: u64, saved: &AtomicU64) {
     }
 }
 
-/// Lets the edit begin shortly before one of the last two saves: that is where it can hurt.
+/// Starts the edit shortly before one of the last two saves, where a loss would be permanent.
 fn wait_for_the_last_saves(trial: u64, saved: &AtomicU64) {
     while saved.load(Ordering::SeqCst) < SAVES - 1 - trial % 2 {
         thread::yield_now();
     }
 }
 
-/// Spread over the time an edit takes, the same in every run.
+/// Returns a delay within the duration of an edit, the same in every run.
 fn pause(trial: u64, save: u64) -> Duration {
     let mixed = (trial * 31 + save * 17).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     Duration::from_micros(mixed % 300)
@@ -52,7 +52,7 @@ fn last_note(trial: u64) -> String {
     format!("note {} of trial {trial}\n", SAVES - 1)
 }
 
-/// Runs the editor against `edit` and says what is missing in the end.
+/// Runs the editor against `edit` and returns what is missing in the end.
 fn run_trials(edit: impl Fn(&Path, &mut Counts)) -> Counts {
     let mut counts = Counts::default();
     for trial in 0..TRIALS {
@@ -73,7 +73,7 @@ fn run_trials(edit: impl Fn(&Path, &mut Counts)) -> Counts {
     counts
 }
 
-/// regreen reads the file again before whatever it does next, and makes the edits owed.
+/// Repeats pending edits, as regreen does before its next step.
 fn next_look(path: &Path) {
     drop(tick(&RealDisk, path).unwrap());
 }
@@ -96,7 +96,7 @@ fn edit_by_plain_rename(path: &Path, _: &mut Counts) {
     fs::rename(write_beside(path, &text), path).unwrap();
 }
 
-/// Plain rename, but the file is looked at once more right before.
+/// Renames after checking the file once more.
 fn edit_by_checked_rename(path: &Path, counts: &mut Counts) {
     let read = fs::read_to_string(path).unwrap();
     let beside = write_beside(path, &ticked(&read));
@@ -125,7 +125,7 @@ fn no_save_and_no_edit_is_lost_against_an_editor() {
     assert_eq!(counts.edits_lost, 0);
 }
 
-/// The control: the usual ways of writing, in the same race.
+/// The control: common ways of writing lose saves in the same race.
 #[test]
 #[ignore = "a measurement that depends on timing"]
 fn a_rename_loses_saves_against_an_editor() {

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::folder::{Folder, OPEN};
 
 #[test]
-fn a_new_file_has_the_whole_text_and_nothing_beside_it() {
+fn a_new_file_is_complete_and_leaves_nothing_beside_it() {
     let folder = Folder::new();
     let recovered = create_file(&RealDisk, &folder.path("new.md"), "text").unwrap();
     assert!(recovered.is_empty());
@@ -19,7 +19,7 @@ fn a_new_file_has_the_whole_text_and_nothing_beside_it() {
 }
 
 #[test]
-fn whatever_has_the_name_is_never_replaced() {
+fn creating_never_replaces_anything() {
     let folder = Folder::new();
     symlink("nowhere", folder.path("link.md")).unwrap();
     for taken in [folder.tasks(), folder.path("link.md")] {
@@ -34,7 +34,7 @@ fn whatever_has_the_name_is_never_replaced() {
 }
 
 #[test]
-fn a_file_made_by_somebody_else_at_the_last_moment_stands() {
+fn a_file_created_by_someone_else_at_the_last_moment_stays() {
     let folder = Folder::new();
     let path = folder.path("new.md");
     let disk = FaultyDisk::new(RealDisk, |call: Call| {
@@ -50,7 +50,7 @@ fn a_file_made_by_somebody_else_at_the_last_moment_stands() {
 }
 
 #[test]
-fn folders_are_made_all_the_way_down_and_may_exist_already() {
+fn folders_are_created_recursively_and_may_exist() {
     let folder = Folder::new();
     let deep = folder.path("a/b/c");
     create_dir_all(&RealDisk, &deep).unwrap();
@@ -76,9 +76,9 @@ fn files_moved_aside_are_numbered_and_never_replaced() {
     assert!(matches!(gone, MoveAsideError::NotFound { .. }), "{gone}");
 }
 
-/// NFS knows no rename flags; shared folders of virtual machines no hard links either.
+/// NFS has no rename flags; shared folders of virtual machines have no hard links either.
 #[test]
-fn poorer_file_systems_create_and_move_aside_without_replacing_as_well() {
+fn limited_file_systems_never_replace_a_file_either() {
     for links in [true, false] {
         let folder = Folder::new();
         let disk = FaultyDisk::new(RealDisk, |call: Call| match call.operation {

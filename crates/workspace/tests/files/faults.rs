@@ -1,4 +1,4 @@
-//! Every single call of every operation, failing or being the last.
+//! Makes every single call of every operation fail, or be the last one.
 
 use std::cell::Cell;
 use std::fs;
@@ -47,7 +47,7 @@ impl Fault {
     }
 }
 
-/// How many calls the operation makes when nothing goes wrong.
+/// Counts the calls of an operation without faults.
 fn count_calls(operation: impl FnOnce(&dyn Disk)) -> usize {
     let disk = FaultyDisk::new(RealDisk, |_| CallOutcome::Pass);
     operation(&disk);
@@ -55,7 +55,7 @@ fn count_calls(operation: impl FnOnce(&dyn Disk)) -> usize {
 }
 
 #[test]
-fn an_edit_with_a_fault_at_any_call_leaves_the_old_or_the_new_text_whole() {
+fn a_fault_at_any_call_of_an_edit_leaves_the_old_or_the_new_text() {
     let calls = count_calls(|disk| drop(Folder::in_memory().tick(disk).unwrap()));
     assert!(calls > 15, "only {calls} calls are covered");
     for place in 0..calls {
@@ -76,7 +76,7 @@ fn an_edit_with_a_fault_at_any_call_leaves_the_old_or_the_new_text_whole() {
 }
 
 #[test]
-fn an_edit_that_reports_success_has_been_made_whatever_failed() {
+fn an_edit_that_reports_success_was_made() {
     for place in 0..40 {
         for fault in Fault::all() {
             let folder = Folder::in_memory();
@@ -105,7 +105,7 @@ fn a_save_at_any_call_survives_a_fault_at_any_other_call() {
     );
 }
 
-/// Returns whether the save had to be brought back by recovery.
+/// Returns whether recovery had to restore the save.
 fn save_survives(fault: Fault, save_at: usize, place: usize) -> bool {
     let folder = Folder::in_memory();
     let saved = Cell::new(false);
@@ -130,7 +130,7 @@ fn save_survives(fault: Fault, save_at: usize, place: usize) -> bool {
 }
 
 #[test]
-fn two_saves_and_the_end_of_the_process_at_any_calls_lose_nothing() {
+fn two_saves_and_a_crash_at_any_calls_lose_nothing() {
     let mut kept = 0;
     for first in 11..20 {
         for second in first + 1..30 {
@@ -142,7 +142,7 @@ fn two_saves_and_the_end_of_the_process_at_any_calls_lose_nothing() {
     println!("saves kept aside: {kept}");
 }
 
-/// Returns whether one of the saves was kept under a name of its own.
+/// Returns whether one of the saves was kept under another name.
 fn two_saves_survive(saves: [usize; 2], stop_at: usize) -> bool {
     let folder = Folder::in_memory();
     let last = Cell::new(None);
@@ -168,7 +168,7 @@ fn two_saves_survive(saves: [usize; 2], stop_at: usize) -> bool {
 }
 
 #[test]
-fn a_new_file_with_a_fault_at_any_call_is_whole_or_not_there() {
+fn a_fault_at_any_call_leaves_a_complete_new_file_or_none() {
     let calls = count_calls(|disk| {
         let folder = Folder::in_memory();
         create_file(disk, &folder.path("state.json"), "{}\n").unwrap();
@@ -194,7 +194,7 @@ fn a_new_file_with_a_fault_at_any_call_is_whole_or_not_there() {
 }
 
 #[test]
-fn a_file_moved_aside_with_a_fault_at_any_call_is_never_lost() {
+fn a_fault_at_any_call_never_loses_a_file_moved_aside() {
     let calls = count_calls(|disk| {
         drop(move_aside(disk, &Folder::in_memory().tasks()).unwrap());
     });

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 pub(crate) const OPEN: &str = "# Plan\n\n- [ ] 1.1 Build it\n";
 pub(crate) const DONE: &str = "# Plan\n\n- [x] 1.1 Build it\n";
 
-/// A folder with a `tasks.md` that a person and regreen both write.
+/// A folder with a `tasks.md` that both a user and regreen write.
 pub(crate) struct Folder {
     dir: TempDir,
 }
@@ -24,7 +24,7 @@ impl Folder {
         folder
     }
 
-    /// For tests that go through thousands of files: no storage behind it.
+    /// Creates a folder in memory, for tests with thousands of files.
     pub(crate) fn in_memory() -> Folder {
         let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
         let folder = Folder::empty(dir.unwrap());
@@ -48,7 +48,7 @@ impl Folder {
         fs::read_to_string(self.tasks()).unwrap()
     }
 
-    /// Sorted, so that a whole folder can be compared.
+    /// Returns the sorted names, to compare a whole folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.dir.path())
             .unwrap()
@@ -62,7 +62,7 @@ impl Folder {
         self.names().iter().any(|name| name.contains(".regreen-"))
     }
 
-    /// All saves that were kept because they could not go back to their place.
+    /// Returns all saves that were kept aside because they could not be put back.
     pub(crate) fn kept_aside(&self) -> Vec<String> {
         self.names()
             .iter()
@@ -71,7 +71,7 @@ impl Folder {
             .collect()
     }
 
-    /// How most editors save: a new file takes the place of the old one.
+    /// Saves as most editors do: a new file replaces the old one.
     pub(crate) fn save(&self, text: &str) {
         save_by_rename(&self.tasks(), text);
     }
@@ -87,7 +87,7 @@ pub(crate) fn save_by_rename(path: &Path, text: &str) {
     fs::rename(&beside, path).unwrap();
 }
 
-/// A person's version of the plan: theirs to tell apart by the number.
+/// Returns a user's version of the plan, identified by its number.
 pub(crate) fn version(number: usize) -> String {
     format!("# Plan, version {number} of a person\n\n- [ ] 1.1 Build it\n")
 }

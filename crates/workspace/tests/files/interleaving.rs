@@ -1,4 +1,4 @@
-//! The other side saves right before any call that regreen makes.
+//! Someone saves right before any of regreen's calls.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use regreen_workspace::{
 
 use crate::folder::{DONE, Folder, OPEN, ticked, version};
 
-/// More than an edit with two refusals makes.
+/// More calls than an edit with two refusals makes.
 const CALLS: usize = 56;
 
-/// How the other side writes.
+/// How the other program writes.
 #[derive(Debug, Clone, Copy)]
 enum Saving {
     ByRename,
@@ -31,8 +31,8 @@ impl Saving {
     }
 }
 
-/// Edits while saves happen before the given calls, then once more as the next look at
-/// the file does; the last save must stand with the edit on top.
+/// Edits while someone saves before the given calls, then repeats the edit as the next step
+/// would; the last save must be there with the edit on top.
 fn check(places: &BTreeSet<usize>, saving: Saving) {
     let folder = Folder::in_memory();
     let last = Cell::new(None);
@@ -60,7 +60,7 @@ fn check(places: &BTreeSet<usize>, saving: Saving) {
 }
 
 #[test]
-fn a_save_before_any_call_stands_in_the_end_with_the_edit_on_top() {
+fn a_save_before_any_call_is_kept_with_the_edit_on_top() {
     for place in 0..CALLS {
         check(&BTreeSet::from([place]), Saving::ByRename);
         check(&BTreeSet::from([place]), Saving::InPlace);
@@ -68,7 +68,7 @@ fn a_save_before_any_call_stands_in_the_end_with_the_edit_on_top() {
 }
 
 #[test]
-fn of_two_saves_before_any_calls_the_last_stands_with_the_edit_on_top() {
+fn the_last_of_two_saves_before_any_calls_is_kept_with_the_edit_on_top() {
     for first in 0..CALLS {
         for second in first + 1..CALLS {
             check(&BTreeSet::from([first, second]), Saving::ByRename);
@@ -78,7 +78,7 @@ fn of_two_saves_before_any_calls_the_last_stands_with_the_edit_on_top() {
 
 /// A save in place takes two steps, and the file is empty in between.
 #[test]
-fn a_save_in_place_may_begin_and_end_at_any_calls() {
+fn a_save_in_place_may_start_and_end_at_any_calls() {
     for begin in 0..24 {
         for end in begin + 1..30 {
             let folder = Folder::in_memory();
@@ -106,9 +106,9 @@ fn a_save_in_place_may_begin_and_end_at_any_calls() {
     }
 }
 
-/// The program opened the old file in time and writes when it has lost its name already.
+/// The program opened the old file in time, and writes after it has lost its name.
 #[test]
-fn a_late_write_into_the_displaced_file_is_noticed() {
+fn a_late_write_to_the_displaced_file_is_detected() {
     let folder = Folder::in_memory();
     let open = RefCell::new(None);
     let disk = FaultyDisk::new(RealDisk, |call: Call| {
@@ -134,9 +134,9 @@ fn finish(open: &RefCell<Option<File>>) {
     }
 }
 
-/// The same script against the usual way of writing, so that it is known to bite.
+/// The control: the same script makes the usual way of writing lose a save.
 #[test]
-fn a_plain_rename_does_lose_a_save_between_reading_and_renaming() {
+fn a_plain_rename_loses_a_save_between_reading_and_renaming() {
     let folder = Folder::in_memory();
     let read = folder.text();
     folder.save(&version(1));
@@ -145,7 +145,7 @@ fn a_plain_rename_does_lose_a_save_between_reading_and_renaming() {
 }
 
 #[test]
-fn after_three_refusals_the_file_is_the_other_sides() {
+fn regreen_gives_up_after_three_refusals() {
     let folder = Folder::in_memory();
     let count = Cell::new(0);
     let disk = FaultyDisk::new(RealDisk, |call: Call| {
@@ -165,7 +165,7 @@ fn after_three_refusals_the_file_is_the_other_sides() {
 }
 
 #[test]
-fn saves_that_never_stop_end_the_edit_and_the_last_one_is_kept() {
+fn endless_saves_end_the_edit_and_the_last_one_is_kept() {
     let folder = Folder::in_memory();
     let count = Cell::new(0);
     let disk = FaultyDisk::new(RealDisk, |call: Call| {
@@ -185,7 +185,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_number_of_saves_before_any_calls_leaves_the_last_one(
+    fn the_last_of_any_number_of_saves_is_kept(
         places in prop::collection::btree_set(0_usize..110, 0..12),
         in_place in any::<bool>(),
     ) {

@@ -1,4 +1,4 @@
-//! What reading and writing shared files promises, shown on real folders.
+//! Reading and writing shared files, in real folders.
 
 #![expect(
     clippy::panic,

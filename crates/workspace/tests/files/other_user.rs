@@ -1,4 +1,4 @@
-//! Permissions, which root does not feel: as root, each test runs itself again as nobody.
+//! Permissions, which do not apply to root: as root, each test runs itself again as `nobody`.
 
 use std::env;
 use std::fs;
@@ -40,14 +40,14 @@ fn as_ordinary_user(inner: &str, folder: &Folder) {
     match command.output() {
         Err(error) => println!("skipped: cannot run as an ordinary user: {error}"),
         Ok(output) => {
-            // A name that matches nothing would succeed as well.
+            // A name that matches no test would succeed as well.
             let ran = String::from_utf8_lossy(&output.stdout).contains("1 passed");
             assert!(output.status.success() && ran, "{output:#?}");
         }
     }
 }
 
-/// The file the outer half prepared; none if the inner half was started on its own.
+/// Returns the file that the outer half prepared; `None` if the inner half runs by itself.
 fn prepared() -> Option<PathBuf> {
     env::var_os(PLACE).map(PathBuf::from)
 }
@@ -59,7 +59,7 @@ fn give_to_nobody(path: &Path) {
 }
 
 #[test]
-fn a_read_only_file_is_not_replaced_though_its_folder_allows_it() {
+fn a_read_only_file_in_a_writable_folder_is_not_replaced() {
     let folder = Folder::new();
     give_to_nobody(&folder_of(&folder));
     give_to_nobody(&folder.tasks());
@@ -81,7 +81,7 @@ fn inner_refused() {
 }
 
 #[test]
-fn a_file_in_a_folder_that_is_not_writable_is_written_in_place() {
+fn a_file_in_a_read_only_folder_is_written_in_place() {
     let folder = Folder::new();
     give_to_nobody(&folder.tasks());
     set_mode(&folder_of(&folder), 0o555);
@@ -132,7 +132,7 @@ fn inner_keeps_owner() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_named() {
+fn an_unreadable_file_is_reported() {
     let folder = Folder::new();
     give_to_nobody(&folder_of(&folder));
     set_mode(&folder.tasks(), 0o000);

@@ -6,14 +6,14 @@ use regreen_workspace::{ReadError, RealDisk, read_text};
 use crate::folder::Folder;
 
 #[test]
-fn text_is_read_as_it_is() {
+fn text_is_read_unchanged() {
     let text = "\u{feff}# Plan\r\n\tlast line without end  ";
     let folder = Folder::with(text);
     assert_eq!(read_text(&RealDisk, &folder.tasks()).unwrap().text, text);
 }
 
 #[test]
-fn a_text_behind_a_link_says_where_it_really_lies() {
+fn reading_through_a_link_returns_the_real_path() {
     let folder = Folder::new();
     symlink("tasks.md", folder.path("link.md")).unwrap();
     let read = read_text(&RealDisk, &folder.path("link.md")).unwrap();
@@ -21,7 +21,7 @@ fn a_text_behind_a_link_says_where_it_really_lies() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn a_missing_file_is_reported() {
     let folder = Folder::new();
     let path = folder.path("gone.md");
     let error = read_text(&RealDisk, &path).unwrap_err();
@@ -30,7 +30,7 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn a_folder_is_no_text() {
+fn a_folder_is_reported() {
     let folder = Folder::new();
     fs::create_dir(folder.path("specs")).unwrap();
     let error = read_text(&RealDisk, &folder.path("specs")).unwrap_err();
@@ -38,7 +38,7 @@ fn a_folder_is_no_text() {
 }
 
 #[test]
-fn the_first_byte_that_is_not_utf8_is_named() {
+fn the_first_invalid_utf8_byte_is_reported() {
     let folder = Folder::new();
     fs::write(folder.tasks(), b"one\ntwo\nth\xffree\n").unwrap();
     let error = read_text(&RealDisk, &folder.tasks()).unwrap_err();
@@ -56,7 +56,7 @@ fn the_first_byte_that_is_not_utf8_is_named() {
 }
 
 #[test]
-fn a_pipe_is_refused_at_once_instead_of_waited_for() {
+fn a_pipe_is_refused_without_waiting() {
     let folder = Folder::new();
     let pipe = folder.path("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();

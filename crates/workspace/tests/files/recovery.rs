@@ -1,4 +1,4 @@
-//! What becomes of each kind of leftover.
+//! Recovery of each kind of leftover.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use regreen_workspace::{
 
 use crate::folder::{DONE, Folder, OPEN, version};
 
-/// Ends the process right before the given exchange-phase call, with a save by a person
+/// Ends the process right before the given call of the exchange phase, after a user's save
 /// right before the exchange itself.
 fn killed_after_displacing_a_save() -> Folder {
     let folder = Folder::new();
@@ -41,7 +41,7 @@ fn a_save_displaced_by_a_killed_process_is_put_back() {
 }
 
 #[test]
-fn a_save_displaced_by_a_killed_process_is_kept_aside_if_a_newer_one_stands() {
+fn a_displaced_save_is_kept_aside_if_there_is_a_newer_one() {
     let folder = killed_after_displacing_a_save();
     folder.save(&version(2));
     fs::write(folder.path("tasks.md.saved-1"), "an older one").unwrap();
@@ -59,7 +59,7 @@ fn a_save_displaced_by_a_killed_process_is_kept_aside_if_a_newer_one_stands() {
 }
 
 #[test]
-fn a_save_is_kept_aside_if_the_file_itself_is_gone() {
+fn a_displaced_save_is_kept_aside_if_the_file_was_removed() {
     let folder = killed_after_displacing_a_save();
     fs::remove_file(folder.tasks()).unwrap();
     let recovered = recover_leftovers(&RealDisk, &folder.tasks()).unwrap();
@@ -89,7 +89,7 @@ fn recovery_may_itself_be_killed_at_any_call() {
 }
 
 #[test]
-fn a_leftover_that_resists_is_reported_and_stays() {
+fn a_leftover_that_cannot_be_handled_is_reported_and_stays() {
     let folder = killed_after_displacing_a_save();
     let disk = FaultyDisk::new(RealDisk, |call: Call| match call.operation {
         Operation::Exchange => CallOutcome::Fail(std::io::ErrorKind::PermissionDenied.into()),
@@ -104,7 +104,7 @@ fn a_leftover_that_resists_is_reported_and_stays() {
 }
 
 #[test]
-fn files_of_people_with_similar_names_are_left_alone() {
+fn files_with_similar_names_are_left_alone() {
     let folder = Folder::new();
     let theirs = [
         ".tasks.md.regreen-notes",

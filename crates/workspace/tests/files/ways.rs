@@ -1,4 +1,4 @@
-//! What an edit leaves as it was, and which way of writing is chosen.
+//! What an edit preserves, and which way of writing it chooses.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -41,7 +41,7 @@ fn an_edit_with_nothing_to_do_touches_nothing() {
 }
 
 #[test]
-fn an_edit_that_says_no_leaves_the_file_alone() {
+fn a_failing_edit_leaves_the_file_alone() {
     let folder = Folder::with(DONE);
     let result = edit_file(&RealDisk, &folder.tasks(), |_| {
         Err(std::io::Error::other("no such row"))
@@ -53,7 +53,7 @@ fn an_edit_that_says_no_leaves_the_file_alone() {
 }
 
 #[test]
-fn bytes_outside_the_edit_stay() {
+fn bytes_outside_the_edit_are_preserved() {
     let text = "\u{feff}# Plan\r\n\t- [ ] 1.1 Build it  \r\nno end";
     let folder = Folder::with(text);
     drop(folder.tick(&RealDisk).unwrap());
@@ -64,7 +64,7 @@ fn bytes_outside_the_edit_stay() {
 }
 
 #[test]
-fn mode_and_extended_attributes_stay() {
+fn mode_and_extended_attributes_are_preserved() {
     let folder = Folder::new();
     let path = folder.tasks();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
@@ -82,7 +82,7 @@ fn mode_and_extended_attributes_stay() {
 }
 
 #[test]
-fn a_chain_of_links_stays_and_the_file_at_its_end_is_edited() {
+fn an_edit_follows_links_and_keeps_them() {
     let folder = Folder::new();
     fs::create_dir(folder.path("real")).unwrap();
     fs::rename(folder.tasks(), folder.path("real/plan.md")).unwrap();
@@ -105,7 +105,7 @@ fn a_chain_of_links_stays_and_the_file_at_its_end_is_edited() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_an_error_and_stays() {
+fn a_dangling_link_is_an_error_and_stays() {
     let folder = Folder::new();
     let link = folder.path("link.md");
     symlink("gone.md", &link).unwrap();
@@ -118,7 +118,7 @@ fn a_link_that_leads_nowhere_is_an_error_and_stays() {
 }
 
 #[test]
-fn a_file_with_two_names_keeps_both() {
+fn a_hard_link_is_preserved() {
     let folder = Folder::new();
     fs::hard_link(folder.tasks(), folder.path("same.md")).unwrap();
     let edited = folder.tick(&RealDisk).unwrap();
@@ -143,7 +143,7 @@ fn a_shorter_text_in_place_leaves_no_tail() {
     assert_eq!(folder.text(), "short");
 }
 
-/// Lets every call of one operation fail, as a file system that does not know it does.
+/// Makes every call of one operation fail, like a file system that does not support it.
 fn without(operation: Operation, errno: Errno) -> impl Fn(Call) -> CallOutcome {
     move |call| {
         if call.operation == operation {
@@ -219,7 +219,7 @@ fn a_full_disk_is_an_error_and_never_a_reason_to_write_in_place() {
 }
 
 #[test]
-fn a_failed_write_in_place_brings_the_old_text_back() {
+fn a_failed_write_in_place_restores_the_old_text() {
     for operation in [Operation::Truncate, Operation::SyncFile] {
         let folder = Folder::new();
         fs::hard_link(folder.tasks(), folder.path("same.md")).unwrap();
@@ -237,14 +237,14 @@ fn a_failed_write_in_place_brings_the_old_text_back() {
 }
 
 #[test]
-fn file_systems_that_cannot_sync_folders_are_no_obstacle() {
+fn folders_that_cannot_be_synced_are_tolerated() {
     let folder = Folder::new();
     let disk = FaultyDisk::new(RealDisk, without(Operation::SyncFolder, Errno::INVAL));
     assert_eq!(folder.tick(&disk).unwrap().written, WriteMethod::ByExchange);
 }
 
 #[test]
-fn two_regreens_at_once_both_make_their_edits() {
+fn concurrent_edits_are_both_made() {
     let folder = Folder::with("");
     std::thread::scope(|scope| {
         for writer in 0..4 {

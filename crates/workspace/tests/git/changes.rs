@@ -5,7 +5,7 @@ use regreen_workspace::{Git, GitError, Oid, RelPath};
 use crate::repo::{Repo, around, assert_untouched, attempt, moment, rel};
 
 #[test]
-fn a_diff_is_gits_own_without_the_users_taste() {
+fn a_diff_ignores_the_users_diff_settings() {
     let repo = Repo::with(&["a", "b"]);
     for (name, value) in [
         ("color.ui", "always"),
@@ -39,7 +39,7 @@ fn a_diff_is_gits_own_without_the_users_taste() {
 }
 
 #[test]
-fn lines_are_counted_file_by_file_and_a_diff_is_handed_on_as_it_comes() {
+fn lines_are_counted_per_file_and_a_diff_is_streamed() {
     let repo = Repo::with(&["a", "gone"]);
     let mut snapshots = repo.snapshots();
     let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
@@ -86,7 +86,7 @@ fn lines_are_counted_file_by_file_and_a_diff_is_handed_on_as_it_comes() {
 }
 
 #[test]
-fn thousands_of_paths_are_asked_for_at_once() {
+fn thousands_of_paths_fit_into_one_diff() {
     let repo = Repo::with(&["f"]);
     let mut snapshots = repo.snapshots();
     let name = |n: u32| format!("{n}-{}", "x".repeat(200));
@@ -105,7 +105,7 @@ fn thousands_of_paths_are_asked_for_at_once() {
 }
 
 #[test]
-fn what_is_dirty_is_found_and_the_index_stays_as_it_is() {
+fn dirty_paths_are_found_without_touching_the_index() {
     let repo = Repo::with(&[
         "same", "edited", "staged", "both", "gone", "removed", "moved",
     ]);
@@ -146,7 +146,7 @@ fn what_is_dirty_is_found_and_the_index_stays_as_it_is() {
 }
 
 #[test]
-fn a_folder_that_is_not_the_top_of_a_repository_is_refused() {
+fn a_folder_inside_a_repository_is_refused() {
     let repo = Repo::with(&["sub/f"]);
     let open = |path: &Path| Git::open(path).unwrap_err();
     assert!(matches!(open(&repo.path("sub")), GitError::NoWorkTree));

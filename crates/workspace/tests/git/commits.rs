@@ -12,7 +12,7 @@ pub(crate) fn paths(names: &[&str]) -> BTreeSet<RelPath> {
     names.iter().map(|name| rel(name)).collect()
 }
 
-/// A request for these paths on top of HEAD.
+/// Requests a commit of these paths on top of HEAD.
 pub(crate) fn request(repo: &Repo, names: &[&str]) -> CommitRequest {
     CommitRequest {
         key: "r1/1.3/7".to_owned(),
@@ -36,14 +36,14 @@ pub(crate) fn made(committed: &CommitReport) -> &NewCommit {
     }
 }
 
-/// What a commit changed, one line per path.
+/// Returns what a commit changed, one line per path.
 pub(crate) fn committed(repo: &Repo) -> String {
     let show = ["show", "--format=", "--name-status", "--no-renames", "HEAD"];
     repo.git(&show).replace('\t', " ")
 }
 
 #[test]
-fn exactly_the_asked_paths_are_committed_whatever_else_is_staged() {
+fn exactly_the_requested_paths_are_committed() {
     let repo = Repo::with(&["edited", "gone", "users", "users-gone", "both"]);
     repo.write("users", "staged by the user");
     repo.write("users-new", "staged by the user");
@@ -77,7 +77,7 @@ fn exactly_the_asked_paths_are_committed_whatever_else_is_staged() {
 }
 
 #[test]
-fn a_new_file_the_user_staged_is_not_swept_up_by_its_neighbours() {
+fn staged_neighbours_are_not_committed() {
     let repo = Repo::with(&["a"]);
     repo.write("a", "other");
     repo.write("user", "x");
@@ -88,7 +88,7 @@ fn a_new_file_the_user_staged_is_not_swept_up_by_its_neighbours() {
 }
 
 #[test]
-fn what_was_dirty_before_stays_and_is_named_but_the_specs_files_go() {
+fn dirty_files_are_skipped_except_the_specs_own() {
     let repo = Repo::with(&["code", "dirty", "specs/x/tasks.md"]);
     for path in ["code", "dirty", "specs/x/tasks.md"] {
         repo.write(path, "changed");
@@ -109,7 +109,7 @@ fn what_was_dirty_before_stays_and_is_named_but_the_specs_files_go() {
 }
 
 #[test]
-fn ignored_files_and_repositories_inside_are_not_committed() {
+fn ignored_files_and_nested_repositories_are_not_committed() {
     let repo = Repo::with(&["a"]);
     repo.write(".gitignore", "specs/\n");
     repo.write("specs/x/tasks.md", "ignored by choice");
@@ -123,12 +123,12 @@ fn ignored_files_and_repositories_inside_are_not_committed() {
     let left: Vec<String> = done.skipped.iter().map(ToString::to_string).collect();
     assert_eq!(
         left,
-        ["inner was not committed: it is a repository of its own"]
+        ["inner was not committed: it is a separate repository"]
     );
 }
 
 #[test]
-fn what_git_was_told_to_track_or_to_let_go_of_is_committed_so() {
+fn staged_additions_and_removals_of_ignored_files_are_committed() {
     let repo = Repo::with(&["built.log", "also.log", "f"]);
     repo.write(".gitignore", "*.log\n");
     repo.write("forced.log", "x");
@@ -145,7 +145,7 @@ fn what_git_was_told_to_track_or_to_let_go_of_is_committed_so() {
 }
 
 #[test]
-fn nothing_left_is_no_commit() {
+fn unchanged_paths_make_no_commit() {
     let repo = Repo::with(&["a", "b"]);
     repo.write("a", "by the agent");
     repo.commit_all("the agent's own");
@@ -159,7 +159,7 @@ fn nothing_left_is_no_commit() {
 }
 
 #[test]
-fn if_the_agent_committed_a_part_only_the_rest_is_committed() {
+fn only_what_the_agent_did_not_commit_is_committed() {
     let repo = Repo::with(&["a", "b"]);
     repo.write("a", "by the agent");
     repo.commit_all("the agent's own");
@@ -169,7 +169,7 @@ fn if_the_agent_committed_a_part_only_the_rest_is_committed() {
 }
 
 #[test]
-fn a_message_keeps_its_words_and_loses_its_tricks() {
+fn a_message_is_sanitized() {
     let repo = Repo::with(&["a"]);
     repo.git(&["config", "commit.cleanup", "strip"]);
     repo.git(&["config", "commit.template", "/nonexistent"]);
@@ -190,7 +190,7 @@ fn a_message_keeps_its_words_and_loses_its_tricks() {
 }
 
 #[test]
-fn asked_twice_it_is_made_once() {
+fn a_repeated_request_makes_one_commit() {
     let repo = Repo::with(&["a"]);
     repo.write("a", "x");
     let asked = request(&repo, &["a"]);
@@ -211,7 +211,7 @@ fn asked_twice_it_is_made_once() {
 }
 
 #[test]
-fn a_crash_between_head_and_index_is_made_good() {
+fn a_crash_between_head_and_index_is_repaired() {
     let repo = Repo::with(&["a", "gone", "user"]);
     repo.write("a", "x");
     repo.write("new", "x");
@@ -221,7 +221,7 @@ fn a_crash_between_head_and_index_is_made_good() {
     let asked = request(&repo, &["a", "gone", "new"]);
     let index = fs::read(repo.path(".git/index")).unwrap();
     made(&commit(&repo, &asked));
-    // As if the process had ended when HEAD had moved.
+    // As if the process had ended after HEAD had moved.
     fs::write(repo.path(".git/index"), index).unwrap();
     assert_ne!(repo.status(), "M  user\n");
     let again = commit(&repo, &asked);
@@ -230,7 +230,7 @@ fn a_crash_between_head_and_index_is_made_good() {
 }
 
 #[test]
-fn the_first_commit_of_all_is_found_again_too() {
+fn the_root_commit_is_found_again() {
     let repo = Repo::unborn();
     repo.write("a", "x");
     let asked = request(&repo, &["a"]);
@@ -241,7 +241,7 @@ fn the_first_commit_of_all_is_found_again_too() {
 }
 
 #[test]
-fn without_a_log_of_head_the_message_tells() {
+fn without_a_reflog_the_message_identifies_the_commit() {
     let repo = Repo::with(&["a"]);
     repo.git(&["config", "core.logAllRefUpdates", "false"]);
     fs::remove_dir_all(repo.path(".git/logs")).unwrap();
@@ -253,7 +253,7 @@ fn without_a_log_of_head_the_message_tells() {
 }
 
 #[test]
-fn two_commits_with_the_same_message_are_two() {
+fn commits_with_the_same_message_are_distinct() {
     let repo = Repo::with(&["a"]);
     for content in ["one", "two"] {
         repo.write("a", content);
@@ -265,7 +265,7 @@ fn two_commits_with_the_same_message_are_two() {
 }
 
 #[test]
-fn somebody_elses_commit_in_between_is_built_upon_another_branch_is_not() {
+fn foreign_commits_are_accepted_but_another_branch_is_not() {
     let repo = Repo::with(&["a", "b"]);
     repo.write("a", "x");
     let asked = request(&repo, &["a"]);
@@ -283,7 +283,7 @@ fn somebody_elses_commit_in_between_is_built_upon_another_branch_is_not() {
 }
 
 #[test]
-fn without_a_name_git_says_what_to_do() {
+fn a_missing_identity_is_reported_with_the_fix() {
     let repo = Repo::with(&["a"]);
     repo.git(&["config", "--unset", "user.name"]);
     repo.git(&["config", "--unset", "user.email"]);
@@ -300,7 +300,7 @@ fn without_a_name_git_says_what_to_do() {
 }
 
 #[test]
-fn signing_is_the_users_wish_and_its_failure_an_error() {
+fn commits_are_signed_if_configured() {
     let repo = Repo::with(&["a"]);
     repo.git(&["config", "commit.gpgsign", "true"]);
     repo.git(&["config", "gpg.program", "false"]);
@@ -317,7 +317,7 @@ fn signing_is_the_users_wish_and_its_failure_an_error() {
 }
 
 #[test]
-fn another_git_at_work_does_not_undo_the_commit() {
+fn a_locked_index_does_not_prevent_the_commit() {
     let repo = Repo::with(&["a"]);
     repo.write("a", "x");
     let asked = request(&repo, &["a"]);
@@ -338,7 +338,7 @@ fn another_git_at_work_does_not_undo_the_commit() {
 }
 
 #[test]
-fn what_stands_there_at_the_commit_is_committed() {
+fn the_content_at_commit_time_is_committed() {
     let repo = Repo::with(&["a", "dir/b"]);
     repo.write("a", "by the agent");
     let asked = request(&repo, &["a", "dir/b", "dir", "-f", "li\nne"]);

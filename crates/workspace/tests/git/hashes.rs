@@ -35,7 +35,7 @@ fn changes(before: &HashSnapshot, after: &HashSnapshot) -> Vec<String> {
 }
 
 #[test]
-fn files_that_are_left_out_are_no_part_of_it() {
+fn excluded_files_are_not_in_the_snapshot() {
     let folder = folder(&["specs/a/tasks.md", "work"]);
     let own = BTreeSet::from([RelPath::new("specs/a/tasks.md").unwrap()]);
     let take = || {
@@ -49,7 +49,7 @@ fn files_that_are_left_out_are_no_part_of_it() {
 }
 
 #[test]
-fn every_kind_of_change_is_seen() {
+fn every_kind_of_change_is_detected_without_git() {
     let folder = folder(&[
         "edited", "gone", "to-link", "run", "same", "touched", "a/b/c",
     ]);
@@ -82,7 +82,7 @@ fn every_kind_of_change_is_seen() {
 }
 
 #[test]
-fn what_programs_fill_is_not_looked_at() {
+fn caches_and_environments_are_not_listed() {
     let folder = folder(&["src/target/kept.rs", "f"]);
     let before = take(folder.path(), None);
     for path in [
@@ -104,7 +104,7 @@ fn what_programs_fill_is_not_looked_at() {
 }
 
 #[test]
-fn the_work_is_bounded_and_that_is_told() {
+fn limits_are_respected_and_reported() {
     let names: Vec<String> = (0..50).map(|n| format!("d{}/f{n}", n % 5)).collect();
     let folder = folder(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let few = HashLimits {
@@ -116,7 +116,7 @@ fn the_work_is_bounded_and_that_is_told() {
     assert!(one.is_incomplete());
     assert_eq!(changes(&one, &two), [] as [&str; 0]);
 
-    // Too large to be read: size and time still tell.
+    // Too large to be read: size and time still differ.
     let short = HashLimits {
         max_file: 3,
         ..HashLimits::default()
@@ -129,7 +129,7 @@ fn the_work_is_bounded_and_that_is_told() {
 }
 
 #[test]
-fn a_file_that_looks_as_before_is_not_read_again() {
+fn files_with_the_same_stat_data_are_not_read_again() {
     let folder = folder(&["f"]);
     let later = SystemTime::now() + Duration::from_secs(60);
     let limits = HashLimits::default();
@@ -146,7 +146,7 @@ fn a_file_that_looks_as_before_is_not_read_again() {
 }
 
 #[test]
-fn a_save_within_the_same_instant_is_seen() {
+fn a_save_within_the_timestamp_resolution_is_detected() {
     let folder = folder(&["f"]);
     let mut before = take(folder.path(), None);
     for round in 0..200 {
@@ -160,7 +160,7 @@ fn a_save_within_the_same_instant_is_seen() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
     #[test]
-    fn what_differs_is_exactly_what_was_done(
+    fn the_difference_is_exactly_what_was_done(
         start in proptest::collection::btree_map("[a-d](/[e-g])?", "[xy]{1,3}", 0..8),
         end in proptest::collection::btree_map("[a-d](/[e-g])?", "[xy]{1,3}", 0..8),
     ) {

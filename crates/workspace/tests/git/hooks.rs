@@ -7,7 +7,7 @@ use crate::commits::{commit, committed, made, request};
 use crate::repo::{Repo, around, quiet_env};
 
 #[test]
-fn a_hook_that_refuses_is_told_in_its_own_words_and_leaves_everything_as_it_was() {
+fn a_refusing_hook_is_quoted_and_changes_nothing() {
     for hook in ["pre-commit", "commit-msg", "prepare-commit-msg"] {
         let repo = Repo::with(&["a", "user"]);
         repo.hook(hook, "echo 'lint: line 3'; echo 'and more' >&2; exit 9");
@@ -15,7 +15,7 @@ fn a_hook_that_refuses_is_told_in_its_own_words_and_leaves_everything_as_it_was(
         repo.git(&["add", "user"]);
         repo.write("a", "x");
         repo.write("new", "x");
-        // Git keeps the message of a commit it was asked for, made or not.
+        // Git keeps the message of a commit, whether or not it was made.
         let untouched = || {
             let mut files = repo.fingerprint();
             files.remove(&repo.path(".git/COMMIT_EDITMSG"));
@@ -36,7 +36,7 @@ fn a_hook_that_refuses_is_told_in_its_own_words_and_leaves_everything_as_it_was(
 }
 
 #[test]
-fn hooks_see_exactly_the_commit_in_their_usual_surroundings() {
+fn hooks_see_exactly_the_commit_in_their_usual_environment() {
     let repo = Repo::with(&["a.txt", "user.txt"]);
     repo.write("user.txt", "staged");
     repo.git(&["add", "user.txt"]);
@@ -72,7 +72,7 @@ fn a_hook_may_change_what_is_committed() {
     let head = repo.head().unwrap();
     assert_eq!(repo.content_in(&head, "a"), "formatted\n");
     assert_eq!(repo.status(), "M  user\n");
-    // The message is no longer the one asked for, and still it is found.
+    // The message is not the requested one, and the commit is still found.
     let again = commit(&repo, &asked);
     assert!(matches!(
         again.outcome,
@@ -103,7 +103,7 @@ fn a_hook_after_the_commit_may_amend_it() {
     assert_eq!(repo.git(&["log", "-1", "--format=%s"]), "amended\n");
 }
 
-/// Notes which calls it runs.
+/// Records the calls that it runs.
 #[derive(Debug)]
 struct Noting {
     inner: PlainRunner,
@@ -118,7 +118,7 @@ impl GitRunner for Noting {
 }
 
 #[test]
-fn only_what_runs_hooks_goes_through_the_runner_for_hooks() {
+fn only_commits_use_the_hook_runner() {
     let repo = Repo::with(&["a"]);
     repo.write("a", "x");
     let noting = Arc::new(Noting {
@@ -144,7 +144,7 @@ fn only_what_runs_hooks_goes_through_the_runner_for_hooks() {
 }
 
 #[test]
-fn what_regreen_keeps_for_itself_runs_no_hook() {
+fn snapshots_run_no_hooks() {
     let repo = Repo::with(&["a"]);
     for hook in ["reference-transaction", "post-index-change", "pre-commit"] {
         repo.hook(hook, &format!("echo {hook} >>.regreen/ran"));

@@ -1,4 +1,4 @@
-//! What snapshots, commits and undoing promise, shown with the real git in real folders.
+//! Snapshots, commits and undo, with the real git in real folders.
 
 #![expect(
     clippy::panic,

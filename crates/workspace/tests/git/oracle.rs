@@ -1,4 +1,4 @@
-//! Snapshots are made path by path; git's own way of adding everything is the judge.
+//! Compares snapshots, which are made path by path, with `git add -A`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,9 +9,9 @@ use regreen_workspace::Snapshots;
 
 use crate::repo::{Repo, attempt, moment, quiet_env};
 
-/// Something done to a work tree. Names are few, so that deeds meet.
+/// A change to a work tree. There are few names, so that changes interact.
 #[derive(Clone, Debug)]
-enum Deed {
+enum Edit {
     Write(String, String),
     Remove(String),
     Link(String, String),
@@ -27,22 +27,22 @@ fn name() -> impl Strategy<Value = String> {
     "[a-c](/[a-c]){0,2}"
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
-        5 => (name(), "[xy]{0,2}").prop_map(|(path, text)| Deed::Write(path, text)),
-        2 => name().prop_map(Deed::Remove),
-        1 => (name(), "[a-c]").prop_map(|(path, target)| Deed::Link(path, target)),
-        1 => name().prop_map(Deed::Execute),
-        2 => name().prop_map(Deed::Stage),
-        1 => name().prop_map(Deed::Unstage),
-        1 => Just(Deed::Commit),
-        1 => name().prop_map(Deed::Force),
-        2 => Just(Deed::Snapshot),
+        5 => (name(), "[xy]{0,2}").prop_map(|(path, text)| Edit::Write(path, text)),
+        2 => name().prop_map(Edit::Remove),
+        1 => (name(), "[a-c]").prop_map(|(path, target)| Edit::Link(path, target)),
+        1 => name().prop_map(Edit::Execute),
+        2 => name().prop_map(Edit::Stage),
+        1 => name().prop_map(Edit::Unstage),
+        1 => Just(Edit::Commit),
+        1 => name().prop_map(Edit::Force),
+        2 => Just(Edit::Snapshot),
     ]
 }
 
-/// Does what can be done; the rest of the world does not mind either.
-fn act(repo: &Repo, deed: &Deed) {
+/// Makes the change if it is possible.
+fn act(repo: &Repo, edit: &Edit) {
     let quietly = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(args).current_dir(repo.root()).envs(quiet_env());
@@ -57,19 +57,19 @@ fn act(repo: &Repo, deed: &Deed) {
         }
         fs::create_dir_all(place.parent().unwrap()).is_ok()
     };
-    match deed {
-        Deed::Write(path, text) => {
+    match edit {
+        Edit::Write(path, text) => {
             if clear(path) {
                 fs::write(repo.path(path), text).unwrap();
             }
         }
-        Deed::Remove(path) => drop(clear(path)),
-        Deed::Link(path, target) => {
+        Edit::Remove(path) => drop(clear(path)),
+        Edit::Link(path, target) => {
             if clear(path) {
                 repo.link(target, path);
             }
         }
-        Deed::Execute(path) => {
+        Edit::Execute(path) => {
             if repo
                 .path(path)
                 .symlink_metadata()
@@ -79,19 +79,19 @@ fn act(repo: &Repo, deed: &Deed) {
                 fs::set_permissions(repo.path(path), executable).unwrap();
             }
         }
-        Deed::Stage(path) => quietly(&["add", "-A", "--", path]),
-        Deed::Unstage(path) => quietly(&["rm", "-r", "-q", "--cached", "--", path]),
-        Deed::Commit => quietly(&["commit", "-q", "-m", "x"]),
-        Deed::Force(path) => quietly(&["add", "-A", "-f", "--", path]),
-        Deed::Snapshot => {}
+        Edit::Stage(path) => quietly(&["add", "-A", "--", path]),
+        Edit::Unstage(path) => quietly(&["rm", "-r", "-q", "--cached", "--", path]),
+        Edit::Commit => quietly(&["commit", "-q", "-m", "x"]),
+        Edit::Force(path) => quietly(&["add", "-A", "-f", "--", path]),
+        Edit::Snapshot => {}
     }
 }
 
-/// The tree that `git add -A` makes of a copy of the user's index.
-fn judged(repo: &Repo) -> String {
+/// Returns the tree that `git add -A` makes of a copy of the user's index.
+fn added_by_git(repo: &Repo) -> String {
     let index = repo.scratch().join("judge-index");
     let _ = fs::remove_file(&index);
-    // An index as old as the files it is compared with is read again by git.
+    // Git reads files again that are not older than the index.
     let _ = fs::copy(repo.path(".git/index"), &index);
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
@@ -101,7 +101,7 @@ fn judged(repo: &Repo) -> String {
         String::from_utf8(output.stdout).unwrap()
     };
     if index.exists() {
-        // The copy is newer than the original: forget what it claims to know.
+        // The copy is newer than the original: discard its stat data.
         git(&["update-index", "-q", "--really-refresh"]);
     }
     git(&["add", "-A", "--", ":/", ":(exclude,top).regreen"]);
@@ -120,18 +120,18 @@ proptest! {
     #[test]
     fn a_snapshot_is_what_git_would_add(
         ignored in "[a-c]|z",
-        deeds in proptest::collection::vec(deed(), 1..20),
+        edits in proptest::collection::vec(edit(), 1..20),
     ) {
         let repo = Repo::unborn();
         repo.write(".gitignore", &ignored);
         let mut snapshots = repo.snapshots();
-        for deed in &deeds {
-            act(&repo, deed);
-            if matches!(deed, Deed::Snapshot) {
+        for edit in &edits {
+            act(&repo, edit);
+            if matches!(edit, Edit::Snapshot) {
                 let found = snapshot(&repo, &mut snapshots);
-                prop_assert_eq!(found, judged(&repo), "{:?}", repo.status());
+                prop_assert_eq!(found, added_by_git(&repo), "{:?}", repo.status());
             }
         }
-        prop_assert_eq!(snapshot(&repo, &mut snapshots), judged(&repo), "{:?}", repo.status());
+        prop_assert_eq!(snapshot(&repo, &mut snapshots), added_by_git(&repo), "{:?}", repo.status());
     }
 }

@@ -1,5 +1,5 @@
-//! Permissions and owners, which root does not feel: as root, each test runs itself again
-//! as nobody.
+//! Permissions and owners, which do not apply to root: as root, each test runs itself again as
+//! `nobody`.
 
 use std::env;
 use std::fs;
@@ -41,7 +41,7 @@ fn as_ordinary_user(inner: &str, repo: &Repo) {
     }
 }
 
-/// What the outer half prepared; none if the inner half was started on its own.
+/// Returns what the outer half prepared; `None` if the inner half runs by itself.
 fn prepared() -> Option<PathBuf> {
     env::var_os(PLACE).map(PathBuf::from)
 }
@@ -68,7 +68,7 @@ fn open(root: &Path) -> Result<Git, GitError> {
 }
 
 #[test]
-fn unreadable_files_are_left_out_and_named() {
+fn unreadable_files_are_left_out_and_reported() {
     let repo = Repo::with(&["f", "was-readable"]);
     repo.write("secret", "x");
     repo.write("was-readable", "changed");
@@ -114,7 +114,7 @@ fn inner_unreadable() {
 }
 
 #[test]
-fn a_repository_of_another_user_is_refused_with_the_way_out() {
+fn a_repository_of_another_user_is_refused_with_the_fix() {
     if !is_root() {
         println!("skipped: only root has a repository that is another user's");
         return;

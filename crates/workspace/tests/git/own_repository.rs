@@ -1,4 +1,4 @@
-//! A repository that regreen makes itself.
+//! Repositories that regreen creates itself.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ const IDENTITY: Identity<'_> = Identity {
     email: "nobody@example.invalid",
 };
 
-/// A user whose hooks refuse everything and whose signing fails.
+/// Configures a user whose hooks refuse everything and whose signing fails.
 fn users_settings(home: &Path) -> Vec<(OsString, OsString)> {
     for folder in ["hooks", "template/hooks"] {
         fs::create_dir_all(home.join(folder)).unwrap();
@@ -40,7 +40,7 @@ fn users_settings(home: &Path) -> Vec<(OsString, OsString)> {
 }
 
 #[test]
-fn nothing_of_the_users_has_a_part_in_a_repository_of_our_own() {
+fn own_repositories_ignore_the_users_settings() {
     let folder = tempfile::tempdir().unwrap();
     let (home, root) = (folder.path().join("home"), folder.path().join("work"));
     fs::create_dir_all(root.join(".regreen")).unwrap();

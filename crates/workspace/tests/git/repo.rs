@@ -13,10 +13,10 @@ use regreen_workspace::{
 };
 use tempfile::TempDir;
 
-/// What must not change: every file with its mode, time and content.
+/// Every file that must not change, with its mode, time and content.
 pub(crate) type Fingerprint = BTreeMap<PathBuf, (u32, i64, i64, Vec<u8>)>;
 
-/// A repository in a temporary folder, out of reach of the machine's own git settings.
+/// A repository in a temporary folder, isolated from the machine's own git settings.
 pub(crate) struct Repo {
     folder: TempDir,
     root: PathBuf,
@@ -62,7 +62,7 @@ pub(crate) fn attempt(number: u32) -> AttemptName {
 }
 
 impl Repo {
-    /// Without any commit.
+    /// Creates a repository without a commit.
     pub(crate) fn unborn() -> Self {
         Self::unborn_in("work")
     }
@@ -78,7 +78,7 @@ impl Repo {
         repo
     }
 
-    /// With these files in one commit, each holding its own name.
+    /// Creates a repository with these files in one commit; each contains its own name.
     pub(crate) fn with(files: &[&str]) -> Self {
         let repo = Self::unborn();
         for file in files {
@@ -93,7 +93,7 @@ impl Repo {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
     }
 
-    /// Another folder beside the work tree.
+    /// Returns another folder beside the work tree.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -114,7 +114,7 @@ impl Repo {
         run_git(&self.root, args)
     }
 
-    /// For calls that leave conflicts and say so by failing.
+    /// Runs git and expects it to stop with conflicts.
     pub(crate) fn git_that_stops(&self, args: &[&str]) {
         let mut command = Command::new("git");
         command.args(args).current_dir(&self.root).envs(quiet_env());
@@ -171,12 +171,12 @@ impl Repo {
         self.git(&["cat-file", "-p", &format!("{oid}:{path}")])
     }
 
-    /// `git status` in short form, one line per path.
+    /// Returns `git status` in short form, one line per path.
     pub(crate) fn status(&self) -> String {
         self.git(&["status", "--porcelain", "-uall", "--", ".", ":!.regreen"])
     }
 
-    /// Everything but regreen's own folder, its references and git's objects.
+    /// Returns everything but regreen's own folder, its references and git's objects.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let mut files = Fingerprint::new();
         let own = [".regreen", ".git/objects", ".git/refs/regreen"];
@@ -203,14 +203,14 @@ fn collect(folder: &Path, except: &[PathBuf], files: &mut Fingerprint) {
         };
         let mut mark = (found.mode(), found.mtime(), found.mtime_nsec(), content);
         if path.to_string_lossy().contains("/sharedindex.") {
-            // Git notes here that it read the file, so that it is not cleaned away.
+            // Git updates the time of this file when it reads it, to keep it from being pruned.
             (mark.1, mark.2) = (0, 0);
         }
         files.insert(path, mark);
     }
 }
 
-/// Which files are not as they were.
+/// Checks that nothing has changed.
 #[track_caller]
 pub(crate) fn assert_untouched(repo: &Repo, before: &Fingerprint) {
     let now = repo.fingerprint();
@@ -219,17 +219,17 @@ pub(crate) fn assert_untouched(repo: &Repo, before: &Fingerprint) {
     assert!(paths.is_empty(), "touched: {paths:?}");
 }
 
-/// Takes the snapshots around `deed`; nothing but the deed may be seen afterwards.
+/// Takes the snapshots around `act`, and checks that they change nothing themselves.
 pub(crate) fn around(
     repo: &Repo,
     snapshots: &mut Snapshots,
     number: u32,
-    deed: impl FnOnce(&Repo),
+    act: impl FnOnce(&Repo),
 ) -> (Snapshot, Snapshot) {
     let untouched = repo.fingerprint();
     let before = snapshots.take_before(&attempt(number), moment()).unwrap();
     assert_untouched(repo, &untouched);
-    deed(repo);
+    act(repo);
     let untouched = repo.fingerprint();
     let after = snapshots
         .take_after(&attempt(number), &before.oid, moment())
@@ -238,7 +238,7 @@ pub(crate) fn around(
     (before, after)
 }
 
-/// What changed, as `A path` lines.
+/// Returns the changes as `A path` lines.
 pub(crate) fn changes(git: &Git, before: &Snapshot, after: &Snapshot) -> Vec<String> {
     let changes = git.changed_files(&before.oid, &after.oid).unwrap();
     let letter = |kind| match kind {

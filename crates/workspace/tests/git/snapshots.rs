@@ -10,7 +10,7 @@ use regreen_workspace::{OmissionReason, SnapshotLimits, Snapshots};
 use crate::repo::{Repo, around, attempt, changes, moment};
 
 #[test]
-fn every_kind_of_change_is_seen_and_nothing_of_the_users_is_touched() {
+fn snapshots_detect_every_change_and_touch_nothing() {
     let repo = Repo::with(&["edited", "gone", "run", "to-link", "same", "dir/to-file"]);
     repo.write("staged", "staged");
     repo.git(&["add", "staged"]);
@@ -51,8 +51,8 @@ fn every_kind_of_change_is_seen_and_nothing_of_the_users_is_touched() {
 }
 
 #[test]
-fn a_save_that_git_could_mistake_for_no_change_is_seen() {
-    // Same length, and the same time stamp as far as the file system can tell.
+fn a_save_with_the_same_stat_data_is_detected() {
+    // The same length, and the same timestamp as far as the file system can tell.
     let repo = Repo::with(&["f"]);
     let mut snapshots = repo.snapshots();
     for round in 0..30 {
@@ -65,16 +65,16 @@ fn a_save_that_git_could_mistake_for_no_change_is_seen() {
             "{round}"
         );
         if round % 10 == 0 {
-            // The user's index is new and as young as the file.
+            // The user's index is as new as the file.
             repo.git(&["add", "f"]);
         }
     }
 }
 
 #[test]
-fn a_copy_of_the_index_trusts_no_more_than_the_original() {
-    // A file saved in the very instant its index was written looks as the index says; git
-    // then reads it, because the index is not younger than the file.
+fn a_copied_index_is_not_trusted_more_than_the_original() {
+    // A file saved at the moment its index was written has the recorded stat data; git then
+    // reads it, because the index is not newer than the file.
     let repo = Repo::unborn();
     repo.git(&["config", "core.trustctime", "false"]);
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
@@ -93,7 +93,7 @@ fn a_copy_of_the_index_trusts_no_more_than_the_original() {
 }
 
 #[test]
-fn ignored_files_and_regreens_own_are_in_no_snapshot() {
+fn ignored_files_and_regreens_own_are_not_in_snapshots() {
     let repo = Repo::with(&["f"]);
     repo.write(".gitignore", "*.log\nbuild/\n");
     repo.write("a.log", "x");
@@ -104,7 +104,7 @@ fn ignored_files_and_regreens_own_are_in_no_snapshot() {
 }
 
 #[test]
-fn a_file_that_is_ignored_and_yet_known_to_git_is_followed() {
+fn tracked_files_that_are_ignored_are_in_snapshots() {
     let repo = Repo::with(&["kept.log"]);
     repo.write(".gitignore", "*.log\n");
     let mut snapshots = repo.snapshots();
@@ -120,14 +120,14 @@ fn a_file_that_is_ignored_and_yet_known_to_git_is_followed() {
 }
 
 #[test]
-fn a_file_that_is_ignored_from_now_on_has_not_gone() {
+fn a_newly_ignored_file_does_not_count_as_deleted() {
     let repo = Repo::with(&["f", "tracked.log"]);
     repo.write("build/out", "unknown to git");
     let mut snapshots = repo.snapshots();
     let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
         repo.write(".gitignore", "build/\n*.log\n");
         repo.git(&["add", ".gitignore"]);
-        // This one git is to let go of.
+        // Git is to stop tracking this one.
         repo.git(&["rm", "-q", "--cached", "tracked.log"]);
     });
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_file_that_is_ignored_from_now_on_has_not_gone() {
 }
 
 #[test]
-fn hostile_file_names_are_names_like_any_other() {
+fn hostile_file_names_are_supported() {
     let repo = Repo::with(&["f"]);
     let names: [&[u8]; 11] = [
         b"-rf",
@@ -177,7 +177,7 @@ fn hostile_file_names_are_names_like_any_other() {
 }
 
 #[test]
-fn files_too_large_are_left_out_and_named() {
+fn too_large_files_are_left_out_and_reported() {
     let repo = Repo::with(&["f"]);
     repo.write("large", &"x".repeat(2000));
     let limits = SnapshotLimits { max_file: 1000 };
@@ -213,7 +213,7 @@ fn a_missing_filter_does_not_stop_a_snapshot() {
 }
 
 #[test]
-fn a_filter_that_works_is_used() {
+fn a_working_filter_is_used() {
     let repo = Repo::with(&["f"]);
     repo.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
     repo.git(&["config", "filter.upper.smudge", "tr A-Z a-z"]);
@@ -223,7 +223,7 @@ fn a_filter_that_works_is_used() {
     repo.commit_all("filtered");
     let mut snapshots = repo.snapshots();
     let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
-        // Saved anew with the same content.
+        // Saved again with the same content.
         repo.write("one.up", "one");
         repo.write("two.up", "two");
     });
@@ -232,7 +232,7 @@ fn a_filter_that_works_is_used() {
 }
 
 #[test]
-fn repositories_inside_are_recorded_as_such_and_not_entered() {
+fn nested_repositories_are_recorded_and_not_entered() {
     let repo = Repo::with(&["f"]);
     let inner = repo.path("inner");
     let empty = repo.path("empty");
@@ -251,12 +251,12 @@ fn repositories_inside_are_recorded_as_such_and_not_entered() {
     let why: Vec<String> = after.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         why,
-        ["empty is a repository without a commit and is not in the snapshot"]
+        ["empty is a repository without commits and is not in the snapshot"]
     );
 }
 
 #[test]
-fn what_git_was_told_not_to_look_at_is_looked_at() {
+fn files_with_index_flags_are_in_snapshots() {
     let repo = Repo::with(&["assumed", "skipped"]);
     repo.git(&["update-index", "--assume-unchanged", "assumed"]);
     repo.git(&["update-index", "--skip-worktree", "skipped"]);
@@ -272,7 +272,7 @@ fn what_git_was_told_not_to_look_at_is_looked_at() {
 }
 
 #[test]
-fn a_snapshot_can_be_read_with_git_and_is_by_regreen() {
+fn snapshots_are_ordinary_commits_by_regreen() {
     let repo = Repo::with(&["f"]);
     repo.git(&["config", "commit.gpgsign", "true"]);
     repo.git(&["config", "gpg.program", "false"]);
@@ -294,11 +294,11 @@ fn a_snapshot_can_be_read_with_git_and_is_by_regreen() {
 }
 
 #[test]
-fn taken_again_the_newer_one_stands() {
+fn a_repeated_snapshot_replaces_the_first() {
     let repo = Repo::with(&["f"]);
     repo.snapshots().take_before(&attempt(1), moment()).unwrap();
     repo.write("f", "other");
-    // Another process: nothing is remembered, a killed git left its lock.
+    // Another process: nothing is cached, and a killed git left its lock.
     fs::write(repo.scratch().join("snapshot-index.lock"), "").unwrap();
     let again = repo.snapshots().take_before(&attempt(1), moment()).unwrap();
     let kept = repo.open().snapshots(Some("r1")).unwrap();

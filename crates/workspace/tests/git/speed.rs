@@ -1,5 +1,5 @@
-//! What snapshots and commits cost. Run by hand:
-//! `cargo nextest run --release -p regreen-workspace --run-ignored all --no-capture -E 'test(what_it_costs)'`.
+//! The costs of snapshots and commits. Run by hand: `cargo nextest run --release -p
+//! regreen-workspace --run-ignored all --no-capture -E 'test(costs)'`.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::repo::{Repo, attempt, moment};
 
 const ROUNDS: u32 = 40;
 
-/// Processor time of all ended children, in milliseconds.
+/// Returns the processor time of all ended children, in milliseconds.
 fn children_cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let after_name = stat.rsplit(')').next().unwrap();
@@ -18,13 +18,13 @@ fn children_cpu() -> f64 {
     (ticks(13) + ticks(14)) * 10.0
 }
 
-/// Median time, least time, and processor time of git per round.
-fn measure(what: &str, mut deed: impl FnMut(u32)) {
+/// Prints the median and minimum time, and git's processor time per round.
+fn measure(what: &str, mut action: impl FnMut(u32)) {
     let cpu = children_cpu();
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|round| {
             let start = Instant::now();
-            deed(round);
+            action(round);
             start.elapsed()
         })
         .collect();
@@ -41,7 +41,7 @@ fn repo_of(files: u32) -> Repo {
         repo.write(&format!("d{}/f{n}", n / 50), &format!("content of {n}\n"));
     }
     repo.commit_all("base");
-    // Younger files are read again, which would be measured too.
+    // Newer files are read again, which would be measured, too.
     std::thread::sleep(Duration::from_millis(1100));
     repo.git(&["status"]);
     repo
@@ -49,7 +49,7 @@ fn repo_of(files: u32) -> Repo {
 
 #[test]
 #[ignore = "a measurement"]
-fn what_it_costs() {
+fn costs() {
     for files in [100, 1000, 10_000] {
         println!("{files} files");
         let repo = repo_of(files);

@@ -4,7 +4,7 @@ use std::process::Command;
 use regreen_workspace::{PathStatus, RelPath, path_status};
 
 #[test]
-fn git_says_what_it_tracks_ignores_and_would_take() {
+fn path_status_tells_tracked_ignored_and_untracked_apart() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path();
     let of = |path: &str| path_status(root, &RelPath::new(path).unwrap());

@@ -1,4 +1,4 @@
-//! Snapshots and commits in every state a repository may be in.
+//! Snapshots and commits in every state of a repository.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use regreen_workspace::{
 use crate::commits::{commit, request};
 use crate::repo::{Repo, around, assert_untouched, attempt, changes, moment, quiet_env, run_git};
 
-/// An edit, a new file and a removed one are seen whatever the state.
+/// Checks that an edit, a new file and a removed one are detected.
 fn check_snapshots(repo: &Repo, edited: &str, gone: &str) {
     let mut snapshots = repo.snapshots();
     let (before, after) = around(repo, &mut snapshots, 1, |repo| {
@@ -61,7 +61,7 @@ fn conflicting() -> Repo {
 }
 
 #[test]
-fn in_the_middle_of_a_merge_rebase_cherry_pick_or_stash() {
+fn during_a_merge_rebase_cherry_pick_or_stash() {
     type Start = (&'static [&'static str], Option<InProgress>);
     let starts: [Start; 4] = [
         (&["merge", "-q", "other"], Some(InProgress::Merge)),
@@ -184,7 +184,7 @@ fn with_a_sparse_checkout() {
 }
 
 #[test]
-fn with_every_setting_that_could_get_in_the_way() {
+fn with_interfering_settings() {
     let settings: [&[(&str, &str)]; 7] = [
         &[("core.autocrlf", "true"), ("core.safecrlf", "true")],
         &[("core.autocrlf", "input")],
@@ -233,7 +233,7 @@ fn with_every_setting_that_could_get_in_the_way() {
 }
 
 #[test]
-fn with_long_object_names() {
+fn with_sha256_object_names() {
     let repo = Repo::with(&["a", "b"]);
     fs::remove_dir_all(repo.path(".git")).unwrap();
     repo.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);

@@ -32,7 +32,7 @@ fn conflicts(undone: UndoOutcome) -> Vec<String> {
     }
 }
 
-/// Every kind of change in one attempt.
+/// Makes every kind of change in one attempt.
 fn everything(repo: &Repo) {
     repo.write("edited", "other");
     repo.remove("gone");
@@ -56,7 +56,7 @@ fn prepared() -> (Repo, Snapshots) {
     (repo, snapshots)
 }
 
-/// Content, mode and place of every file of the work tree.
+/// Returns content, mode and path of every file of the work tree.
 fn contents(repo: &Repo) -> Vec<(std::path::PathBuf, u32, Vec<u8>)> {
     let files = repo.fingerprint().into_iter();
     files
@@ -66,7 +66,7 @@ fn contents(repo: &Repo) -> Vec<(std::path::PathBuf, u32, Vec<u8>)> {
 }
 
 #[test]
-fn everything_an_attempt_did_is_taken_back() {
+fn every_change_of_an_attempt_is_undone() {
     let (repo, mut snapshots) = prepared();
     let before = contents(&repo);
     let index = fs::read(repo.path(".git/index")).unwrap();
@@ -97,7 +97,7 @@ fn everything_an_attempt_did_is_taken_back() {
 }
 
 #[test]
-fn commits_stay_and_the_way_back_can_be_inspected() {
+fn an_undo_keeps_commits_and_can_be_inspected() {
     let (repo, mut snapshots) = prepared();
     around(&repo, &mut snapshots, 1, |repo| {
         repo.write("edited", "other");
@@ -110,7 +110,7 @@ fn commits_stay_and_the_way_back_can_be_inspected() {
 }
 
 #[test]
-fn several_attempts_are_taken_back_to_before_the_first() {
+fn several_attempts_are_undone_to_before_the_first() {
     let (repo, mut snapshots) = prepared();
     let before = contents(&repo);
     around(&repo, &mut snapshots, 1, |repo| repo.write("edited", "1"));
@@ -123,7 +123,7 @@ fn several_attempts_are_taken_back_to_before_the_first() {
 }
 
 #[test]
-fn nothing_is_done_if_anything_made_later_would_be_lost() {
+fn nothing_is_undone_if_a_later_change_would_be_lost() {
     let (repo, mut snapshots) = prepared();
     around(&repo, &mut snapshots, 1, everything);
     repo.write("edited", "by a person, later");
@@ -137,14 +137,14 @@ fn nothing_is_done_if_anything_made_later_would_be_lost() {
 }
 
 #[test]
-fn what_a_person_edited_between_two_attempts_stays() {
+fn an_edit_between_two_attempts_is_kept() {
     let (repo, mut snapshots) = prepared();
     around(&repo, &mut snapshots, 1, |repo| repo.write("edited", "1"));
     repo.write("edited", "by a person");
     around(&repo, &mut snapshots, 2, |repo| repo.write("edited", "2"));
     assert_eq!(
         conflicts(undo(&mut snapshots)),
-        ["edited was changed by somebody else between two attempts"]
+        ["edited was changed by someone else between two attempts"]
     );
     let except = paths(&["edited"]);
     let spans = spans(&snapshots);
@@ -169,15 +169,15 @@ fn a_file_that_no_snapshot_holds_is_never_overwritten() {
         told,
         [
             "gone is not part of the snapshots",
-            "dir/a has something else in its place",
-            "dir/b has something else in its place",
+            "dir/a was replaced by something else",
+            "dir/b was replaced by something else",
         ]
     );
     assert_untouched(&repo, &untouched);
 }
 
 #[test]
-fn a_folder_with_something_of_a_persons_stays() {
+fn a_folder_with_a_users_file_stays() {
     let (repo, mut snapshots) = prepared();
     around(&repo, &mut snapshots, 1, |repo| {
         repo.remove("file");
@@ -185,14 +185,14 @@ fn a_folder_with_something_of_a_persons_stays() {
     });
     repo.write("file/persons", "x");
     let told = conflicts(undo(&mut snapshots));
-    assert_eq!(told, ["file has something else in its place"]);
+    assert_eq!(told, ["file was replaced by something else"]);
     repo.remove("file/persons");
     assert_eq!(undo(&mut snapshots), restored(&["file", "file/x"]));
     assert_eq!(repo.read("file"), "file");
 }
 
 #[test]
-fn a_repository_inside_stays() {
+fn a_nested_repository_stays() {
     let (repo, mut snapshots) = prepared();
     around(&repo, &mut snapshots, 1, |repo| {
         repo.write("inner/x", "x");
@@ -206,11 +206,11 @@ fn a_repository_inside_stays() {
     });
     assert_eq!(
         conflicts(undo(&mut snapshots)),
-        ["inner is a repository of its own"]
+        ["inner is a separate repository"]
     );
 }
 
-/// Back to how `prepared` left it, without regreen's help.
+/// Restores what `prepared` created, without regreen.
 fn reset(repo: &Repo) {
     for entry in fs::read_dir(repo.root()).unwrap().flatten() {
         let path = entry.path();
@@ -228,7 +228,7 @@ fn reset(repo: &Repo) {
 }
 
 #[test]
-fn wherever_it_is_killed_it_can_be_asked_again() {
+fn an_undo_killed_at_any_call_can_be_repeated() {
     let (repo, mut snapshots) = prepared();
     let before = contents(&repo);
     around(&repo, &mut snapshots, 1, everything);
@@ -243,7 +243,7 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
             }
         });
         let done = snapshots.undo(&disk, &spans, &BTreeSet::new()).is_ok();
-        // Another process finishes it.
+        // Another process completes it.
         let mut others = repo.snapshots();
         let second = others.undo(&RealDisk, &spans, &BTreeSet::new()).unwrap();
         assert!(
@@ -254,7 +254,7 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
         if done {
             break;
         }
-        // What the killed one had moved aside would give the next one more to do.
+        // Leftovers of the killed process would add calls to the next one.
         fs::remove_dir_all(repo.scratch()).unwrap();
         fs::create_dir(repo.scratch()).unwrap();
         everything(&repo);
@@ -264,7 +264,7 @@ fn wherever_it_is_killed_it_can_be_asked_again() {
 }
 
 #[test]
-fn a_save_at_any_moment_of_an_undo_is_not_lost() {
+fn a_save_at_any_call_of_an_undo_is_not_lost() {
     let (repo, mut snapshots) = prepared();
     around(&repo, &mut snapshots, 1, everything);
     let spans = spans(&snapshots);
@@ -295,7 +295,7 @@ fn a_save_at_any_moment_of_an_undo_is_not_lost() {
 }
 
 #[test]
-fn a_task_that_was_undone_and_done_again_can_be_undone_again() {
+fn a_repeated_task_can_be_undone_again() {
     let repo = Repo::with(&["f"]);
     let mut snapshots = repo.snapshots();
     around(&repo, &mut snapshots, 1, |repo| {
