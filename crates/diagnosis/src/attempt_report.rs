@@ -63,7 +63,7 @@ impl ObservedAttempt {
             Some(Err(why)) => (
                 None,
                 Some(format!(
-                    "the agent's request to change the plan is not understood: {why}"
+                    "cannot parse the agent's request to change the plan: {why}"
                 )),
             ),
             None => (None, None),
@@ -167,7 +167,7 @@ impl ObservedAttempt {
     fn interruption_error(&self) -> &'static str {
         match self.end {
             AttemptEnd::Cancelled => "",
-            _ => "nobody saw how the agent ended",
+            _ => "it is unknown how the agent ended",
         }
     }
 
@@ -188,7 +188,7 @@ impl ObservedAttempt {
         let how = match (self.ending.exit_code, self.ending.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "nobody knows how".to_owned(),
+            (None, None) => "unknown".to_owned(),
         };
         format!("The agent ended before it had finished ({how})")
     }
@@ -196,7 +196,7 @@ impl ObservedAttempt {
 
 fn not_permitted(text: &str) -> String {
     format!(
-        "the agent asks for a permission that nobody can give it here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
+        "the agent asks for a permission that no one can grant here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
     )
 }
 
