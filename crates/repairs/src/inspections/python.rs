@@ -354,15 +354,8 @@ const READ_BY_MANAGERS: [FileKind; 6] = [
     FileKind::PythonLock,
     FileKind::Requirements,
 ];
-const SETTINGS: [&str; 7] = [
-    "Pipfile.lock",
-    "uv.toml",
-    "poetry.toml",
-    "pdm.toml",
-    ".pdm.toml",
-    "pip.conf",
-    ".python-version",
-];
+const SETTINGS: &str = "\
+    Pipfile.lock uv.toml poetry.toml pdm.toml .pdm.toml pip.conf .python-version";
 
 fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Proposal> {
     let (_, command, lock) = MANAGERS.iter().find(|(call, ..)| context.runs(call))?;
@@ -377,7 +370,7 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
     let (root, manifests) = (context.root, context.manifests);
     let changed = manifests
         .changed(root, &READ_BY_MANAGERS, ManifestSnapshot::is_as_it_was)
-        .or_else(|| manifests.first_changed(root, SETTINGS));
+        .or_else(|| manifests.first_changed(root, SETTINGS.split(' ')));
     Some(match changed {
         Some(file) => Proposal::changed(file),
         None => Proposal::Allowed(plan.with_environment(command.environment())),
