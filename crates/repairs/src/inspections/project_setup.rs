@@ -117,9 +117,8 @@ pub(super) fn inspect_submodule(
                 .flat_map(|(_, file)| &file.content.includes);
             listed.find(|folder| place.is_within(folder) && is_empty(context, folder))
         })?;
-    let args = ["submodule", "update", "--init", "--", submodule];
     let does = format!("fetch the submodule {submodule}");
-    let git = ToolCommand::new("git", &args);
+    let git = ToolCommand::new("git submodule update --init --").with_operand(submodule);
     Some(
         match git.plan(context, Path::new(""), does, ToolRun::default()) {
             Some(plan) => Proposal::ask(plan, "it fetches code from a remote"),

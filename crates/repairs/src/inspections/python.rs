@@ -322,25 +322,24 @@ fn check(context: &RepairContext<'_>, wanted: &MissingPackage<'_>, venv: &Venv) 
 const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     (
         "poetry run",
-        ToolCommand::new("poetry", &["install", "--no-interaction", "--no-root"])
+        ToolCommand::new("poetry install --no-interaction --no-root")
             .with_env(&[("POETRY_VIRTUALENVS_IN_PROJECT", "true")]),
         "poetry.lock",
     ),
     (
         "pipenv run",
-        ToolCommand::new("pipenv", &["sync", "--dev"])
-            .with_env(&[("PIPENV_VENV_IN_PROJECT", "true")]),
+        ToolCommand::new("pipenv sync --dev").with_env(&[("PIPENV_VENV_IN_PROJECT", "true")]),
         "Pipfile.lock",
     ),
     (
         "pdm run",
-        ToolCommand::new("pdm", &["install", "--frozen-lockfile"])
+        ToolCommand::new("pdm install --frozen-lockfile")
             .with_env(&[("PDM_CHECK_UPDATE", "false")]),
         "pdm.lock",
     ),
     (
         "uv run",
-        ToolCommand::new("uv", &["sync", "--frozen"]).with_env(&[("UV_NO_PROGRESS", "true")]),
+        ToolCommand::new("uv sync --frozen").with_env(&[("UV_NO_PROGRESS", "true")]),
         "uv.lock",
     ),
 ];
@@ -365,7 +364,7 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
         writes_to: paths([".venv"]),
         ..ToolRun::default()
     };
-    let does = format!("install what {lock} names, with {}", command.program);
+    let does = format!("install what {lock} names, with {}", command.program());
     let plan = command.plan(context, Path::new(""), does, run)?;
     let (root, manifests) = (context.root, context.manifests);
     let changed = manifests
