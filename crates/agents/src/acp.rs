@@ -23,11 +23,11 @@ use crate::{
 };
 
 pub(crate) const ABILITIES: Abilities = Abilities {
-    session: "at its beginning",
-    resume: "where it can load sessions",
+    session: "at the start",
+    resume: "if it can load sessions",
     tools: "start and end",
     failed_commands: "some agents",
-    files: "edits, where it shows them",
+    files: "edits, if it reports them",
     tokens: "some agents",
     cost: "some agents",
     errors: "the error of the prompt",

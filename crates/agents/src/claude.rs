@@ -34,14 +34,14 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         files: &[".claude/.credentials.json"],
     },
     abilities: Abilities {
-        session: "at its beginning",
+        session: "at the start",
         resume: "yes",
         tools: "start and end",
         failed_commands: "yes",
         files: "edits",
         tokens: "yes",
         cost: "yes",
-        errors: "status and word, each retry",
+        errors: "status and error type, each retry",
         end: "`result`",
     },
 };

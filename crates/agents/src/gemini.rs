@@ -31,10 +31,10 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         files: &[".gemini/oauth_creds.json"],
     },
     abilities: Abilities {
-        session: "at its beginning",
+        session: "at the start",
         resume: "yes",
         tools: "start and end",
-        failed_commands: "no: told as a success",
+        failed_commands: "no: reported as success",
         files: "edits",
         tokens: "yes",
         cost: "no",

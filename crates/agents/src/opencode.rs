@@ -42,7 +42,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         ],
     },
     abilities: Abilities {
-        session: "with its first event",
+        session: "with the first event",
         resume: "yes",
         tools: "end only",
         failed_commands: "yes, with exit code",
@@ -50,7 +50,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         tokens: "yes",
         cost: "yes",
         errors: "status; retries in its log on stderr",
-        end: "`step_finish` with `stop`, then its exit",
+        end: "`step_finish` with `stop`, then it exits",
     },
 };
 

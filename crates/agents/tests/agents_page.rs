@@ -27,8 +27,8 @@ fn matrix() -> String {
     }
     let skips = CodingAgent::ALL.map(|known| format!("`{}`", known.skip_flag()));
     let skips = skips.iter().map(String::as_str);
-    let cells = ["not asking"].into_iter().chain(skips);
-    table += &row(cells.chain(["every request is allowed"]).collect());
+    let cells = ["no permission prompts"].into_iter().chain(skips);
+    table += &row(cells.chain(["regreen allows every request"]).collect());
     table
 }
 

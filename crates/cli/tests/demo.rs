@@ -320,7 +320,7 @@ $ regreen run release --agent shell --recovery-mode
     FAIL  [TIME] 1.1 Make a release                         attempt 2/5
           missing file
           cp: cannot create regular file 'dist/hello.sh': No such file or directory
-     FIX  1.1.2 added for 1.1: make the folder dist
+     FIX  1.1.2 added for 1.1: create the folder dist
     PASS  [TIME] 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No  [HASH]
     PASS  [TIME] 1.1 Make a release                         [HASH]
      END  [TIME] all tasks done                             [RUN]
@@ -352,7 +352,7 @@ What regreen wrote into specs/release/tasks.md (- before, + now)
   +     1. Analyze the failure: No fix attempted
   +     2. Review related code in Files list
   +     3. Implement fix for: cp: cannot create regular file 'dist/hello.sh': No such file or directory
-  +     4. regreen does this itself: make the folder dist
+  +     4. regreen does this itself: create the folder dist
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "cp: cannot create regular file 'dist/hello.sh': No such file or directory" no longer occurs
   +   - **Verify**: `test -s dist/hello.sh`
@@ -673,7 +673,7 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1 Make a release: attempt 2 of 5
 1.1 Make a release: attempt 2 of 5 failed after [TIME] (missing file): cp: cannot create regular file 'dist/hello.sh': No such file or directory
 1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: make the folder dist
+1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: create the folder dist
 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: done after [TIME]
 1.1 Make a release: attempt 3 of 5
 1.1: verifying: test -s dist/hello.sh
@@ -709,7 +709,7 @@ What regreen wrote into specs/release/tasks.md (- before, + now)
   +     1. Analyze the failure: No fix attempted
   +     2. Review related code in Files list
   +     3. Implement fix for: cp: cannot create regular file 'dist/hello.sh': No such file or directory
-  +     4. regreen does this itself: make the folder dist
+  +     4. regreen does this itself: create the folder dist
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "cp: cannot create regular file 'dist/hello.sh': No such file or directory" no longer occurs
   +   - **Verify**: `test -s dist/hello.sh`

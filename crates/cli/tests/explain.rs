@@ -110,7 +110,7 @@ fn bad_input_is_told() {
         .exits(2)
         .complains(str![[r#"
   × no.log does not exist
-  help: check the path; `regreen init NAME` makes a new spec
+  help: check the path, or run `regreen init NAME` to create a spec
 
 "#]]);
     test.regreen(&["explain", "x.log", "--signal", "NOPE"])

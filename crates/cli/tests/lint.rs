@@ -22,7 +22,7 @@ Nothing to complain about.
     test.regreen(&["init", "greeting"])
         .exits(2)
         .complains(str![[r#"
-  × specs/greeting/tasks.md exists already
+  × specs/greeting/tasks.md already exists
   help: choose another name, or edit specs/greeting/tasks.md
 
 "#]]);
@@ -35,7 +35,7 @@ fn names_that_are_no_folder_are_refused() {
         .regreen(&["init", "../evil"])
         .exits(2)
         .complains(str![[r#"
-  × ../evil cannot be the name of a spec
+  × invalid spec name `../evil`
   help: use letters, digits, dots, dashes and underscores: my-feature
 
 "#]]);
@@ -60,8 +60,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  5 │   - **Verify**: `true`
    ╰────
 
-  ⚠ the code fence ``` opened here is never closed: ignored, so that the tasks below it are not
-  │ lost
+  ⚠ unclosed code fence ```; ignored, so that the tasks below it are not lost
    ╭─[todo.md:7:1]
  6 │ 
  7 │ ```

@@ -1,40 +1,67 @@
-//! docs/running.md, docs/inspecting.md and docs/healing.md: what the pages show is what happens.
+//! The console examples of the guides are real: `UPDATE_DOCS=1 cargo test -p regreen --test pages`
+//! writes what the commands print into the pages.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
 
 const REGREEN: &str = env!("CARGO_BIN_EXE_regreen");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// Where the page puts its copy of the example.
-const COPY: &str = "/tmp/word-count";
+/// The folder in which the pages create theirs.
+const SCRATCH: &str = "/tmp/";
 /// Stands between the outputs of two commands.
 const BETWEEN: char = '\u{1}';
 
-fn page(name: &str) -> String {
-    fs::read_to_string(Path::new(REPOSITORY).join("docs").join(name)).unwrap()
+/// Begins and ends a block of examples.
+const FENCES: (&str, &str) = ("```console\n", "```");
+
+fn path(name: &str) -> PathBuf {
+    Path::new(REPOSITORY).join("docs").join(name)
 }
 
-/// The commands of the page, each with what it prints.
+fn page(name: &str) -> String {
+    fs::read_to_string(path(name)).unwrap()
+}
+
+/// The commands of the page, each with its output. Lines that start with `>` continue a command.
 fn examples(page: &str) -> Vec<(String, String)> {
     let mut examples: Vec<(String, String)> = Vec::new();
-    for block in page.split("```console\n").skip(1) {
-        let (block, _) = block.split_once("```").unwrap();
+    for block in page.split(FENCES.0).skip(1) {
+        let (block, _) = block.split_once(FENCES.1).unwrap();
         for line in block.lines() {
-            match line.strip_prefix("$ ") {
-                Some(command) => examples.push((command.to_owned(), String::new())),
-                None => {
-                    let (_, output) = examples.last_mut().unwrap();
-                    output.push_str(&format!("{line}\n"));
-                }
+            if let Some(command) = line.strip_prefix("$ ") {
+                examples.push((command.to_owned(), String::new()));
+            } else if let Some(more) = line.strip_prefix("> ") {
+                let (command, _) = examples.last_mut().unwrap();
+                command.push_str(&format!("\n{more}"));
+            } else {
+                let (_, output) = examples.last_mut().unwrap();
+                output.push_str(&format!("{line}\n"));
             }
         }
     }
     examples
+}
+
+/// The page with these examples in its blocks.
+fn with_examples(page: &str, examples: &[(String, String)]) -> String {
+    let mut examples = examples.iter();
+    let mut blocks = page.split(FENCES.0);
+    let mut result = blocks.next().unwrap().to_owned();
+    for block in blocks {
+        let (block, prose) = block.split_once(FENCES.1).unwrap();
+        result.push_str(FENCES.0);
+        let commands = block.lines().filter(|line| line.starts_with("$ ")).count();
+        for (command, output) in examples.by_ref().take(commands) {
+            result.push_str(&format!("$ {}\n{output}", command.replace('\n', "\n> ")));
+        }
+        result.push_str(&format!("{}{prose}", FENCES.1));
+    }
+    result
 }
 
 /// What the commands print, one after the other in one shell.
@@ -48,7 +75,7 @@ fn outputs(commands: &[&str], home: &Path) -> Vec<String> {
     let output = Command::new("sh")
         .args([
             "-c",
-            &script.replace(COPY, &home.join("copy").display().to_string()),
+            &script.replace(SCRATCH, &format!("{}/", home.display())),
         ])
         .current_dir(home)
         .env("HOME", home)
@@ -65,17 +92,15 @@ fn outputs(commands: &[&str], home: &Path) -> Vec<String> {
 fn plain(text: &str) -> String {
     [
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
-        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
+        (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?\b", "[MOMENT]"),
         (r"(?m)(\bcommit |^)[0-9a-f]{7}\b", "$1[HASH]"),
         (r"(?m)^(- \[x\] .*) - [0-9a-f]{7}$", "$1 - [HASH]"),
         (r"\[ *\d[\d.]*m?s\]", "[TIME]"),
-        (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
+        (r"(?m)^( +PASS .*(?:  | · ))[0-9a-f]{7}$", "$1[HASH]"),
         (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
+        (r"Duration: \d[\d.]*m?s\b", "Duration: [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
-        (
-            r"stays committed \([0-9a-f, ]+\)",
-            "stays committed ([HASHES])",
-        ),
+        (r"commits stay \([0-9a-f, ]+\)", "commits stay ([HASHES])"),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[MOMENT]"),
     ]
     .into_iter()
@@ -102,6 +127,17 @@ fn every_example_of_healing_is_tried() {
     try_examples("healing.md");
 }
 
+#[test]
+fn every_example_of_recovery_and_explain_is_tried() {
+    try_examples("recovery.md");
+    try_examples("explain.md");
+}
+
+#[test]
+fn every_example_of_delegate_is_tried() {
+    try_examples("delegate.md");
+}
+
 #[track_caller]
 fn try_examples(name: &str) {
     let home = tempfile::tempdir().unwrap();
@@ -119,8 +155,24 @@ fn try_examples(name: &str) {
         .map(|(command, _)| command.as_str())
         .collect();
     let outputs = outputs(&commands, home.path());
-    assert!(examples.len() > 8);
+    assert!(!examples.is_empty());
     assert_eq!(outputs.len(), examples.len(), "{outputs:?}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let current = examples
+            .iter()
+            .zip(&outputs)
+            .map(|((command, shown), output)| {
+                let shown = if plain(shown) == plain(output) {
+                    shown
+                } else {
+                    output
+                };
+                (command.clone(), shown.clone())
+            });
+        let current: Vec<_> = current.collect();
+        fs::write(path(name), with_examples(&page, &current)).unwrap();
+        return;
+    }
     for ((command, expected), output) in examples.iter().zip(&outputs) {
         assert_eq!(plain(output), plain(expected), "{command}");
     }

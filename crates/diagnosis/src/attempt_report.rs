@@ -63,7 +63,7 @@ impl ObservedAttempt {
             Some(Err(why)) => (
                 None,
                 Some(format!(
-                    "the agent's request to change the plan is not understood: {why}"
+                    "cannot parse the agent's request to change the plan: {why}"
                 )),
             ),
             None => (None, None),
@@ -167,16 +167,17 @@ impl ObservedAttempt {
     fn interruption_error(&self) -> &'static str {
         match self.end {
             AttemptEnd::Cancelled => "",
-            _ => "nobody saw how the agent ended",
+            _ => "it is unknown how the agent ended",
         }
     }
 
     fn limit_error(&self) -> Option<String> {
         let limit = Duration::from_millis(self.ending.limit_ms?);
         Some(if self.was_idle {
-            "The agent was ended: no output, no work and no file changed for as long as the idle limit allows".to_owned()
+            "The agent was idle: no output, no CPU use and no changed file within the idle limit"
+                .to_owned()
         } else {
-            format!("The agent was ended: it had not finished after {limit:?}")
+            format!("The agent did not finish within {limit:?}")
         })
     }
 
@@ -187,7 +188,7 @@ impl ObservedAttempt {
         let how = match (self.ending.exit_code, self.ending.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "nobody knows how".to_owned(),
+            (None, None) => "unknown".to_owned(),
         };
         format!("The agent ended before it had finished ({how})")
     }
@@ -195,7 +196,7 @@ impl ObservedAttempt {
 
 fn not_permitted(text: &str) -> String {
     format!(
-        "the agent asks for a permission that nobody can give it here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
+        "the agent asks for a permission that no one can grant here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
     )
 }
 
@@ -258,10 +259,7 @@ mod tests {
             was_idle,
             ..exited(0, "TASK_COMPLETE", true)
         };
-        assert_eq!(
-            error(limited(false)),
-            "The agent was ended: it had not finished after 2s"
-        );
+        assert_eq!(error(limited(false)), "The agent did not finish within 2s");
         assert!(error(limited(true)).contains("idle limit"));
         // The user who asked to stop knows why it was interrupted.
         let cancelled = ObservedAttempt {

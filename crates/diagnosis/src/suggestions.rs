@@ -53,7 +53,7 @@ fn of_repair(repair: &RepairAction) -> Vec<String> {
         RepairAction::ChmodX { .. } => format!("Run: chmod +x {args}"),
         RepairAction::CleanCache { .. } => format!("Clear the cache {args}"),
         RepairAction::CopyFile { .. } => format!("Run: cp {args}"),
-        RepairAction::CrlfToLf { .. } => format!("Convert {args} to LF line ends"),
+        RepairAction::CrlfToLf { .. } => format!("Convert {args} to LF line endings"),
         RepairAction::EndProcess { .. } => "End the process that was left behind".to_owned(),
         RepairAction::GoGet { .. } => format!("Run: go get {args}"),
         RepairAction::Mkdir { .. } => format!("Run: mkdir -p {args}"),
@@ -101,17 +101,20 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
         ],
         K::MissingFile => &[
             "Check the path",
-            "Create the file or the step that makes it",
+            "Create the file, or run the step that generates it",
         ],
-        K::MissingEnvVar => &["Set the variable, for instance from .env.example"],
-        K::MissingManifest => &["Run it in the project's folder", "Create the project file"],
+        K::MissingEnvVar => &["Set the variable, for example from .env.example"],
+        K::MissingManifest => &["Run it in the project folder", "Create the project file"],
         K::MissingScriptTarget => &["Check the name of the script or target"],
         K::NotExecutable => &["Run: chmod +x on the script"],
-        K::PermissionDenied => &["Check file permissions", "Use a path the user may write"],
-        K::CrlfScript => &["Convert the script to LF line ends"],
+        K::PermissionDenied => &[
+            "Check file permissions",
+            "Use a path that the user may write to",
+        ],
+        K::CrlfScript => &["Convert the script to LF line endings"],
         K::WrongToolVersion => &["Use the version of the tool that the project requires"],
         K::PackageNotFound => &["Check the package's name and version"],
-        K::DependencyConflict => &["Loosen or align the versions that exclude each other"],
+        K::DependencyConflict => &["Loosen or align the conflicting versions"],
         K::IntegrityMismatch => &["Find out why the checksum differs before installing anything"],
         K::ExternallyManagedEnv => &["Create a virtual environment and install there"],
         K::LockfileOutdated => &["Update the lock file and commit it"],
@@ -121,7 +124,7 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
             "Retry later",
         ],
         K::DnsFailure => &["Check the network and the host name", "Retry later"],
-        K::TlsError => &["Check the certificate and whom this machine trusts"],
+        K::TlsError => &["Check the certificate and the trusted authorities of this machine"],
         K::AuthFailed => &[
             "Provide configuration details or credentials",
             "Log in again",
@@ -129,25 +132,25 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
         K::RateLimited | K::ServiceUnavailable => &["Wait, then retry"],
         K::DatabaseSchemaMissing => &["Run the project's migrations"],
         K::DatabaseLocked => &["Retry when the other process has finished"],
-        K::DataCorrupt => &["Restore the data from where it came from"],
-        K::DataFormatError => &["Correct the data at the place that is named"],
+        K::DataCorrupt => &["Restore the data from its source"],
+        K::DataFormatError => &["Correct the data at the reported location"],
         K::DiskFull => &["Free some space"],
-        K::FdLimit => &["Raise the limit or open less at once"],
-        K::OutOfMemory => &["Use less memory, or give it more"],
-        K::ReadOnlyFs => &["Write to another place"],
+        K::FdLimit => &["Raise the limit or open fewer files at once"],
+        K::OutOfMemory => &["Use less memory, or provide more"],
+        K::ReadOnlyFs => &["Write to another location"],
         K::StaleLock => &["Remove the lock if its owner is dead"],
         K::LocaleEncoding => &["Use UTF-8: LC_ALL=C.UTF-8"],
         K::CrashedBySignal => &["Retry once", "Look for a bug in native code"],
         K::BadUsage => &["Read the command's help and correct the call"],
         K::SyntaxError | K::CompileError | K::TypeCheckError | K::LinkError => {
-            &["Fix the first error, the others may follow from it"]
+            &["Fix the first error; the others may follow from it"]
         }
         K::LintError => &["Run the formatter or fix what the linter names"],
         K::TestFailure => &["Fix the code or the test that fails", "Run the test alone"],
         K::TestCollectionError => &["Make the test files load", "Check where the tests are"],
-        K::RuntimeException => &["Fix the code at the place that is named"],
+        K::RuntimeException => &["Fix the code at the reported location"],
         K::GitNotARepo => &["Run it inside the repository, or git init"],
-        K::GitMergeConflict => &["Resolve the conflicts and go on"],
+        K::GitMergeConflict => &["Resolve the conflicts and continue"],
         K::GitDirtyTree => &["Commit or stash the local changes"],
         K::GitPushRejected => &["Pull first, then push again"],
         K::GitIdentityMissing => &["Set git user.name and user.email"],
@@ -186,8 +189,8 @@ fn of_kind(kind: FailureKind) -> &'static [&'static str] {
 const INTRODUCTION: &str = "\
 # Failures
 
-Every failed attempt gets one of five categories and one kind. This page is generated from the
-same tables that the program uses.
+Every failed attempt has one of five categories and one kind. This page is generated from the tables
+that regreen uses; `rules` is the number of rules that detect the kind.
 ";
 
 /// The page of the user guide that lists kinds, what they mean and what is done about each.
@@ -196,9 +199,7 @@ pub fn failures_page() -> String {
     let mut page = INTRODUCTION.to_owned();
     for category in FailureCategory::ALL {
         let _ = write!(page, "\n## {category}\n\n{}\n\n", about(category));
-        page.push_str(
-            "| kind | what it means | again? | what helps | rules |\n|---|---|---|---|---|\n",
-        );
+        page.push_str("| kind | meaning | retry? | suggestions | rules |\n|---|---|---|---|---|\n");
         let kinds = FailureKind::ALL
             .into_iter()
             .filter(|kind| kind.category() == category);
@@ -226,23 +227,25 @@ fn row(kind: FailureKind) -> String {
 fn about(category: FailureCategory) -> &'static str {
     match category {
         FailureCategory::Timeout => {
-            "A time limit ended it. With any sign of progress it is tried again with more time."
+            "A time limit ended the attempt. If there was any sign of progress, regreen tries again with more time."
         }
-        FailureCategory::MissingContext => "Something only the requester knows was not said.",
-        FailureCategory::ToolError => "A tool, the environment or the code stood in the way.",
+        FailureCategory::MissingContext => {
+            "The task leaves out something that only its author knows."
+        }
+        FailureCategory::ToolError => "A tool, the environment or the code caused the failure.",
         FailureCategory::InvalidTask => {
-            "Nobody could do it as it was asked, or the agent will not."
+            "The task cannot be done as written, or the agent refuses it."
         }
-        FailureCategory::Partial => "Part of the work is done, then something blocked the rest.",
+        FailureCategory::Partial => "Part of the work is done, but something blocked the rest.",
     }
 }
 
 fn again(mode: RetryMode) -> &'static str {
     match mode {
-        RetryMode::AsIs => "yes, as it is",
-        RetryMode::AfterRepair => "yes, after a repair of the environment",
-        RetryMode::AfterFix => "yes, after a fix of the code",
-        RetryMode::AfterHuman => "only after a person has acted",
+        RetryMode::AsIs => "yes, unchanged",
+        RetryMode::AfterRepair => "yes, after the environment is repaired",
+        RetryMode::AfterFix => "yes, after the code is fixed",
+        RetryMode::AfterHuman => "only after a person acts",
         RetryMode::Never => "no",
     }
 }

@@ -1,7 +1,7 @@
 //! The files people and regreen share: `tasks.md`, `.ralph-state.json`, `.progress.md`.
 //!
-//! Each is read without failing, changed by the smallest edit that says what is meant, and
-//! given back with every other byte as it was. Text in, text out: files are touched in
+//! Each is read without failing, changed by the smallest edit that does what is meant, and
+//! keeps every other byte. Text in, text out: files are touched in
 //! `workspace`.
 
 mod markdown;

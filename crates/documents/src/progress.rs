@@ -15,25 +15,27 @@ const LEARNINGS: &[&str] = &["Learnings"];
 /// Titles are for people: a line of this length is enough.
 const TITLE_CHARS: usize = 300;
 
-/// The text of a progress file. Each edit gives the text with one line more or changed, and
-/// making it twice changes nothing.
+/// The text of a progress file. Each edit returns the text with one line added or changed, and
+/// repeating it changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgressFile {
     text: String,
 }
 
 impl ProgressFile {
+    /// Wraps the text of a progress file.
     #[must_use]
     pub fn read(text: impl Into<String>) -> Self {
         Self { text: text.into() }
     }
 
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Says that a task was completed, with its commit if it has one.
+    /// Adds a completed task, with its commit if it has one.
     #[must_use]
     pub fn completed(&self, task: &TaskId, title: &str, commit: Option<&str>) -> Self {
         let title = PlainLine::flatten(title, TITLE_CHARS);
@@ -55,7 +57,7 @@ impl ProgressFile {
         }
     }
 
-    /// Says how a task was healed: one line per task, changed in place.
+    /// Adds how a task was healed: one line per task, changed in place.
     #[must_use]
     pub fn fix_history(&self, history: &FixHistory) -> Self {
         let line = history.to_string();
@@ -134,7 +136,7 @@ impl<'t> ParsedText<'t> {
         self.text[line.first..line.end].trim_end()
     }
 
-    /// The line of the first second-level heading of one of these names, in their order.
+    /// Returns the line of the first second-level heading of one of these names, in their order.
     fn heading(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| {
             self.lines.iter().position(|line| {
@@ -169,7 +171,7 @@ impl<'t> ParsedText<'t> {
             .any(|line| self.content(line) == text)
     }
 
-    /// The bytes of the list item in a section that starts so.
+    /// Returns the bytes of the list item in a section that starts so.
     fn line_starting(&self, section: &Section, start: &str) -> Option<Range<usize>> {
         let is_it = |line: &&Line| line.item().is_some() && self.content(line).starts_with(start);
         let line = self.lines_of(section).iter().find(is_it)?;
@@ -177,7 +179,7 @@ impl<'t> ParsedText<'t> {
     }
 }
 
-/// How many `#` a heading has; an underlined one counts as the first level.
+/// Returns how many `#` a heading has; an underlined one counts as the first level.
 fn level(heading: &str) -> usize {
     heading.bytes().take_while(|b| *b == b'#').count()
 }
@@ -185,21 +187,25 @@ fn level(heading: &str) -> usize {
 /// How healing a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealingOutcome {
+    /// The task passed.
     Pass,
     /// A limit was reached first.
     MaxLimit,
 }
 
-/// The fixes a task has had, and what came of them.
+/// The fixes of a task, and how they ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixHistory {
+    /// The task.
     pub task: TaskId,
+    /// Its fixes.
     pub fixes: Vec<TaskId>,
+    /// How healing ended.
     pub outcome: HealingOutcome,
 }
 
 impl FixHistory {
-    /// What every line about a task starts with.
+    /// Returns the beginning of every line about a task.
     fn line_start(task: &TaskId) -> String {
         format!("- Task {task}: ")
     }

@@ -11,12 +11,12 @@ use regreen_documents::{Change, InsertPosition, TaskFile};
 use regreen_model::{FixOrigin, Marker, NewTask, PlainLine, Task, TaskId};
 
 /// The file with a fix of the task `id` made for `origin`.
-fn with_fix(text: &str, id: &str, origin: FixOrigin) -> String {
+fn with_fix(text: &str, id: &str, origin: &FixOrigin) -> String {
     let file = TaskFile::read(text);
     let id = TaskId::parse(id).unwrap();
     let row = file.rows_with_id(&id).next().unwrap();
     let fix_id = file.next_fix_id(row, &BTreeMap::new()).unwrap();
-    let fix = NewTask::fix(fix_id, &id, &file.task(row).unwrap(), &origin);
+    let fix = NewTask::fix(fix_id, &id, &file.task(row).unwrap(), origin);
     match file.insert(&fix, InsertPosition::After(row)) {
         Ok(Change::Edited(edited)) => edited.text().to_owned(),
         other => panic!("{other:?}"),
@@ -29,7 +29,7 @@ fn check(before: &str, id: &str, error: &str, after: &str) {
         error: error.to_owned(),
         ..FixOrigin::default()
     };
-    assert_eq!(with_fix(before, id, origin), after);
+    assert_eq!(with_fix(before, id, &origin), after);
 }
 
 const FAILED: &str = "\
@@ -46,7 +46,7 @@ fn a_fix_says_what_failed_and_what_was_tried() {
     let after = with_fix(
         FAILED,
         "1.3",
-        FixOrigin {
+        &FixOrigin {
             error: "File not found: src/parser.ts".to_owned(),
             attempted_fix: "Checked alternate paths".to_owned(),
             error_type: "missing file".to_owned(),
@@ -156,18 +156,18 @@ fn fixes_stand_after_the_last_descendant() {
             .filter_map(|task| task.id.as_ref().map(ToString::to_string))
             .collect()
     };
-    let of_original = with_fix(text, "1.1", FixOrigin::default());
+    let of_original = with_fix(text, "1.1", &FixOrigin::default());
     assert_eq!(
         ids(&of_original),
         ["1.1", "1.1.1", "1.1.1.1", "1.1.2", "1.2"]
     );
-    let of_fix = with_fix(text, "1.1.1", FixOrigin::default());
+    let of_fix = with_fix(text, "1.1.1", &FixOrigin::default());
     assert_eq!(ids(&of_fix), ["1.1", "1.1.1", "1.1.1.1", "1.1.1.2", "1.2"]);
 }
 
 #[test]
 fn a_fix_takes_its_parents_indent_bullet_and_line_ending() {
-    let crlf = with_fix("1. [ ] 1.1 a\r\n2. [ ] 1.2 b", "1.2", FixOrigin::default());
+    let crlf = with_fix("1. [ ] 1.1 a\r\n2. [ ] 1.2 b", "1.2", &FixOrigin::default());
     assert!(
         crlf.contains("\r\n2. [ ] 1.2.1 [FIX 1.2] Fix: task 1.2 failure\r\n   - **Do**"),
         "{crlf:?}"
@@ -181,7 +181,7 @@ fn a_fix_takes_its_parents_indent_bullet_and_line_ending() {
     let nested = with_fix(
         "- [ ] 1. g\n\t* [ ] 1.1 a\n\t* [ ] 1.2 b\n",
         "1.1",
-        FixOrigin::default(),
+        &FixOrigin::default(),
     );
     assert!(
         nested.contains("\n\t* [ ] 1.1.1 [FIX 1.1] Fix: task 1.1 failure\n\t  - **Do**"),
@@ -192,7 +192,7 @@ fn a_fix_takes_its_parents_indent_bullet_and_line_ending() {
 #[test]
 fn code_in_fields_is_copied_as_code() {
     let text = "- [ ] 1.1 a\n  - **Verify**:\n    ```sh\n    make\n\n    make test\n    ```\n- [ ] 1.2 b\n";
-    let after = with_fix(text, "1.1", FixOrigin::default());
+    let after = with_fix(text, "1.1", &FixOrigin::default());
     let file = TaskFile::read(after);
     assert_eq!(file.tasks()[1].fields.verify, file.tasks()[0].fields.verify);
 }
@@ -201,7 +201,7 @@ fn code_in_fields_is_copied_as_code() {
 fn rows_in_a_copied_field_do_not_become_tasks() {
     let text =
         "- [ ] 1.1 a\n  - **Files**: these\n    - [ ] src/a.rs\n    - [x] src/b.rs\n- [ ] 1.2 b\n";
-    let file = TaskFile::read(with_fix(text, "1.1", FixOrigin::default()));
+    let file = TaskFile::read(with_fix(text, "1.1", &FixOrigin::default()));
     let fix = file.tasks().into_iter().find(Task::is_fix).unwrap();
     assert_eq!(
         fix.fields.files.as_deref(),
@@ -233,7 +233,7 @@ fn hostile_errors_change_nothing_but_the_words_of_the_fix() {
             error_type: error.to_owned(),
             extra_step: error.to_owned(),
         };
-        let after = with_fix(text, "1.2", origin);
+        let after = with_fix(text, "1.2", &origin);
         let file = TaskFile::read(after.as_str());
         assert_eq!(file.tasks().len(), 4, "{after}");
         let fix = file.tasks().into_iter().find(Task::is_fix).unwrap();
@@ -252,7 +252,7 @@ fn a_title_has_fifty_characters_and_the_error_five_hundred() {
     let after = with_fix(
         FAILED,
         "1.3",
-        FixOrigin {
+        &FixOrigin {
             error,
             ..FixOrigin::default()
         },
@@ -292,7 +292,7 @@ fn new_rows_can_go_before_a_task() {
 #[test]
 fn text_further_left_does_not_swallow_a_fix() {
     let text = "- [ ] 1. Group\n    - [ ] 1.1 child\n\nA paragraph.\n\n- [ ] 2. Other\n";
-    let after = with_fix(text, "1.1", FixOrigin::default());
+    let after = with_fix(text, "1.1", &FixOrigin::default());
     assert!(
         after.contains("A paragraph.\n\n- [ ] 1.1.1 [FIX 1.1] "),
         "{after}"
@@ -302,7 +302,7 @@ fn text_further_left_does_not_swallow_a_fix() {
 #[test]
 fn a_fix_between_rows_of_different_indent_is_as_far_left_as_the_second() {
     let before = "- [ ] 1.1 a\n    - [ ] 1.2 b\n~~~\n~~~\n  - [ ] 1.3 c\n";
-    let after = with_fix(before, "1.2", FixOrigin::default());
+    let after = with_fix(before, "1.2", &FixOrigin::default());
     let (start, rest) = after.split_once("~~~\n~~~\n").unwrap();
     assert_eq!(start, "- [ ] 1.1 a\n    - [ ] 1.2 b\n");
     assert!(rest.contains("  - [ ] 1.2.1 [FIX 1.2]"), "{rest}");
@@ -312,7 +312,7 @@ fn a_fix_between_rows_of_different_indent_is_as_far_left_as_the_second() {
 #[test]
 fn text_below_does_not_go_on_what_a_fix_says() {
     let before = "- [ ] 1.1 a\n```\n```\nTitle\n---\n";
-    let after = with_fix(before, "1.1", FixOrigin::default());
+    let after = with_fix(before, "1.1", &FixOrigin::default());
     assert!(
         after.starts_with("- [ ] 1.1 a\n```\n```\n\n- [ ] 1.1.1 [FIX 1.1]"),
         "{after}"

@@ -51,7 +51,7 @@ pub struct AgentIdentity {
 }
 
 impl AgentIdentity {
-    /// The agent that `--agent` calls by this name, and what it may do without asking.
+    /// Returns the agent that `--agent` calls by this name, and what it may do without asking.
     #[must_use]
     pub fn new(name: impl Into<String>, permissions: Option<Permissions>) -> Self {
         let name = name.into();

@@ -9,26 +9,27 @@ use crate::{
     Usage, VerifyCommand, named_enum,
 };
 
-/// A task that is next, with what must not change any more once it was picked.
+/// A task that is next, with everything that is fixed once it is picked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PickedTask {
+    /// The task itself.
     pub task: TaskKey,
-    /// The original at the end of its chain of fixes; itself if it is no fix.
+    /// The original at the end of its chain of fixes; itself if it is not a fix.
     pub root: TaskKey,
-    /// 0-based place of the root among the rows to run.
+    /// 0-based position of the root among the rows to run.
     pub index: u32,
     /// Rows to run, fixes included.
     pub total: u32,
-    /// Its `[VERIFY]` marker lets it signal with either word.
+    /// Whether its `[VERIFY]` marker lets it signal with either word.
     pub is_verify: bool,
-    /// A group is verified and ticked, not run.
+    /// Whether it is a group, which is verified and ticked, not run.
     pub is_group: bool,
-    /// Fixes of it stand in the file.
+    /// Whether the file has fixes of it.
     #[serde(default)]
     pub has_fixes: bool,
     /// The commands as they were when the task was first picked.
     pub verify: Vec<VerifyCommand>,
-    /// The message its commit is to have.
+    /// The message of its commit.
     pub commit: Option<String>,
     /// How it failed in an earlier run that did not finish it.
     #[serde(default)]
@@ -36,7 +37,7 @@ pub struct PickedTask {
 }
 
 impl PickedTask {
-    /// Whether it repairs another task.
+    /// Returns whether it repairs another task.
     #[must_use]
     pub fn is_fix(&self) -> bool {
         self.task != self.root
@@ -56,112 +57,136 @@ named_enum! {
         Reminder = "reminder",
         /// That it changed nothing.
         NoOp = "no_op",
-        /// That the last attempt was cut off.
+        /// That the last attempt was interrupted.
         Interrupted = "interrupted",
-        /// That its last session was of no more use.
+        /// That its last session could not be resumed.
         NewSession = "new_session",
         /// What the last attempt was missing, looked up.
         Enriched = "enriched",
-        /// That the task got nowhere in its time: to split it.
+        /// That the task made no progress in its time and has to be split.
         Split = "split",
     }
 }
 
-/// What an agent lets us see while it works, whatever program it is.
+/// Something that an agent reports while it works, whichever agent it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum AgentEvent {
-    /// The name under which its conversation can be taken up again.
+    /// The session by which its conversation can be resumed.
     Session {
+        /// The session's id.
         id: String,
     },
+    /// The agent wrote text.
     Text {
+        /// The text.
         text: String,
     },
+    /// The agent began to use a tool.
     ToolStarted {
-        /// Tells calls of the same tool apart.
+        /// Distinguishes calls of the same tool.
         call: String,
+        /// The tool's name.
         name: String,
     },
+    /// A tool came back.
     ToolEnded {
+        /// The call that ended.
         call: String,
+        /// The tool's name.
         name: String,
+        /// Whether the tool succeeded.
         ok: bool,
         /// The exit code, of tools that run commands.
         exit: Option<i32>,
     },
+    /// The agent edited a file.
     FileEdited {
+        /// The file's path, as the agent names it.
         path: String,
     },
+    /// What the agent has used.
     Usage(Usage),
+    /// The agent could not reach its model.
     Trouble(ApiTrouble),
     /// It asks a person, or asks for permission, and would wait.
     Question {
+        /// The question.
         text: String,
+        /// Whether the agent asks for permission.
         permission: bool,
     },
     /// What it said last: the only text that is read for signals and reports.
     FinalMessage {
+        /// The message.
         text: String,
     },
-    /// It has come to its end by itself. An agent that ends without this has not finished,
-    /// whatever its exit code.
+    /// The agent has finished. One that ends without this has not finished, whatever its exit
+    /// code.
     Terminal {
-        /// Whether it takes its own run for a success; that says nothing about the task.
+        /// Whether the agent calls its own run a success; that says nothing about the task.
         ok: bool,
     },
 }
 
-/// The agent could not talk with its model.
+/// Trouble between the agent and its model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiTrouble {
+    /// What can be done about it.
     pub class: TroubleClass,
+    /// The kind of failure that it is.
     pub kind: FailureKind,
+    /// What the service said.
     pub message: String,
     /// The HTTP status, where there is one.
     pub status: Option<u16>,
+    /// When the service is available again, if it said so.
     pub resets: Option<ResetTime>,
 }
 
-/// Whom it concerns, and so what can be done about it.
+/// What can be done about trouble with the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TroubleClass {
-    /// It passes: wait and try again.
+    /// It may pass: wait and try again.
     Transient,
     /// Nothing this run does can help.
     Fatal,
-    /// The conversation is at its end; a new one may go on.
+    /// The conversation cannot continue; a new one may.
     Session,
 }
 
-/// When it is over, as the server says it.
+/// When a service is available again, as it says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetTime {
     /// Milliseconds since 1970.
     At(i64),
-    /// Milliseconds from when it was said.
+    /// Milliseconds from when the service said so.
     After(u64),
-    /// The next time that clocks show this: `4pm (Europe/Berlin)`.
+    /// The next time that a clock shows this: `4pm (Europe/Berlin)`.
     Clock(ClockTime),
 }
 
-/// What a clock shows somewhere.
+/// A time of day somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockTime {
-    /// Month and day, where they are said.
+    /// Month and day, if they are given.
     pub date: Option<(i8, i8)>,
+    /// 0 to 23.
     pub hour: i8,
+    /// 0 to 59.
     pub minute: i8,
     /// By its name in the time zone database.
     pub zone: String,
 }
 
-/// What an attempt came to, as far as it can be told without judging the work.
+/// How an attempt ended, as far as is known before the work is verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptReport {
+    /// How the agent's process ended.
     pub ending: Ending,
+    /// How the end counts.
     pub class: AttemptClass,
     /// The final message signals completion.
     pub signalled: bool,
@@ -176,45 +201,57 @@ pub struct AttemptReport {
     pub files_changed: u32,
     /// Whether the agent used a tool; `None` if it does not say.
     pub used_tools: Option<bool>,
+    /// The agent's session, if it named one.
     pub session: Option<String>,
-    /// The agent ended, and never said that it had come to its end, or said that it was no
-    /// good one.
+    /// Whether the agent ended without saying that it had finished, or said that it failed.
     #[serde(default)]
     pub unfinished: bool,
+    /// What the agent used, if it reported that.
     #[serde(default)]
     pub usage: Option<Usage>,
-    /// Something showed that it was getting on: tools, output, changed files.
+    /// Whether tools, output or changed files showed progress.
     #[serde(default)]
     pub progressed: bool,
     /// What the agent would like to change in the plan.
     #[serde(default)]
     pub modification: Option<Box<ModificationRequest>>,
-    /// The commit that HEAD was when the attempt ended.
+    /// The commit of HEAD when the attempt ended.
     #[serde(default)]
     pub head: Option<String>,
+    /// What the agent changed in the plan.
     pub plan: PlanChanges,
 }
 
-/// Which class of ending an attempt had: what it is charged to follows from it.
+/// How an attempt ended; what it is charged to follows from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "class", rename_all = "snake_case")]
 pub enum AttemptClass {
+    /// The agent ran to its end; the attempt is charged to the task.
     #[default]
     Ordinary,
     /// The agent's own service is out of reach, perhaps until a known time.
     Transient {
+        /// The reason, for people.
         why: String,
+        /// When the service is available again, if that is known.
         until: Option<Timestamp>,
     },
     /// It would fail the same way again.
-    Fatal { why: String },
-    /// The agent's session is of no more use.
-    Session { why: String },
-    /// regreen or the machine ended meanwhile, or somebody asked to stop.
+    Fatal {
+        /// The reason, for people.
+        why: String,
+    },
+    /// The agent's session cannot be resumed.
+    Session {
+        /// The reason, for people.
+        why: String,
+    },
+    /// regreen or the machine stopped meanwhile, or the user asked to stop.
     Interrupted,
 }
 
 impl AttemptClass {
+    /// Returns the name as it is written in data.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -233,7 +270,7 @@ impl AttemptClass {
 pub enum Mark {
     /// There was nothing to verify it with.
     Unverified,
-    /// Its Verify was red first, then green.
+    /// Its Verify failed first, then passed.
     Flaky,
     /// No file was changed.
     NothingChanged,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Who wrote the text that is judged.
+/// The author of a text that is diagnosed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -13,23 +13,27 @@ pub enum Source {
     Command,
 }
 
-/// What is known of an attempt, or of one command, when it has ended.
+/// Everything known about an attempt, or about one command, when it has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
+    /// Who wrote the text.
     pub source: Source,
     /// What was run, if it was a command.
     pub command: Option<String>,
+    /// How the process ended.
     pub ending: Ending,
     /// What the agent said last.
     pub final_message: Option<String>,
+    /// The tools that the agent used.
     pub tools: ToolUse,
+    /// The output of the process.
     pub output: Output,
     /// Paths that differ from before the attempt.
     pub files_changed: Vec<String>,
-    /// Whether it was seen to get on, where somebody watched; else what else is here tells.
+    /// Whether progress was observed; `None` if nothing observed it, and the rest has to tell.
     pub progressed: Option<bool>,
-    /// What the independent check said, if it ran.
+    /// The result of the independent check, if it ran.
     pub verify: Option<Box<VerifyResult>>,
 }
 
@@ -37,11 +41,15 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ending {
+    /// The exit code, if it exited.
     pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
     pub signal: Option<i32>,
     /// Our own limit ended it.
     pub timed_out: bool,
+    /// The time limit that it had.
     pub limit_ms: Option<u64>,
+    /// How long it ran.
     pub duration_ms: u64,
 }
 
@@ -49,25 +57,30 @@ pub struct Ending {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolUse {
+    /// How often each tool was used.
     pub counts: BTreeMap<String, u32>,
+    /// The last tool that succeeded.
     pub last_successful: Option<String>,
 }
 
-/// What is kept of an output of any size.
+/// The parts of an output that are kept, whatever its size.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Output {
+    /// Its length.
     pub bytes: u64,
+    /// How many lines it has.
     pub lines: u64,
     /// Its beginning and its end, readable; all of it in `head` if it is short.
     pub head: String,
+    /// Its end; empty if `head` is all of it.
     pub tail: String,
     /// In the order of their lines.
     pub findings: Vec<Finding>,
 }
 
 impl Output {
-    /// The end of the output; all of it if it is short.
+    /// Returns the end of the output; all of it if it is short.
     #[must_use]
     pub fn end(&self) -> &str {
         if self.tail.trim().is_empty() {
@@ -78,15 +91,16 @@ impl Output {
     }
 }
 
-/// What an independent check found.
+/// The result of an independent check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyResult {
+    /// Whether the check passed.
     pub passed: bool,
     /// The run of the check itself.
     pub evidence: Evidence,
 }
 
-/// A line of output that says something about how the run went.
+/// A line of output that matched a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The name of the rule that matched.
@@ -95,9 +109,11 @@ pub struct Finding {
     pub line: u64,
     /// The line without colours, cut at a readable length.
     pub text: String,
+    /// Lines before it, for context.
     pub before: Vec<String>,
+    /// Lines after it, for context.
     pub after: Vec<String>,
-    /// What the rule took out of the line.
+    /// What the rule captured.
     pub captures: BTreeMap<String, String>,
     /// How often the rule matched in the whole output, kept findings or not.
     pub count: u64,

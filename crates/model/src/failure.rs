@@ -9,39 +9,49 @@ use crate::{FailureKind, RepairAction, TaskId, named_enum};
 /// Why an attempt failed, and what could be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
+    /// Its category, from the point of view of the requester.
     pub category: FailureCategory,
+    /// Its root cause.
     pub kind: FailureKind,
     /// One sentence for people.
     pub message: String,
     /// The one line a person would quote; `None` where there is none.
     pub blocked_on: Option<String>,
-    /// Where that line stands in the output, 1-based.
+    /// The number of that line in the output, 1-based.
     pub line: Option<usize>,
+    /// Whether the task can be tried again without a person.
     pub retryable: bool,
+    /// What must happen before the task can succeed.
     pub retry_mode: RetryMode,
+    /// What the agent reported as done.
     pub completed_steps: Vec<String>,
+    /// The files that the attempt changed.
     pub files_modified: Vec<String>,
     /// How often each tool of the agent was used.
     pub tool_usage: BTreeMap<String, u32>,
+    /// The last tool of the agent that succeeded.
     pub last_successful_tool: Option<String>,
+    /// What a person or an agent could do.
     pub suggested_actions: Vec<String>,
     /// A candidate: inspection of the workspace decides.
     pub repair: Option<RepairAction>,
     /// Which rule, or which step of the ranking, found the cause.
     pub rule: String,
+    /// How sure the diagnosis is.
     pub confidence: Confidence,
     /// The same for the same blocker, whatever paths, numbers and times it names.
     pub fingerprint: String,
 }
 
 /// Below this a diagnosis only knows that something failed.
-const TOLD: Confidence = Confidence::percent(40);
+const MIN_CONFIDENCE: Confidence = Confidence::percent(40);
 
 /// Why an attempt failed: what events, orders, prompts and rows carry of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureRecord {
     /// What went wrong, in the agent's words or ours.
     pub error: String,
+    /// What the agent says it tried.
     pub attempted_fix: String,
     /// The cause that the diagnosis found.
     #[serde(default)]
@@ -49,7 +59,7 @@ pub struct FailureRecord {
 }
 
 impl FailureRecord {
-    /// A failure of which only the error is known.
+    /// Makes a record of which only the error is known.
     #[must_use]
     pub fn new(error: impl Into<String>) -> Self {
         Self {
@@ -58,71 +68,77 @@ impl FailureRecord {
         }
     }
 
-    /// What stands in the way, as one would say it: what was said in one line is taken as it
-    /// is, of more than that the diagnosis chooses the line.
+    /// Returns the cause in few words: an error of one line as it is, of a longer one the line
+    /// that the diagnosis chooses.
     #[must_use]
     pub fn cause(&self) -> &str {
         let is_short = !self.error.trim().contains('\n');
         let diagnosis = self.diagnosis.as_ref().filter(|_| !is_short);
         let blocker = diagnosis.and_then(|failure| failure.blocked_on.as_deref());
-        // A line without a word is what a command counted: it says nothing by itself.
+        // A line without a word is a number that a command printed: it says nothing by itself.
         blocker
             .filter(|line| line.contains(char::is_alphabetic))
             .unwrap_or(&self.error)
     }
 
-    /// What the diagnosis says, if it is sure enough to be told.
+    /// Returns the diagnosis, if it is sure enough to be shown.
     #[must_use]
     pub fn told(&self) -> Option<&Failure> {
         let found = self.diagnosis.as_deref();
-        found.filter(|found| found.confidence >= TOLD)
+        found.filter(|found| found.confidence >= MIN_CONFIDENCE)
     }
 
-    /// Its kind in words, if that can be told.
+    /// Returns its kind in words, if the diagnosis is sure enough.
     #[must_use]
     pub fn kind(&self) -> Option<&'static str> {
         Some(self.told()?.kind.words())
     }
 }
 
-/// What an agent said about a task it could not finish. Its keys are public: other tools
-/// read and write this object.
+/// What an agent reports about a task that it could not finish. Its keys are public: other
+/// tools read and write this object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskFailure {
+    /// The task.
     pub task_id: TaskId,
+    /// Always true.
     pub failed: bool,
+    /// The agent's `Error:` line.
     pub error: String,
+    /// The agent's `Attempted fix:` line.
     pub attempted_fix: String,
+    /// The agent's `Status:` line.
     pub status: String,
     /// Everything the agent said, for context.
     pub raw_output: String,
 }
 
 impl TaskFailure {
-    /// Said where the agent's block has no `Error:` line.
+    /// Used where the agent's block has no `Error:` line.
     pub const NO_ERROR: &str = "Task execution failed";
-    /// Said where the agent does not say what it tried.
+    /// Used where the agent does not say what it tried.
     pub const NO_ATTEMPTED_FIX: &str = "No fix attempted";
+    /// Used where the agent names no status.
     pub const NO_STATUS: &str = "Unknown status";
-    /// Said where there is no block at all.
+    /// Used where there is no block at all.
     pub const NO_BLOCK: &str = "Task did not complete";
 }
 
 named_enum! {
-    /// What sort of failure it was, seen from the one who gave the task.
+    /// The category of a failure, from the point of view of the requester.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum FailureCategory {
         /// A time limit ended it.
         Timeout = "timeout",
-        /// Something only the requester knows was not said.
+        /// The task leaves out something that only its author knows.
         MissingContext = "missing_context",
-        /// A tool, the environment or the code stood in the way.
+        /// A tool, the environment or the code caused the failure.
         ToolError = "tool_error",
-        /// Nobody could do it as it was asked, or the agent will not.
+        /// The task cannot be done as written, or the agent refuses it.
         InvalidTask = "invalid_task",
-        /// Part of the work is done, then something blocked the rest.
+        /// Part of the work is done, but something blocked the rest.
         Partial = "partial",
     }
 }
@@ -132,7 +148,7 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RetryMode {
-        /// Nothing: it was passing trouble.
+        /// Nothing: the failure was transient.
         AsIs = "as_is",
         /// A mechanical repair of the environment.
         AfterRepair = "after_repair",
@@ -140,13 +156,13 @@ named_enum! {
         AfterFix = "after_fix",
         /// A decision, a right, a secret or information from a person.
         AfterHuman = "after_human",
-        /// It cannot ever work.
+        /// It can never work.
         Never = "never",
     }
 }
 
 impl RetryMode {
-    /// Whether the task can be tried again without a person.
+    /// Returns whether the task can be tried again without a person.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         match self {
@@ -162,12 +178,13 @@ impl RetryMode {
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// More than 100 counts as 100.
+    /// Makes a confidence in hundredths; more than 100 counts as 100.
     #[must_use]
     pub const fn percent(percent: u8) -> Self {
         Self(if percent > 100 { 100 } else { percent })
     }
 
+    /// Returns the confidence in hundredths.
     #[must_use]
     pub fn as_percent(self) -> u8 {
         self.0
@@ -197,8 +214,8 @@ impl<'de> Deserialize<'de> for Confidence {
     }
 }
 
-/// Reads a fraction, also where it comes as the map in which JSON of any precision hands over a
-/// number that it has kept for later, as it does inside of tagged enums.
+/// Reads a fraction, including one in a map, which is how serde_json's arbitrary precision
+/// represents numbers inside tagged enums.
 struct Fraction;
 
 impl<'de> Visitor<'de> for Fraction {
@@ -212,7 +229,7 @@ impl<'de> Visitor<'de> for Fraction {
         Ok(Confidence::from(fraction))
     }
 
-    /// Nothing else is whole.
+    /// Returns the only whole fractions are 0 and 1.
     fn visit_u64<E: Error>(self, whole: u64) -> Result<Confidence, E> {
         Ok(Confidence::percent(if whole == 0 { 0 } else { 100 }))
     }
@@ -245,7 +262,7 @@ mod tests {
 
     /// As in the journal, whose events are tagged.
     #[test]
-    fn it_survives_inside_of_a_tagged_enum() {
+    fn a_confidence_survives_inside_a_tagged_enum() {
         #[derive(Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         enum Tagged {
@@ -261,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_out_of_range_are_drawn_to_its_ends() {
+    fn fractions_out_of_range_are_clamped() {
         assert_eq!(Confidence::from(7.0).as_percent(), 100);
         assert_eq!(Confidence::from(-7.0).as_percent(), 0);
         assert_eq!(Confidence::from(f64::NAN).as_percent(), 0);

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FailureCategory, RetryMode, named_enum};
 
-/// What is known of a kind before any case of it.
+/// What is known of a kind in general.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Profile {
     category: FailureCategory,
@@ -54,29 +54,29 @@ failure_kinds! {
     MissingCommand = "missing_command", ToolError, AfterRepair, "missing command",
         "A program is not installed or not on the PATH";
     MissingFile = "missing_file", ToolError, AfterRepair, "missing file",
-        "A file or folder that is needed does not exist";
+        "A required file or folder does not exist";
     MissingEnvVar = "missing_env_var", ToolError, AfterRepair, "missing environment variable",
-        "A setting that is read from the environment is not set";
+        "A required environment variable is not set";
     MissingManifest = "missing_manifest", ToolError, AfterRepair, "missing manifest",
-        "The tool finds no project file where it was started";
+        "The tool finds no project file in its working directory";
     MissingScriptTarget = "missing_script_target", ToolError, AfterFix, "missing script or target",
         "The build file has no target, script or task of that name";
     NotExecutable = "not_executable", ToolError, AfterRepair, "file not executable",
         "A script lacks its executable bit";
     PermissionDenied = "permission_denied", ToolError, AfterHuman, "permission denied",
-        "The operating system or a service refuses the right";
+        "The operating system or a service denies permission";
     BadInterpreter = "bad_interpreter", ToolError, AfterRepair, "bad interpreter",
-        "A script names an interpreter that does not exist here";
-    CrlfScript = "crlf_script", ToolError, AfterRepair, "script with CRLF line ends",
-        "A script has Windows line ends, so its interpreter is not found";
+        "The interpreter that a script names does not exist";
+    CrlfScript = "crlf_script", ToolError, AfterRepair, "script with CRLF line endings",
+        "A script has Windows line endings, so its interpreter is not found";
     WrongToolVersion = "wrong_tool_version", ToolError, AfterRepair, "wrong tool version",
-        "A tool or runtime is older or newer than what is required";
+        "A tool or runtime is older or newer than required";
     PackageNotFound = "package_not_found", ToolError, Never, "package not found",
-        "No registry knows a package or version of that name";
+        "No registry has a package or version of that name";
     DependencyConflict = "dependency_conflict", ToolError, AfterFix, "dependency conflict",
-        "The requirements of the dependencies exclude each other";
+        "The version requirements of the dependencies conflict";
     IntegrityMismatch = "integrity_mismatch", ToolError, AfterHuman, "integrity mismatch",
-        "A download does not have the checksum it must have";
+        "A download does not match its checksum";
     ExternallyManagedEnv = "externally_managed_env", ToolError, AfterRepair, "externally managed environment",
         "The system Python forbids installs outside a virtual environment";
     LockfileOutdated = "lockfile_outdated", ToolError, AfterRepair, "outdated lock file",
@@ -84,7 +84,7 @@ failure_kinds! {
     PortInUse = "port_in_use", ToolError, AfterRepair, "port in use",
         "Another process holds the port";
     ConnectionRefused = "connection_refused", ToolError, AsIs, "connection refused",
-        "Nobody answers at the address, or the connection broke";
+        "Nothing listens at the address, or the connection broke";
     DnsFailure = "dns_failure", ToolError, AsIs, "name resolution failure",
         "A host name could not be resolved";
     TlsError = "tls_error", ToolError, AfterHuman, "TLS error",
@@ -94,91 +94,91 @@ failure_kinds! {
     RateLimited = "rate_limited", ToolError, AsIs, "rate limit",
         "A service asks to slow down";
     ServiceUnavailable = "service_unavailable", ToolError, AsIs, "service unavailable",
-        "A service answers that it cannot serve now";
+        "A service is temporarily unavailable";
     DatabaseSchemaMissing = "database_schema_missing", ToolError, AfterRepair, "missing database schema",
-        "A table, column or database does not exist, probably for want of a migration";
+        "A table, column or database does not exist, probably because a migration is missing";
     DatabaseLocked = "database_locked", ToolError, AsIs, "locked database",
         "Another process holds the database";
     DataCorrupt = "data_corrupt", ToolError, AfterHuman, "corrupt data",
         "A file or store is damaged";
     DataFormatError = "data_format_error", ToolError, AfterFix, "data format error",
-        "Data is not in the format it should be in";
+        "Data is not in the expected format";
     DiskFull = "disk_full", ToolError, AfterRepair, "full disk",
         "No space or quota is left";
     FdLimit = "fd_limit", ToolError, AfterRepair, "resource limit",
         "A limit on open files or processes was hit";
     OutOfMemory = "out_of_memory", ToolError, AfterRepair, "out of memory",
-        "Memory ran out or the kernel ended the process for it";
+        "Memory ran out, or the kernel killed the process to free memory";
     ReadOnlyFs = "read_only_fs", ToolError, AfterHuman, "read-only file system",
-        "The file system cannot be written";
+        "The file system is read-only";
     StaleLock = "stale_lock", ToolError, AfterRepair, "stale lock",
-        "A lock or pid file of another run stands in the way";
+        "A lock or pid file from another run blocks this one";
     LocaleEncoding = "locale_encoding", ToolError, AfterRepair, "encoding problem",
         "Text cannot be read or written in the encoding of the environment";
     CrashedBySignal = "crashed_by_signal", ToolError, AsIs, "crash",
-        "A signal ended the process";
+        "A signal killed the process";
     BadUsage = "bad_usage", ToolError, AfterFix, "wrong usage",
-        "A command was called with options or arguments it does not know";
+        "A command was called with unknown options or arguments";
     SyntaxError = "syntax_error", ToolError, AfterFix, "syntax error",
         "A file cannot be parsed";
     CompileError = "compile_error", ToolError, AfterFix, "compile error",
-        "The compiler refuses the code";
+        "The compiler rejects the code";
     TypeCheckError = "type_check_error", ToolError, AfterFix, "type error",
-        "The type checker refuses the code";
+        "The type checker rejects the code";
     LinkError = "link_error", ToolError, AfterFix, "link error",
-        "The linker misses a symbol or finds it twice";
+        "The linker finds a symbol missing or defined twice";
     LintError = "lint_error", ToolError, AfterFix, "lint error",
-        "A linter or formatter finds the code wanting";
+        "A linter or formatter rejects the code";
     TestFailure = "test_failure", ToolError, AfterFix, "test failure",
         "A test ran and failed";
     TestCollectionError = "test_collection_error", ToolError, AfterFix, "test collection error",
         "Tests could not be loaded, or none were found";
     RuntimeException = "runtime_exception", ToolError, AfterFix, "runtime exception",
-        "The program ended with an error of its own";
+        "The program failed with an error of its own";
     GitNotARepo = "git_not_a_repo", ToolError, AfterRepair, "no git repository",
-        "The folder is in no git repository";
+        "The folder is not in a git repository";
     GitMergeConflict = "git_merge_conflict", Partial, AfterFix, "merge conflict",
-        "Changes could not be merged by themselves";
+        "Git could not merge the changes automatically";
     GitDirtyTree = "git_dirty_tree", ToolError, AfterHuman, "dirty working tree",
         "Local changes would be overwritten";
     GitPushRejected = "git_push_rejected", ToolError, AfterRepair, "rejected push",
-        "The remote has work that is not here";
+        "The remote has commits that are missing locally";
     GitIdentityMissing = "git_identity_missing", ToolError, AfterRepair, "missing git identity",
-        "Git does not know who commits";
+        "Git has no name and email for commits";
     GitBadRef = "git_bad_ref", ToolError, AfterHuman, "unknown git reference",
         "A branch, tag or commit does not exist";
     TimeoutWithProgress = "timeout_with_progress", Timeout, AsIs, "timeout",
-        "Time was up while work went on";
+        "The time limit ended the attempt while it was making progress";
     TimeoutNoProgress = "timeout_no_progress", Timeout, AfterHuman, "timeout without progress",
-        "Time was up and nothing had been done";
+        "The time limit ended the attempt without any progress";
     MissingReference = "missing_reference", MissingContext, AfterHuman, "missing reference",
-        "The task speaks of something that cannot be found";
+        "The task mentions something that cannot be found";
     NeedsClarification = "needs_clarification", MissingContext, AfterHuman, "unclear task",
-        "A choice has to be made that the task leaves open";
+        "The task leaves a choice open";
     MissingCredentialsInfo = "missing_credentials_info", MissingContext, AfterHuman, "missing credentials",
-        "A key or login is needed that was not given";
+        "The task needs a key or login that was not provided";
     ContradictoryRequirements = "contradictory_requirements", InvalidTask, AfterHuman, "contradictory requirements",
-        "The task asks for things that exclude each other";
+        "The requirements of the task contradict each other";
     ImpossibleTask = "impossible_task", InvalidTask, AfterHuman, "impossible task",
-        "Nobody could do it, or no agent can";
+        "The task cannot be done, or not by an agent";
     AgentRefusal = "agent_refusal", InvalidTask, AfterHuman, "refusal",
-        "The agent will not do it";
+        "The agent refuses to do the task";
     IncompleteWork = "incomplete_work", Partial, AfterFix, "incomplete work",
-        "Work was begun and left unfinished";
+        "The work was started but not finished";
     BudgetExhausted = "budget_exhausted", Partial, AsIs, "exhausted budget",
         "A limit on turns, tokens or cost ended the work";
     ContextOverflow = "context_overflow", ToolError, AsIs, "context overflow",
-        "The conversation no longer fits the model";
+        "The conversation no longer fits into the model's context";
     FalseSuccessClaim = "false_success_claim", Partial, AfterFix, "false success claim",
-        "Success is claimed and the text itself shows otherwise";
+        "The agent claims success but its own text contradicts it";
     AgentMissing = "agent_missing", ToolError, AfterHuman, "missing agent",
-        "The agent's program is not there";
+        "The agent is not installed";
     NoCredit = "no_credit", ToolError, AfterHuman, "no credit",
         "The account behind the agent has no credit or quota left";
     AskedQuestion = "asked_question", MissingContext, AfterHuman, "open question",
         "The agent stopped to ask something";
     PermissionPrompt = "permission_prompt", ToolError, AfterHuman, "permission prompt",
-        "The agent waits for a permission nobody can give it here";
+        "The agent is waiting for a permission that nobody can grant";
     SessionLost = "session_lost", ToolError, AsIs, "lost session",
         "The agent does not know the session it should resume";
     NoOpAttempt = "no_op_attempt", Partial, AfterFix, "nothing changed",
@@ -186,7 +186,7 @@ failure_kinds! {
     VerifierBroken = "verifier_broken", ToolError, AfterHuman, "broken verifier",
         "The check itself cannot run, so it says nothing about the work";
     Interrupted = "interrupted", Partial, AsIs, "interruption",
-        "The attempt was stopped from outside";
+        "Something outside regreen stopped the attempt";
 }
 
 impl FailureKind {

@@ -1,5 +1,5 @@
-//! The words of regreen: plain data that every other crate speaks, with the rules that
-//! belong to a word itself (what an id looks like, what a fix task says).
+//! The data model of regreen: plain data that every other crate uses, with the rules that
+//! belong to a type itself (what an id looks like, what a fix task says).
 //!
 //! Nothing here reads a file, a clock or the environment.
 

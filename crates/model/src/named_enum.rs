@@ -1,16 +1,16 @@
 /// Declares an enum whose variants have a name, as it is written in data, settings and tables.
 ///
-/// Adds `ALL`, `name`, `from_name` and `Display` (which pads). Derives are the enum's own: if
+/// Adds `ALL`, `name`, `from_name` and `Display` (which pads). The enum has its own derives: if
 /// it is serialized, its serde names have to be these names.
 ///
 /// ```
 /// regreen_model::named_enum! {
-///     /// How loud it is.
+///     /// A volume.
 ///     #[derive(Clone, Copy, Debug, PartialEq)]
 ///     pub enum Volume {
-///         /// Hardly to be heard.
+///         /// A whisper.
 ///         Low = "low",
-///         /// As loud as it gets.
+///         /// A shout.
 ///         High = "high",
 ///     }
 /// }

@@ -2,25 +2,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TaskKey, named_enum};
 
-/// What a person says of a task when a run asks.
+/// A person's answer when a run asks about a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum PersonAnswer {
-    /// Its block was edited, or what is around it: it is tried as if for the first time.
+    /// The task or its surroundings were edited: it is tried as if for the first time.
     Edit,
-    /// It is tried again, and its agent is told this.
-    Context { text: String },
+    /// The task is tried again, and its agent is told this.
+    Context {
+        /// What the agent is told.
+        text: String,
+    },
     /// The repair that was named may be carried out.
     Repair,
-    /// A task that repairs it is made, though regreen would not.
+    /// A fix task is made, although regreen would not.
     Fix,
-    /// It is not to be run.
+    /// The task is skipped.
     Skip,
-    /// Nothing yet: the question stays open.
+    /// No answer yet: the question stays open.
     Stop,
 }
 
 impl PersonAnswer {
+    /// Returns which answer it is.
     #[must_use]
     pub fn kind(&self) -> AnswerKind {
         match self {
@@ -33,7 +37,7 @@ impl PersonAnswer {
         }
     }
 
-    /// What of it holds beyond the run, as if it had been said outside of one.
+    /// Returns the choice that outlives the run, if the answer implies one.
     #[must_use]
     pub fn choice(&self) -> Option<ChoiceKind> {
         match self {
@@ -45,39 +49,47 @@ impl PersonAnswer {
 }
 
 named_enum! {
-    /// Which answer it is.
+    /// The kind of a person's answer.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AnswerKind {
+        /// Carry out the repair that was named.
         Repair = "repair",
+        /// Try again after an edit.
         Edit = "edit",
+        /// Try again with more information.
         Context = "context",
+        /// Make a fix task.
         Fix = "fix",
+        /// Skip the task.
         Skip = "skip",
+        /// Stop, and leave the question open.
         Stop = "stop",
     }
 }
 
-/// What a person said of a task outside a run, or when one asked. It counts in the run that
-/// asked, and from the next time that a run is started.
+/// What a person chose for a task, outside a run or when one asked. It counts in the run that
+/// asked, and from the next start of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonChoice {
     /// A later choice has a higher number.
     pub number: u64,
+    /// The task.
     pub task: TaskKey,
+    /// What the person chose.
     pub what: ChoiceKind,
 }
 
 named_enum! {
-    /// What a person can say of a task outside a run.
+    /// What a person can choose for a task outside a run.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ChoiceKind {
-        /// It is not to be run.
+        /// Skip it.
         Skip = "skip",
         /// It is done, whatever regreen thinks of it.
         Done = "done",
-        /// It may be tried as often as if it had never been.
+        /// Try it as often as if it had never been tried.
         Retry = "retry",
     }
 }

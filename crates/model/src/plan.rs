@@ -13,11 +13,14 @@ use crate::{
 /// checklist items. Views get all rows each time the plan is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutlineRow {
+    /// The task.
     pub key: TaskKey,
-    /// How far it is indented: 0 at the top, one more below a group or below the task that
+    /// Its indentation: 0 at the top, one more below a group or below the task that
     /// it fixes.
     pub depth: u16,
+    /// What it is.
     pub kind: OutlineKind,
+    /// Whether it is ticked.
     pub done: bool,
     /// Runs only when asked for.
     pub optional: bool,
@@ -36,7 +39,7 @@ pub enum OutlineKind {
 }
 
 impl OutlineRow {
-    /// Whether a person wrote it.
+    /// Returns whether a person wrote it.
     #[must_use]
     pub fn is_original(&self) -> bool {
         match self.kind {
@@ -49,6 +52,7 @@ impl OutlineRow {
 /// Which tasks a run chooses from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanQuery {
+    /// Whether optional tasks run.
     pub include_optional: bool,
     /// Only this task, its fixes and what stands below it.
     pub only: Option<TaskId>,
@@ -62,6 +66,7 @@ pub struct PlanQuery {
 /// What the task file has for a run: what is next, and what is left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStatus {
+    /// What the run does next.
     pub next: NextStep,
     /// Rows to run, fixes included.
     pub total: u32,
@@ -84,7 +89,9 @@ pub struct PlanStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "next", rename_all = "snake_case")]
 pub enum NextStep {
+    /// Run this task.
     Task(Box<PickedTask>),
+    /// Nothing is left to run.
     #[default]
     Nothing,
 }
@@ -100,6 +107,7 @@ pub struct FixBudget {
     pub fixes: u32,
     /// Fixes made for its original and everything below that.
     pub root_fixes: u32,
+    /// The original at the end of the chain of fixes.
     pub root: TaskId,
     /// The ids of the fixes made for the task itself.
     pub fix_ids: Vec<TaskId>,
@@ -116,9 +124,13 @@ pub struct FixBudget {
 pub struct StateFile {
     /// As many as there are tasks, when none is left.
     pub task_index: u32,
+    /// How many tasks there are.
     pub total_tasks: u32,
+    /// The number of the current task's attempt.
     pub task_iteration: u32,
+    /// How many attempts a task may have.
     pub max_task_iterations: u32,
+    /// The number of the run's attempt.
     pub global_iteration: u32,
     /// As it was asked for: a limit that grew with the plan would be a fixed one for the
     /// next run, which reads it here.
@@ -126,6 +138,7 @@ pub struct StateFile {
     /// Recovery that is on stays on in the file; off says nothing.
     #[serde(default)]
     pub recovery: bool,
+    /// How many fix tasks a task may get.
     #[serde(default)]
     pub max_fix_tasks: u32,
     /// Fixes made in this run: the task, the fix, and the error it was made for.
@@ -136,49 +149,59 @@ pub struct StateFile {
     pub results: BTreeMap<TaskId, bool>,
 }
 
-/// What an agent did to the plan while it worked.
+/// What an agent changed in the plan while it worked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanChanges {
-    /// Rows of other tasks that it ticked: to be verified.
+    /// Rows of other tasks that it ticked, which have to be verified.
     pub claims: Vec<Claim>,
-    /// Rows it removed twice: taken as skipped.
+    /// Rows it removed twice, which count as skipped.
     pub skipped: Vec<TaskKey>,
-    /// Rows it removed once: put back.
+    /// Rows it removed once, which were put back.
     pub put_back: Vec<TaskKey>,
+    /// Rows that are new.
     pub added: Vec<TaskKey>,
+    /// Rows that say something else now.
     pub edited: Vec<TaskKey>,
+    /// What people should know, one sentence each.
     pub warnings: Vec<String>,
 }
 
 /// Another task that the agent says is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
+    /// The task.
     pub task: TaskKey,
+    /// The commands that verify it.
     pub verify: Vec<VerifyCommand>,
 }
 
-/// What an agent would like to change in the plan, as it wrote it. Whether it may is decided
-/// elsewhere.
+/// A change of the plan that an agent asks for, as it wrote it. Whether it is allowed is
+/// decided elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModificationRequest {
+    /// How the plan is to change.
     #[serde(rename = "type")]
     pub modification: Modification,
+    /// The task that it is about.
     pub original_task_id: TaskId,
+    /// Why, in the agent's words.
     #[serde(default)]
     pub reasoning: String,
+    /// The new tasks.
     pub proposed_tasks: Vec<ProposedTask>,
 }
 
+/// How an agent wants to change the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Modification {
     /// The task is too big: these are its parts.
     SplitTask,
-    /// Something has to be there first.
+    /// Something has to be done first.
     AddPrerequisite,
-    /// Something is left to do afterwards.
+    /// Something has to be done afterwards.
     AddFollowup,
 }
 
@@ -186,18 +209,26 @@ pub enum Modification {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProposedTask {
+    /// Lines of a task file.
     Lines(String),
+    /// The parts of a task by name.
     #[serde(rename_all = "camelCase")]
     Fields {
+        /// Its title.
         title: String,
+        /// What to do.
         #[serde(rename = "do", default)]
         action: Option<String>,
+        /// The files it is about.
         #[serde(default)]
         files: Option<String>,
+        /// When it is done.
         #[serde(default)]
         done_when: Option<String>,
+        /// How to verify it.
         #[serde(default)]
         verify: Option<String>,
+        /// The message of its commit.
         #[serde(default)]
         commit: Option<String>,
     },
@@ -205,7 +236,7 @@ pub enum ProposedTask {
 
 /// Where a fix says to look when its original names no files.
 const SAME_FILES: &str = "Same directory as original";
-/// A Verify that nobody can run: the original is the judge.
+/// A Verify that checks nothing: the original decides whether the fix worked.
 const VERIFY_BY_HAND: &str = "echo 'Verify manually'";
 const DEFAULT_SCOPE: &str = "recovery";
 const DEFAULT_ERROR_TYPE: &str = "error";
@@ -216,25 +247,35 @@ const DEFAULT_ERROR_TYPE: &str = "error";
 /// the same file and may have several lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
+    /// Its id.
     pub id: TaskId,
+    /// Its markers.
     pub markers: Vec<Marker>,
+    /// Its title.
     pub title: PlainLine,
+    /// The Do field.
     pub action: Option<PlainLine>,
     /// Numbered below `action`.
     pub steps: Vec<PlainLine>,
+    /// The Files field.
     pub files: Option<String>,
+    /// The Done when field.
     pub done_when: Option<PlainLine>,
+    /// The Verify field.
     pub verify: Option<String>,
+    /// The Commit field.
     pub commit: Option<PlainLine>,
 }
 
 /// What a fix task is made of, besides the task it repairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixOrigin {
+    /// The error to fix.
     pub error: String,
     /// The failure's kind in words (`missing file`); empty without a diagnosis.
     #[serde(default)]
     pub error_type: String,
+    /// What the agent says it tried.
     pub attempted_fix: String,
     /// The spec's name; empty outside one.
     pub scope: String,
@@ -243,7 +284,8 @@ pub struct FixOrigin {
 }
 
 impl NewTask {
-    /// The task that repairs `parent`, which is called `parent_id` and failed as `origin` says.
+    /// Makes the task that repairs `parent`, which has the id `parent_id` and failed as `origin`
+    /// says.
     #[must_use]
     pub fn fix(id: TaskId, parent_id: &TaskId, parent: &Task, origin: &FixOrigin) -> Self {
         let summary = PlainLine::first_of(&origin.error, SUMMARY_CHARS)
@@ -285,7 +327,7 @@ fn fix_steps(error: &PlainLine, attempted: &PlainLine, extra: &str) -> Vec<Plain
     steps
 }
 
-/// Our words around a harmless line; the line's limit is for the line, not for our words.
+/// Puts our words around a harmless line; the line's limit does not apply to our words.
 fn joined(before: &str, line: &PlainLine, after: &str) -> PlainLine {
     PlainLine::flatten(&format!("{before}{line}{after}"), usize::MAX)
 }

@@ -4,77 +4,108 @@ use serde::{Deserialize, Serialize};
 
 use crate::named_enum;
 
-/// A repair of the environment that a failure suggests. Only a candidate: whether it may be
-/// carried out is decided by looking at the workspace.
+/// A repair of the environment that a failure suggests. It is only a candidate: an inspection
+/// of the workspace decides whether it may be carried out.
 ///
 /// Never a shell string: names and paths, each an argument of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum RepairAction {
+    /// Installs system packages.
     AptInstall {
+        /// The packages.
         args: Vec<String>,
     },
     /// Something only a person can give.
     Ask {
+        /// What is needed.
         what: String,
     },
+    /// Adds crates to `Cargo.toml`.
     CargoAdd {
+        /// The crates.
         args: Vec<String>,
     },
+    /// Installs programs with cargo.
     CargoInstall {
+        /// The crates.
         args: Vec<String>,
     },
+    /// Makes a file executable.
     ChmodX {
+        /// The file.
         path: String,
     },
+    /// Removes a cache.
     CleanCache {
+        /// The cache's folder.
         path: String,
     },
     /// From the first path to the second.
     CopyFile {
+        /// Both paths.
         args: Vec<String>,
     },
+    /// Converts the line endings of a script.
     CrlfToLf {
+        /// The script.
         path: String,
     },
     /// The pid, and the start in clock ticks since boot: together they name one process for
     /// good.
     EndProcess {
+        /// Pid and start.
         args: Vec<String>,
     },
+    /// Adds Go modules.
     GoGet {
+        /// The modules.
         args: Vec<String>,
     },
+    /// Creates a folder.
     Mkdir {
+        /// The folder.
         path: String,
     },
     /// Without names: what the manifest lists.
     NpmInstall {
+        /// The packages.
         args: Vec<String>,
     },
+    /// Installs Python packages.
     PipInstall {
+        /// The packages.
         args: Vec<String>,
     },
+    /// Removes a lock whose owner is gone.
     RemoveStaleLock {
+        /// The lock.
         path: String,
     },
     /// A program of the project itself, as argv.
     Run {
+        /// Program and arguments.
         args: Vec<String>,
     },
+    /// Runs the project's formatter.
     RunFormatter {
+        /// Program and arguments.
         args: Vec<String>,
     },
     /// Names, or `NAME=value`.
     SetEnv {
+        /// The variables.
         args: Vec<String>,
     },
+    /// Creates a Python environment.
     VenvCreate {
+        /// Its folder.
         path: String,
     },
 }
 
 impl RepairAction {
+    /// Returns the name as it is written in data and rules.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -99,7 +130,7 @@ impl RepairAction {
         }
     }
 
-    /// The action of that name; `None` if there is none, or it wants another number of
+    /// Returns the action of that name; `None` if there is none, or it takes another number of
     /// arguments.
     #[must_use]
     pub fn from_parts(name: &str, args: Vec<String>) -> Option<Self> {
@@ -127,7 +158,7 @@ impl RepairAction {
         })
     }
 
-    /// Whether it is done as a whole or not at all, and runs no program.
+    /// Returns whether it is atomic and runs no program.
     #[must_use]
     pub fn is_one_step(&self) -> bool {
         match self {
@@ -152,7 +183,7 @@ impl RepairAction {
         }
     }
 
-    /// What it is done with or to.
+    /// Returns its arguments.
     #[must_use]
     pub fn arguments(&self) -> Vec<&str> {
         match self {
@@ -201,70 +232,85 @@ named_enum! {
         Safe = "safe",
         /// Nothing that a person has not agreed to.
         Ask = "ask",
+        /// Nothing at all.
         Off = "off",
     }
 }
 
-/// What a look at the workspace says of a repair that a failure suggests.
+/// What an inspection of the workspace says about a repair that a failure suggests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "inspection", rename_all = "snake_case")]
 pub enum Inspection {
-    /// A machine may do it.
+    /// regreen may do it.
     Allowed(PlannedRepair),
-    /// It would help, and a person has to say so.
+    /// It would help, but a person has to agree.
     Ask {
+        /// The repair.
         #[serde(flatten)]
         repair: PlannedRepair,
+        /// The reason, for people.
         why: String,
     },
-    /// It looks like a repair, and no machine may do it.
-    Refused { why: String },
+    /// It looks like a repair, but regreen must not do it.
+    Refused {
+        /// The reason, for people.
+        why: String,
+    },
     /// No repair is known for it.
     Nothing,
 }
 
-/// A repair with its values as they were found in the workspace, never as a text named them.
+/// A repair with its values as found in the workspace, never as a text named them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRepair {
+    /// The repair itself.
     pub action: RepairAction,
     /// What it does, in one line for people: `install PyYAML from requirements.txt into .venv`.
     pub does: String,
 }
 
-/// What came of a repair.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum RepairResult {
-    /// It was carried out, and a second look says that it holds.
+    /// It was carried out, and a second inspection confirms it.
     Done {
         /// What was done, in one line for people.
         did: String,
-        /// What later processes of the run find in their environment.
+        /// Environment variables for later processes of the run.
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
-    /// It was refused at the last moment, failed, or did not help; what it had changed is
-    /// undone where it can be.
-    Failed { why: String },
+    /// It was refused at the last moment, failed, or did not help; its changes are undone
+    /// where that is possible.
+    Failed {
+        /// The reason, for people.
+        why: String,
+    },
 }
 
-/// What a look at a workspace shows to somebody who knows nothing of it. All of it is text
-/// from outside.
+/// An overview of a workspace for a reader who does not know it. All of it is text from
+/// outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
+    /// Files where reading the project begins.
     pub main_files: Vec<String>,
+    /// Manifests and configuration files.
     pub configuration: Vec<String>,
+    /// Folders with tests.
     pub test_folders: Vec<String>,
+    /// Names that were looked up.
     pub looked_up: Vec<LookedUp>,
 }
 
-/// Where something that somebody named is to be found.
+/// Where a name occurs in the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookedUp {
+    /// The name.
     pub name: String,
-    /// Files that are called so.
+    /// Files with that name.
     pub files: Vec<String>,
-    /// Lines in which it stands: `src/a.py:12: import auth`.
+    /// Lines that contain it: `src/a.py:12: import auth`.
     pub lines: Vec<String>,
 }
 

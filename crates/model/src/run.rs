@@ -2,43 +2,50 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentIdentity, RepairPolicy, TaskId};
 
-/// Everything that is settled when a run starts, and holds until it ends.
+/// The settings of a run, which hold until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunConfig {
     /// The spec's name.
     pub spec: String,
     /// The agent that works on the tasks.
     pub agent: AgentIdentity,
+    /// How often regreen tries.
     pub limits: Limits,
+    /// What may be spent.
     #[serde(default)]
     pub budgets: Budgets,
+    /// How long an attempt may take.
     pub attempt_timeout_ms: u64,
+    /// How long a check may take.
     pub verify_timeout_ms: u64,
+    /// How long an agent may be idle.
     pub idle_timeout_ms: Option<u64>,
     /// How long a run may wait altogether for an agent's service.
     pub max_wait_ms: u64,
+    /// Whether optional tasks run.
     pub include_optional: bool,
     /// Whether finished tasks are committed.
     pub commits: bool,
+    /// Whether the state file stays when the run has ended.
     pub keep_state: bool,
-    /// Run this task and no other.
+    /// The only task to run, if there is one.
     pub only: Option<TaskId>,
-    /// Failures are healed by fix tasks instead of being retried.
+    /// Whether failures are healed by fix tasks instead of being retried.
     #[serde(default)]
     pub recovery: bool,
     /// What regreen may repair by itself when failures are healed.
     #[serde(default)]
     pub repairs: RepairPolicy,
-    /// A task that waits for a person does not hold up the others.
+    /// Whether other tasks continue while one waits for a person.
     #[serde(default)]
     pub keep_going: bool,
-    /// Somebody is there who can be asked.
+    /// Whether a person can be asked.
     #[serde(default)]
     pub asks: bool,
-    /// What the spec has to be called in commands; `None` where it is found by itself.
+    /// The spec's name in commands; `None` where it is found without one.
     #[serde(default)]
     pub spec_argument: Option<String>,
-    /// Checks the whole workspace where a task has no Verify of its own.
+    /// The command that checks the whole workspace where a task has no Verify of its own.
     pub gate: Option<String>,
 }
 
@@ -67,7 +74,7 @@ impl Default for RunConfig {
     }
 }
 
-/// How often regreen tries before it says stop.
+/// How often regreen tries before it stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Attempts of one task.
@@ -92,15 +99,15 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Fix tasks that one original and all of its descendants may get together. Limits per
-    /// id alone would still allow dozens of attempts on one original.
+    /// Returns how many fix tasks one original and all of its descendants may get together.
+    /// Limits per id alone would still allow dozens of attempts on one original.
     #[must_use]
     pub fn fixes_per_root(&self) -> u32 {
         self.fixes_per_task.max(10)
     }
 }
 
-/// What may be spent before regreen says stop.
+/// What may be spent before regreen stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budgets {
@@ -110,14 +117,15 @@ pub struct Budgets {
     pub task: Budget,
 }
 
-/// How much may be spent. What nobody has limited is `None`.
+/// How much may be spent; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
     /// In millionths of a dollar.
     pub cost_micro_usd: Option<u64>,
-    /// Input, also what the model's server knew already, and output.
+    /// Input, including cached input, and output.
     pub tokens: Option<u64>,
+    /// Time of attempts, checks and waits.
     pub time_ms: Option<u64>,
 }
 
@@ -131,19 +139,35 @@ pub enum RunOutcome {
     OnlyDone,
     /// Nothing is left but what was skipped.
     Skipped,
-    /// A limit was reached: what is said about it.
-    Limit { message: String },
-    /// A person must decide what only a person can.
-    NeedsPerson { why: String },
+    /// A limit was reached.
+    Limit {
+        /// What is said about it.
+        message: String,
+    },
+    /// A person must decide.
+    NeedsPerson {
+        /// The reason, for people.
+        why: String,
+    },
     /// The agent's service is out of reach for longer than we may wait.
-    TryLater { why: String },
+    TryLater {
+        /// The reason, for people.
+        why: String,
+    },
     /// The set-up is broken: it would fail the same way again.
-    SetUp { why: String },
-    /// Somebody asked regreen to stop. The run goes on when it is started again.
-    Stopped { signal: StopSignal },
+    SetUp {
+        /// The reason, for people.
+        why: String,
+    },
+    /// The user asked regreen to stop. The next start resumes the run.
+    Stopped {
+        /// How the user asked.
+        signal: StopSignal,
+    },
 }
 
 impl RunOutcome {
+    /// Returns the name as it is written in data.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -158,7 +182,7 @@ impl RunOutcome {
         }
     }
 
-    /// Whether starting again goes on with this run.
+    /// Returns whether the next start resumes this run.
     #[must_use]
     pub fn is_pause(&self) -> bool {
         match self {
@@ -170,7 +194,7 @@ impl RunOutcome {
         }
     }
 
-    /// What the process says about it when it ends. Scripts rely on the numbers.
+    /// Returns the exit code of the process. Scripts rely on the numbers.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -184,16 +208,18 @@ impl RunOutcome {
     }
 }
 
-/// How somebody asked regreen to stop.
+/// How the user asked regreen to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopSignal {
+    /// SIGINT, as Ctrl-C sends it.
     Interrupt,
+    /// SIGTERM.
     Terminate,
 }
 
 impl StopSignal {
-    /// 128 and the number of the signal, as shells have it.
+    /// Returns 128 plus the number of the signal, as shells do.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
@@ -218,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_that_scripts_rely_on() {
+    fn every_outcome_has_the_exit_code_that_scripts_rely_on() {
         let (message, why) = (String::new(), String::new());
         let outcomes = [
             RunOutcome::AllGreen,

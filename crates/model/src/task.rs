@@ -7,26 +7,32 @@ use crate::{TaskId, named_enum};
 /// One row of a task file with its block, as far as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// `None` for checklist items: nothing can be said about them by name.
+    /// `None` for checklist items, which have no name.
     pub id: Option<TaskId>,
     /// 0 for the first row with this id.
     pub occurrence: u32,
     /// 1-based, of the row itself.
     pub line: usize,
+    /// Its title.
     pub title: String,
+    /// Whether its box is ticked.
     pub done: bool,
+    /// What regreen does with it.
     pub kind: TaskKind,
-    /// Asked to be skipped unless told otherwise; true of a group's rows if it is of the group.
+    /// Runs only when asked for; rows of an optional group are optional.
     pub optional: bool,
+    /// Its markers.
     pub markers: Vec<Marker>,
     /// The task this one repairs, if it is a fix.
     pub fix_of: Option<TaskKey>,
     /// 0 for an original, 1 for its fix, 2 for the fix of a fix.
     pub depth: u32,
+    /// The fields of its block.
     pub fields: Fields,
 }
 
 impl Task {
+    /// Returns its key; `None` for checklist items.
     #[must_use]
     pub fn key(&self) -> Option<TaskKey> {
         Some(TaskKey {
@@ -36,25 +42,29 @@ impl Task {
         })
     }
 
+    /// Returns whether it repairs another task.
     #[must_use]
     pub fn is_fix(&self) -> bool {
         self.fix_of.is_some()
     }
 
+    /// Returns whether it has a `[VERIFY]` marker.
     #[must_use]
     pub fn is_verify(&self) -> bool {
         self.markers.iter().any(|m| matches!(m, Marker::Verify(_)))
     }
 }
 
-/// Which task is meant, whatever else has changed in the file: never a position.
+/// The identity of a task, which survives changes of the file: never a position.
 ///
-/// Ids may occur twice, so a key also says which occurrence it is and what it was called.
+/// Ids may occur twice, so a key also has the occurrence and the title.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskKey {
+    /// Its id.
     pub id: TaskId,
     /// 0 for the first row with this id.
     pub occurrence: u32,
+    /// Its title.
     pub title: String,
 }
 
@@ -80,15 +90,20 @@ named_enum! {
     }
 }
 
-/// What a task's block says about it, as written there: inline text first, then the
-/// lines below it without their common indent. Any of them may be missing.
+/// The fields of a task's block as written: inline text first, then the lines below it
+/// without their common indent. Any of them may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fields {
+    /// The Do field.
     #[serde(rename = "do")]
     pub action: Option<String>,
+    /// The Files field.
     pub files: Option<String>,
+    /// The Done when field.
     pub done_when: Option<String>,
+    /// The Verify field.
     pub verify: Option<String>,
+    /// The Commit field.
     pub commit: Option<String>,
 }
 
@@ -100,8 +115,11 @@ pub enum Marker {
     Parallel,
     /// `[VERIFY]`, also with what is verified: `[VERIFY:API]`.
     Verify(Option<String>),
+    /// `[RED]`: a test that fails first.
     Red,
+    /// `[GREEN]`: makes the test pass.
     Green,
+    /// `[YELLOW]`: cleans up.
     Yellow,
     /// `[FIX 1.3]`; a bare `[FIX]` names nothing and makes no fix.
     Fix(Option<TaskId>),
@@ -110,7 +128,7 @@ pub enum Marker {
 }
 
 impl Marker {
-    /// Reads what stands between the brackets; `None` for words that are just text.
+    /// Parses the text between the brackets; `None` for words that are just text.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -124,7 +142,7 @@ impl Marker {
         }
     }
 
-    /// The task that a row with this marker fixes.
+    /// Returns the task that a row with this marker fixes.
     #[must_use]
     pub fn fixes(&self) -> Option<&TaskId> {
         match self {
@@ -189,16 +207,21 @@ impl TryFrom<String> for Marker {
 }
 
 named_enum! {
-    /// Whose way of writing task files this is. Recognised, never configured: it changes what
-    /// people are told, not how rows are read.
+    /// The tool whose style a task file has. It is recognised, never configured: it changes
+    /// messages, not how rows are read.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Dialect {
+        /// smart-ralph.
         SmartRalph = "smart-ralph",
+        /// GitHub's spec-kit.
         SpecKit = "spec-kit",
+        /// OpenSpec.
         #[serde(rename = "openspec")]
         OpenSpec = "openspec",
+        /// Kiro.
         Kiro = "kiro",
+        /// Any other list of checkboxes.
         Plain = "plain",
     }
 }
@@ -208,10 +231,12 @@ named_enum! {
 pub struct Warning {
     /// 1-based.
     pub line: usize,
+    /// One sentence for people.
     pub message: String,
 }
 
 impl Warning {
+    /// Makes a warning about a line.
     #[must_use]
     pub fn new(line: usize, message: impl Into<String>) -> Self {
         Self {
@@ -247,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_markers_stay_text() {
+    fn words_that_are_not_markers_stay_text() {
         for word in [
             "",
             "x",

@@ -7,8 +7,8 @@ const MAX_LEN: usize = 64;
 
 /// The name of a task: `1`, `1.3`, `6.0b`, `T012`, `V4`, `VF`, `US-001`, `G-09.1`.
 ///
-/// An id is a token, not text with dots: `1.1` is no prefix of `1.10`, and whose fix a task
-/// is comes from its `[FIX …]` marker, never from its id.
+/// An id is a token, not text with dots: `1.1` is not a prefix of `1.10`, and a fix refers to
+/// its task by its `[FIX …]` marker, never by its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct TaskId(String);
@@ -19,12 +19,13 @@ pub struct TaskId(String);
 pub struct IdShape(String);
 
 impl IdShape {
-    /// Whether rows are numbered `1`, `1.1`, … rather than `T001`.
+    /// Returns whether rows are numbered `1`, `1.1`, … rather than `T001`.
     #[must_use]
     pub fn is_numeric(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Returns the letters before the first digit.
     #[must_use]
     pub fn letters(&self) -> &str {
         &self.0
@@ -32,25 +33,25 @@ impl IdShape {
 }
 
 impl TaskId {
-    /// Reads one token; `None` if it is a word like any other.
+    /// Parses one token; `None` if it is an ordinary word.
     #[must_use]
     pub fn parse(token: &str) -> Option<Self> {
         (token.len() <= MAX_LEN && is_id(token)).then(|| Self(token.to_owned()))
     }
 
-    /// The id of the `n`th row of a list that has no ids of its own.
+    /// Returns the id of the `n`th row of a list that has no ids of its own.
     #[must_use]
     pub fn from_position(n: usize) -> Self {
         Self(n.to_string())
     }
 
-    /// The id of this task's `n`th fix or part.
+    /// Returns the id of this task's `n`th fix or part.
     #[must_use]
     pub fn child(&self, n: u32) -> Self {
         Self(format!("{}.{n}", self.0))
     }
 
-    /// `Some(2)` for `1.3.2` asked of `1.3`.
+    /// Returns the number of a child: `Some(2)` for `1.3.2` of `1.3`.
     #[must_use]
     pub fn child_number(&self, child: &Self) -> Option<u32> {
         let number = child.0.strip_prefix(&self.0)?.strip_prefix('.')?;
@@ -60,12 +61,14 @@ impl TaskId {
             .then(|| number.parse().ok())?
     }
 
+    /// Returns the shape of its numbering.
     #[must_use]
     pub fn shape(&self) -> IdShape {
         let letters = self.0.split(|c: char| c.is_ascii_digit()).next();
         IdShape(letters.unwrap_or_default().to_owned())
     }
 
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -81,7 +84,7 @@ fn is_id(token: &str) -> bool {
     is_head(head, dotted) && parts.all(is_part)
 }
 
-/// The part before the first dot.
+/// Returns the part before the first dot.
 fn is_head(head: &str, dotted: bool) -> bool {
     if head.bytes().next().is_some_and(|b| b.is_ascii_digit()) {
         let (_, letters) = split_digits(head);
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_no_ids() {
+    fn words_are_not_ids() {
         for token in [
             "",
             "Add",

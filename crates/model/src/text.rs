@@ -10,21 +10,21 @@ pub const SUMMARY_CHARS: usize = 50;
 /// How much of an error goes anywhere else in a task file.
 pub const ERROR_CHARS: usize = 500;
 
-/// No more of a text is looked at: what matters of an error is not behind 64 KiB of noise.
+/// The rest of a text is ignored: what matters of an error is not after 64 KiB of noise.
 const MAX_LOOK: usize = 64 * 1024;
 
 /// One harmless line of text that came from outside.
 ///
-/// Agents and tools print whatever they like: line breaks, task rows, colours, marks that
-/// reverse the reading direction. A `PlainLine` has no control characters, no backticks,
-/// nothing that reads as a box or a marker, and at most as many characters as asked for, so
-/// it can stand in a task file without becoming structure.
+/// Agents and tools print anything: line breaks, task rows, colours, marks that reverse the
+/// reading direction. A `PlainLine` has no control characters, no backticks, nothing that reads
+/// as a box or a marker, and at most as many characters as asked for, so that it does not become
+/// structure in a task file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlainLine(String);
 
 impl PlainLine {
-    /// All of `text` on one line.
+    /// Puts all of `text` on one line.
     #[must_use]
     pub fn flatten(text: &str, max_chars: usize) -> Self {
         let visible = strip_str(beginning(text))
@@ -37,7 +37,7 @@ impl PlainLine {
         Self(line.trim().to_owned())
     }
 
-    /// The first line of `text` that says anything.
+    /// Returns the first line of `text` that is not empty.
     #[must_use]
     pub fn first_of(text: &str, max_chars: usize) -> Self {
         beginning(text)
@@ -47,7 +47,7 @@ impl PlainLine {
             .unwrap_or_default()
     }
 
-    /// This line, or another if there is nothing in it.
+    /// Returns this line, or `fallback` if it is empty.
     #[must_use]
     pub fn or(self, fallback: &str) -> Self {
         if self.is_empty() {
@@ -57,11 +57,13 @@ impl PlainLine {
         }
     }
 
+    /// Returns whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Returns the line as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -74,9 +76,9 @@ impl fmt::Display for PlainLine {
     }
 }
 
-/// One line of text that came from outside, for people to look at: what it says, with its
-/// indent, and nothing that moves a cursor, sets a colour or turns the reading direction. If
-/// it is longer than asked for, it says so.
+/// Makes one line of text from outside safe to display: with its indent, and without anything
+/// that moves a cursor, sets a colour or reverses the reading direction. A longer line is cut
+/// and ends with `…`.
 #[must_use]
 pub fn visible_line(text: &str, max_chars: usize) -> String {
     let chars = strip_str(beginning(text)).flat_map(str::chars);
@@ -105,7 +107,7 @@ fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LOOK)]
 }
 
-/// The character as it may stand in a line, if it may.
+/// Returns the character as it may occur in a line, if it may.
 fn harmless(c: char) -> Option<char> {
     match c {
         '`' => None,
@@ -116,7 +118,7 @@ fn harmless(c: char) -> Option<char> {
     }
 }
 
-/// Characters that show nothing and change how their neighbours are read.
+/// Returns whether a character is invisible and changes how its neighbours are read.
 #[must_use]
 pub fn is_format_control(c: char) -> bool {
     matches!(
@@ -125,8 +127,8 @@ pub fn is_format_control(c: char) -> bool {
     )
 }
 
-/// Joins the characters, runs of spaces as one, without bracketed boxes and markers. A
-/// marker that appears because one inside it was left out is left out too.
+/// Joins the characters, runs of spaces as one, without bracketed boxes and markers. A marker
+/// that appears because one inside it was removed is removed as well.
 fn without_markers(chars: impl Iterator<Item = char>) -> String {
     let mut line = String::new();
     // Where brackets are open, innermost last.
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_the_first_line_that_says_something() {
+    fn a_summary_is_the_first_line_that_is_not_empty() {
         assert_eq!(
             PlainLine::first_of("\n \r\n[x]\nFirst\nSecond", 50).as_str(),
             "First"
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_to_look_at_keeps_all_that_can_be_seen() {
+    fn a_displayed_line_keeps_everything_visible() {
         let line = "\t[x] `a`\u{1b}[31m  b\u{1b}[0m\u{7}\u{202e}\r\n";
         assert_eq!(visible_line(line, 80), "    [x] `a`  b");
         assert_eq!(visible_line("abcd", 4), "abcd");
@@ -259,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_in_a_line_to_look_at_commands_a_terminal(text in any::<String>(), max in 0_usize..80) {
+        fn nothing_in_a_displayed_line_controls_a_terminal(text in any::<String>(), max in 0_usize..80) {
             let line = visible_line(&text, max);
             prop_assert!(line.chars().count() <= max + 1);
             prop_assert!(!line.contains(|c: char| c.is_control() || is_format_control(c)));

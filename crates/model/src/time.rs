@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Where the milliseconds are counted from.
 const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
-/// A moment, in milliseconds since 1970. Handed in as an argument wherever it matters.
+/// A moment, in milliseconds since 1970. Pure code gets it as an argument.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -14,16 +14,19 @@ const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 pub struct Timestamp(u64);
 
 impl Timestamp {
+    /// Makes a timestamp from milliseconds since 1970.
     #[must_use]
     pub fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
+    /// Returns the milliseconds since 1970.
     #[must_use]
     pub fn as_millis(self) -> u64 {
         self.0
     }
 
+    /// Returns the moment this many milliseconds later.
     #[must_use]
     pub fn plus(self, millis: u64) -> Self {
         Self(self.0.saturating_add(millis))
@@ -35,7 +38,7 @@ impl Timestamp {
         let text = text.trim();
         let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00"));
         let time = time.strip_suffix('Z').unwrap_or(time);
-        // An offset from UTC would be dropped without a word.
+        // The parser would silently drop an offset from UTC.
         let is_clock_time = |c: char| c.is_ascii_digit() || c == ':' || c == '.';
         if !time.chars().all(is_clock_time) {
             return None;
@@ -46,7 +49,7 @@ impl Timestamp {
         u64::try_from(millis).ok().map(Self)
     }
 
-    /// Milliseconds since `earlier`; 0 if a clock went backwards.
+    /// Returns the milliseconds since `earlier`; 0 if a clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
@@ -90,12 +93,13 @@ pub struct Span {
 }
 
 impl Span {
+    /// Makes a span of this many milliseconds.
     #[must_use]
     pub fn from_millis(millis: u64) -> Self {
         Self { millis }
     }
 
-    /// Without a part of a second: what ticks on a screen is not to flicker.
+    /// Drops fractions of a second, so that a ticking display does not flicker.
     #[must_use]
     pub fn whole_seconds(millis: u64) -> Self {
         Self::from_millis(millis / 1000 * 1000)
@@ -118,7 +122,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// What comes before a span of time.
+/// Phrases that precede a span of time.
 const BEFORE_SPAN: [&str; 7] = [
     "try again in ",
     "retry in ",
@@ -129,10 +133,10 @@ const BEFORE_SPAN: [&str; 7] = [
     "available in ",
 ];
 
-/// Longer is no limit that anybody waits for.
+/// A longer wait is not worth it.
 const MOST: f64 = 400.0 * 24.0 * 3600.0;
 
-/// The span that a text tells to wait, in milliseconds: `try again in 1h 2m`, `Suggested retry
+/// Returns how long a text says to wait, in milliseconds: `try again in 1h 2m`, `Suggested retry
 /// after 3600s`.
 #[must_use]
 pub fn named_span(text: &str) -> Option<u64> {
@@ -143,7 +147,7 @@ pub fn named_span(text: &str) -> Option<u64> {
     })
 }
 
-/// `3 days 2 hours`, `1h2m3.5s`, `850ms`, `30` (seconds), as milliseconds.
+/// Parses `3 days 2 hours`, `1h2m3.5s`, `850ms` or `30` (seconds) as milliseconds.
 fn span(text: &str) -> Option<u64> {
     let mut rest = text;
     let mut seconds = None;
@@ -161,7 +165,7 @@ fn span(text: &str) -> Option<u64> {
     Some(millis)
 }
 
-/// A number with its unit in seconds, and what follows.
+/// Parses a number with its unit in seconds, and returns what follows.
 fn part(text: &str) -> Option<(f64, f64, &str)> {
     let text = text.trim_start_matches([' ', ',']);
     let text = text.strip_prefix("and ").unwrap_or(text);
@@ -205,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_not_read() {
+    fn text_that_is_not_a_moment_is_not_parsed() {
         for text in [
             "",
             "2026",
@@ -231,14 +235,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_told_is_read_as_the_same_moment(millis in 0_u64..253_402_300_799_999) {
+        fn a_formatted_timestamp_is_parsed_as_the_same_moment(millis in 0_u64..253_402_300_799_999) {
             let at = Timestamp::from_millis(millis);
             prop_assert_eq!(Timestamp::parse_utc(&at.iso8601()), Some(at));
         }
     }
 
     #[test]
-    fn two_units_are_enough() {
+    fn a_span_is_shown_with_at_most_two_units() {
         let check = |millis: u64, expected: &str| {
             assert_eq!(Span::from_millis(millis).to_string(), expected);
         };
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_read_however_it_is_written() {
+    fn a_span_to_wait_is_found_in_the_words_of_services() {
         for (text, expected) in [
             ("Please try again in 11.054s.", Some(11_054)),
             ("Retry-After: 7", Some(7_000)),

@@ -6,21 +6,27 @@ const MAX_TOOL_NAMES: usize = 64;
 /// What an agent printed during one attempt, decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
+    /// What the agent said last.
     pub final_message: String,
     /// The final message without the lines of the prompt that it repeats.
     pub own_words: String,
+    /// The agent's session.
     pub session: Option<String>,
+    /// The tools that the agent used.
     pub tools: ToolUse,
     /// What keeps the agent from its own service, unless it worked again since.
     pub trouble: Option<ApiTrouble>,
+    /// What the agent used.
     pub usage: Option<Usage>,
     /// The agent said, did or changed something.
     pub worked: bool,
     /// The tool call that ended last, and its exit code.
     pub last_tool: Option<(String, Option<i32>)>,
+    /// What kind of text the agent prints.
     pub output_kind: OutputKind,
     /// What was printed, where it may be the output of commands.
     pub output: Option<Output>,
+    /// The question that the agent asked.
     pub question: Option<AgentQuestion>,
     /// Set when the agent said that its run is over: whether it calls that a success.
     pub finished: Option<bool>,
@@ -41,6 +47,7 @@ pub enum OutputKind {
 /// A question that an agent waits to have answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentQuestion {
+    /// The question.
     pub text: String,
     /// It asks for a permission.
     pub permission: bool,

@@ -2,22 +2,24 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent has used up.
+/// What an agent has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
+    /// Tokens that the model read.
     pub input_tokens: u64,
+    /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// Part of the input that was already known to the model's server.
+    /// The part of the input that the model's server had cached.
     pub cached_tokens: u64,
-    /// In millionths of a dollar, where the agent says so.
+    /// In millionths of a dollar, if the agent reports it.
     pub cost_micro_usd: Option<u64>,
-    /// The numbers are those of the whole session so far, not of this run alone.
+    /// Whether the numbers are those of the whole session so far, not of this run alone.
     pub cumulative: bool,
 }
 
 impl Usage {
-    /// What was used up after `earlier`; `None` if less was used up than then.
+    /// Returns what was used after `earlier`; `None` if the totals have become smaller.
     #[must_use]
     pub(crate) fn since(&self, earlier: &Self) -> Option<Self> {
         let cost = |usage: &Self| usage.cost_micro_usd.unwrap_or(0);
@@ -25,9 +27,9 @@ impl Usage {
             Some(now) => Some(now.checked_sub(cost(earlier))?),
             None => None,
         };
-        let is_untold = self.input_tokens == 0 && self.output_tokens == 0;
-        if is_untold {
-            // Some tell what it costs before they tell the tokens.
+        let has_no_tokens = self.input_tokens == 0 && self.output_tokens == 0;
+        if has_no_tokens {
+            // Some agents report the cost before the tokens.
             return Some(Self {
                 cost_micro_usd: more_cost,
                 ..Self::default()
@@ -42,7 +44,7 @@ impl Usage {
         })
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(&self, more: &Self) -> Self {
         let cost = [self.cost_micro_usd, more.cost_micro_usd];
@@ -57,8 +59,7 @@ impl Usage {
     }
 }
 
-/// What sessions have used up so far, by their names: a session that is gone on with may tell
-/// its whole past again.
+/// What each session has used so far: a resumed session may report its whole past again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UsageLedger {
@@ -66,7 +67,7 @@ pub struct UsageLedger {
 }
 
 impl UsageLedger {
-    /// What of this usage was not counted before.
+    /// Returns the part of this usage that was not counted before.
     pub fn count(&mut self, session: Option<&str>, usage: &Usage) -> Usage {
         let Some(name) = session else {
             return *usage;
@@ -74,8 +75,7 @@ impl UsageLedger {
         let before = self.total_of(name);
         let new = match usage.since(&before) {
             Some(more) if usage.cumulative => more,
-            // Its own usage alone; or it counts from the beginning, so that there is no whole
-            // past in it.
+            // Either only its own usage, or it has started counting from zero again.
             _ => *usage,
         };
         self.remember(name, before.plus(&new));
@@ -99,20 +99,24 @@ impl UsageLedger {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spending {
-    /// In millionths of a dollar; `None` as long as no agent has named a price.
+    /// In millionths of a dollar; `None` as long as no agent has reported a cost.
     pub cost_micro_usd: Option<u64>,
+    /// Tokens that models read.
     pub input_tokens: u64,
+    /// Tokens that models wrote.
     pub output_tokens: u64,
+    /// Time of attempts, checks and waits.
     pub time_ms: u64,
 }
 
 impl Spending {
+    /// Returns input and output together.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// Adds what an agent has used up beyond what was counted before.
+    /// Adds what an agent has used beyond what was counted before.
     pub fn add_usage(&mut self, more: &Usage) {
         self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
@@ -122,18 +126,20 @@ impl Spending {
         }
     }
 
+    /// Adds time.
     pub fn add_time(&mut self, millis: u64) {
         self.time_ms = self.time_ms.saturating_add(millis);
     }
 }
 
-/// An amount for people: to the cent, and what costs anything is never shown as nothing.
+/// An amount for people: rounded up to the cent, so that a cost is never shown as nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dollars {
     micro_usd: u64,
 }
 
 impl Dollars {
+    /// Makes an amount from millionths of a dollar.
     #[must_use]
     pub fn from_micro(micro_usd: u64) -> Self {
         Self { micro_usd }
@@ -164,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_tells_its_past_again_is_counted_once() {
+    fn a_session_that_reports_its_past_again_is_counted_once() {
         let mut ledger = UsageLedger::default();
         let mut count = |usage: Usage| ledger.count(Some("s"), &usage).input_tokens;
         assert_eq!(count(usage(100, false)), 100);
@@ -173,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_that_is_told_before_the_tokens_is_counted_once() {
+    fn a_cost_that_is_reported_before_the_tokens_is_counted_once() {
         let mut ledger = UsageLedger::default();
         ledger.count(Some("s"), &usage(100, false));
         let cost_alone = Usage {
@@ -186,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_that_has_become_smaller_counts_from_the_beginning() {
+    fn a_total_that_has_become_smaller_counts_from_zero() {
         let mut ledger = UsageLedger::default();
         let mut count = |usage: Usage| ledger.count(Some("s"), &usage).input_tokens;
         assert_eq!(count(usage(100, true)), 100);
@@ -194,30 +200,30 @@ mod tests {
     }
 
     #[test]
-    fn who_tells_no_session_is_counted_as_told() {
+    fn usage_without_a_session_is_counted_as_reported() {
         let mut ledger = UsageLedger::default();
         for _ in 0..2 {
             assert_eq!(ledger.count(None, &usage(9, true)).input_tokens, 9);
         }
     }
 
-    /// A run of an agent in one of some sessions.
+    /// A run of an agent in one of several sessions.
     #[derive(Clone, Debug)]
-    struct Ran {
+    struct AgentRun {
         session: usize,
         tokens: u64,
-        /// Nobody heard what it had used up.
-        unheard: bool,
+        /// Its usage was never received.
+        unreported: bool,
         /// regreen ended and was started again.
         restart: bool,
     }
 
-    fn runs() -> impl Strategy<Value = Vec<Ran>> {
+    fn runs() -> impl Strategy<Value = Vec<AgentRun>> {
         let ran = (0_usize..4, 0_u64..1000, any::<bool>(), any::<bool>());
-        let ran = ran.prop_map(|(session, tokens, unheard, restart)| Ran {
+        let ran = ran.prop_map(|(session, tokens, unreported, restart)| AgentRun {
             session,
             tokens,
-            unheard,
+            unreported,
             restart,
         });
         prop::collection::vec(ran, 0..40)
@@ -225,24 +231,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_counted_is_what_was_used_up(runs in runs()) {
+        fn the_counted_usage_is_what_was_used(runs in runs()) {
             let mut ledger = UsageLedger::default();
             let mut counted = Spending::default();
-            // By session: what it really used up, and what of that anybody can know.
+            // By session: what it really used, and the part that was reported.
             let mut used = [0_u64; 4];
             let mut known = [0_u64; 4];
             let mut begun = [false; 4];
-            for Ran { session, tokens, unheard, restart } in runs {
-                // Sessions 0 and 1 tell their past again, the others only what is new.
-                let tells_past = session < 2;
+            for AgentRun { session, tokens, unreported, restart } in runs {
+                // Sessions 0 and 1 report their past again, the others only what is new.
+                let reports_past = session < 2;
                 used[session] += tokens;
-                if !unheard {
-                    let cumulative = tells_past && begun[session];
-                    let told = if tells_past { used[session] } else { tokens };
-                    // The first run of a session has no past to tell.
-                    let told = usage(told, cumulative);
-                    known[session] = if tells_past { used[session] } else { known[session] + tokens };
-                    counted.add_usage(&ledger.count(Some(&session.to_string()), &told));
+                if !unreported {
+                    let cumulative = reports_past && begun[session];
+                    let reported = if reports_past { used[session] } else { tokens };
+                    // The first run of a session has no past to report.
+                    let reported = usage(reported, cumulative);
+                    known[session] = if reports_past { used[session] } else { known[session] + tokens };
+                    counted.add_usage(&ledger.count(Some(&session.to_string()), &reported));
                 }
                 begun[session] = true;
                 if restart {

@@ -2,27 +2,29 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One command that a Verify field may ask for.
+/// One command of a Verify field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyCommand {
+    /// The command, for a shell.
     pub command: String,
+    /// How sure it is that it is a command.
     pub form: VerifyForm,
-    /// What is judged instead of exit code 0.
+    /// What is expected instead of exit code 0.
     pub expects: Option<Expectation>,
 }
 
-/// How sure it is that the words are a command.
+/// How sure it is that a text is a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyForm {
-    /// Run it: a missing program is a failure.
+    /// It is a command: a missing program is a failure.
     Always,
-    /// Run it if its first word is a program or a shell builtin; else it is prose.
+    /// It is a command if its first word is a program or a shell builtin; else it is prose.
     IfProgram,
 }
 
 impl VerifyCommand {
-    /// A command that is run whatever it is called, and has to exit with 0.
+    /// Makes a command that is always run and has to exit with 0.
     #[must_use]
     pub fn always(command: impl Into<String>) -> Self {
         Self {
@@ -32,7 +34,7 @@ impl VerifyCommand {
         }
     }
 
-    /// The word that has to be a program: the first one behind assignments, `!` and `(`.
+    /// Returns the word that has to be a program: the first one after assignments, `!` and `(`.
     #[must_use]
     pub fn program(&self) -> &str {
         words(&self.command)
@@ -43,7 +45,7 @@ impl VerifyCommand {
     }
 }
 
-/// The words of a command, cut at blanks outside quotes.
+/// Splits a command into words at blanks outside quotes.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     command
@@ -66,18 +68,23 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// How a stated number is compared with what a command gave.
+/// How a command's number is compared with the stated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
+    /// The same number.
     Equal,
+    /// This number or more.
     AtLeast,
+    /// More than this number.
     MoreThan,
+    /// This number or less.
     AtMost,
+    /// Less than this number.
     LessThan,
 }
 
-/// What a task says its Verify command gives, where that is not just "exit code 0".
+/// The result that a task states for its Verify command, if it is not just "exit code 0".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
@@ -97,6 +104,7 @@ pub enum Expectation {
 }
 
 impl Comparison {
+    /// Compares what a command gave with the stated number.
     #[must_use]
     pub fn holds(self, actual: u64, stated: u64) -> bool {
         match self {
@@ -120,7 +128,7 @@ impl Comparison {
 }
 
 impl Expectation {
-    /// Whether what a command gave is what was stated. `output` is its standard output.
+    /// Returns whether a command's result is the stated one. `output` is its standard output.
     #[must_use]
     pub fn is_met(&self, exit_code: i32, output: &str) -> bool {
         let lines = || output.lines().filter(|line| !line.trim().is_empty());
@@ -155,12 +163,15 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// What an independent check said.
+/// The outcome of an independent check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
+    /// It passed.
     Green,
+    /// It failed.
     Red {
+        /// The error.
         error: String,
     },
     /// There was nothing to run.
@@ -172,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_is_the_first_word_that_is_no_preparation() {
+    fn the_program_is_the_first_word_after_assignments_and_signs() {
         for (command, program) in [
             ("make test", "make"),
             ("A=1 B=\"x\" make", "make"),
@@ -193,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_gives_is_judged_by_what_was_stated() {
+    fn a_commands_result_is_compared_with_the_stated_one() {
         use Comparison::{AtLeast, Equal};
         for (expected, code, output, met) in [
             // `grep -c` finds nothing and says so with 0 and exit code 1.

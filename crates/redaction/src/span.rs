@@ -14,7 +14,7 @@ pub(crate) enum MatchOutcome {
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Set while it reaches the end of what has been seen and may go on.
+    /// Set while it reaches the end of what has been seen and may continue.
     pub(crate) growth: Option<Growth>,
 }
 

@@ -59,7 +59,7 @@ pub enum EndReason {
     /// The user asked to stop.
     Cancelled,
     /// The observer needs no more output: the program had finished and did not exit, or could
-    /// not succeed any more.
+    /// no longer succeed.
     ObserverDone,
 }
 

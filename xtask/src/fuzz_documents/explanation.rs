@@ -51,16 +51,16 @@ impl Explanation {
             Self::OddBox => "[-], [~] and the star of [ ]* make rows",
             Self::Quotation => "rows in block quotes are quotes",
             Self::QuotedCode => "code in a block quote is quoted text",
-            Self::BoxBelowItem => "a box stands on the line of its list marker",
+            Self::BoxBelowItem => "a box is on the line of its list marker",
             Self::BoxInWord => "a box ends with a blank or the line",
             Self::UnclosedFence => "a fence that never closes is ignored",
             Self::OutdentedFence => "code in an item may be indented less than the item",
             Self::UnclosedComment => "a comment that never closes is ignored",
             Self::OutdentedComment => "a comment in an item may be indented less than the item",
             Self::HtmlBlock => "HTML blocks other than comments do not hide rows",
-            Self::Table => "a table is text, and a row is not its head",
-            Self::UnderlinedRow => "a row is no heading, whatever stands below it",
-            Self::LinkReference => "a link definition is text, and a box is no link",
+            Self::Table => "a table is text, and a row is not its header",
+            Self::UnderlinedRow => "a row is not a heading, whatever is below it",
+            Self::LinkReference => "a link definition is text, and a box is not a link",
         }
     }
 

@@ -39,7 +39,7 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
   Child timed out after 1s
   tried: tried again with what is known, within 2s: it helped
 [MOMENT]  run [RUN] task 1.1 attempt 1  timeout_with_progress
-  The agent was ended: it had not finished after 2s
+  The agent did not finish within 2s
   tried: attempt 2, told how it failed: it helped
 --- exit code 0
 

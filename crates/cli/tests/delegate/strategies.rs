@@ -277,7 +277,7 @@ Suggested recovery actions:
 </task_metadata>
 --- standard error
 attempt 2 of 5, with what was missing looked up, within 300s
-A person must decide: it lacks something that only a person knows
+A person must decide: it needs something that only a person knows
 --- exit code 3
 
 "#]]);

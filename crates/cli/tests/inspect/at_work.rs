@@ -62,15 +62,15 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 "#]]);
     workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
-  × attempt 1 of task 1.1 has not ended: what it changed is not known yet
-  help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
+  × attempt 1 of task 1.1 has not ended, so its changes are not known yet
+  help: wait until it ends; if its run was killed, run `regreen run` to resume it
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 --- standard error
-  × attempt 1 of task 1.1 has not ended: what it changed is not known yet
-  help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
+  × attempt 1 of task 1.1 has not ended, so its changes are not known yet
+  help: wait until it ends; if its run was killed, run `regreen run` to resume it
 --- exit code 2
 
 "#]]);
@@ -114,8 +114,8 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 --- standard error
   × another run is at work here: process [PID], spec demo
-  help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
-        own: git worktree add ../another
+  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree
+        add ../another
 --- exit code 2
 
 "#]]);
@@ -146,8 +146,8 @@ fn what_a_killed_run_left_is_not_taken_back_by_guess() {
     wait_until(|| !send_signal("0", pid));
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
-  × attempt 1 of task 1.1 has not ended: what it changed is not known yet
-  help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
+  × attempt 1 of task 1.1 has not ended, so its changes are not known yet
+  help: wait until it ends; if its run was killed, run `regreen run` to resume it
 --- exit code 2
 
 "#]]);

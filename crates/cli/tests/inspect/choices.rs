@@ -14,7 +14,7 @@ fn workspace() -> Workspace {
 fn what_is_skipped_is_left_out_until_that_is_taken_back() {
     let workspace = workspace();
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 will be skipped; `regreen retry 1.2` takes that back
+skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
@@ -34,7 +34,7 @@ ended: skipped, 2 of 3 done, 2 of 100 attempts
 
 "#]]);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -62,7 +62,7 @@ fn whoever_says_that_a_task_is_done_is_believed() {
         .regreen(&["done", "1.2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.2 is ticked, on your word
+marked 1.2 as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -97,7 +97,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 
 "#]]);
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 is done already: there is nothing to skip
+1.2 is already done; nothing to skip
 --- exit code 0
 
 "#]]);
@@ -120,7 +120,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 
 "#]]);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -161,13 +161,13 @@ fn a_run_that_goes_on_counts_from_the_start_after_a_retry() {
     let flags = ["--max-task-iterations=3"];
     let run = workspace.start(&flags, "working");
     workspace.regreen(&["stop"]).shows(str![[r#"
-spec demo has stopped; `regreen run` goes on with it
+stopped spec demo; run `regreen run` to resume
 --- exit code 0
 
 "#]]);
     run.wait();
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -194,7 +194,7 @@ fn a_group_stands_for_the_tasks_in_it() {
     )
     .agent("*) date +%N >out; echo TASK_COMPLETE ;;");
     workspace.regreen(&["skip", "1"]).shows(str![[r#"
-1 with 1.1 will be skipped; `regreen retry 1` takes that back
+skipping 1 (with 1.1) from now on; run `regreen retry 1` to reopen
 --- exit code 0
 
 "#]]);
@@ -215,7 +215,7 @@ no run yet: `regreen run` starts one
         .regreen(&["retry", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 with 1.1 are open; `regreen run` tries each of them as if for the first time
+reopened 1 (with 1.1) and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1 Group
@@ -229,7 +229,7 @@ no run yet: `regreen run` starts one
         .regreen(&["done", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 with 1.1, 1.2 are ticked, on your word
+marked 1 (with 1.1, 1.2) as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1 Group
@@ -243,7 +243,7 @@ no run yet: `regreen run` starts one
         .regreen(&["retry", "1.1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1 Group
@@ -262,7 +262,7 @@ fn a_skipped_fix_leaves_its_task_to_be_run() {
     )
     .agent("1.1:1) echo TASK_COMPLETE ;; *) touch $notes/wrong ;;");
     workspace.regreen(&["skip", "1.1.1"]).shows(str![[r#"
-1.1.1 will be skipped; `regreen retry 1.1.1` takes that back
+skipping 1.1.1 from now on; run `regreen retry 1.1.1` to reopen
 --- exit code 0
 
 "#]]);
@@ -277,7 +277,7 @@ fn of_two_tasks_with_one_id_the_line_tells() {
         .regreen(&["done", "1.1", "--line", "2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.1 is ticked, on your word
+marked 1.1 as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 One
@@ -294,7 +294,7 @@ fn whoever_mistypes_an_id_changes_nothing() {
         assert_eq!(told.code, Some(2));
         assert_eq!(
             told.stderr,
-            "  × specs/demo/tasks.md has no task 1.4\n  help: its tasks: 1.1, 1.2, 1.3\n"
+            "  × task 1.4 not found in specs/demo/tasks.md\n  help: known tasks: 1.1, 1.2, 1.3\n"
         );
     }
     assert!(!workspace.has(".regreen"));
@@ -327,7 +327,7 @@ attempts 5 of 100, waited 0s of 6h 00m
         .regreen(&["retry", "1.1"])
         .and(&workspace, &[STATE])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/.ralph-state.json
 {

@@ -66,7 +66,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 
 "#]]);
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 will be skipped; `regreen retry 1.2` takes that back
+skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
@@ -90,7 +90,7 @@ attempts 3 of 100, waited 0s of 6h 00m
 "#]]);
     let workspace = workspace.has_run(&["--max-task-iterations=2"], 1);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);

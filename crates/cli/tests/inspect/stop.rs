@@ -26,7 +26,7 @@ fn a_run_stops_with_all_its_children_and_can_go_on() {
     let run = workspace.start(&[], "working");
     let began = Instant::now();
     workspace.regreen(&["stop"]).shows(str![[r#"
-spec demo has stopped; `regreen run` goes on with it
+stopped spec demo; run `regreen run` to resume
 --- exit code 0
 
 "#]]);
@@ -88,14 +88,14 @@ fn is_zombie(pid: u32) -> bool {
 fn where_nobody_is_at_work_there_is_nobody_to_stop() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);
     assert!(!workspace.has(".regreen"));
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);
@@ -109,7 +109,7 @@ fn a_process_that_has_not_the_tree_is_left_alone() {
     let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
     fs::write(workspace.path(".regreen/lock"), lock).unwrap();
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);

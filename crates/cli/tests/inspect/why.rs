@@ -30,7 +30,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
       | I looked around.
       |
       | It is too hard.
-    plan: task 1.1 is being worked on: what the agent changed in it was taken back
+    plan: task 1.1 is being worked on: reverted the agent's changes to it
     plan: not all that the agent did to the task file stays; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
     plan: the agent ticked 1.2 Comes later as well
     plan: the agent changed 1.3 Comes last of all
@@ -46,7 +46,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
 
   attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
     exit code 0 after [TIME], claimed completion
@@ -172,13 +172,13 @@ fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
         .agent("*) date +%N >made; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=1"], 1);
     workspace.regreen(&["skip", "1.1"]).shows(str![[r#"
-1.1 will be skipped; `regreen retry 1.1` takes that back
+skipping 1.1 from now on; run `regreen retry 1.1` to reopen
 --- exit code 0
 
 "#]]);
     let workspace = workspace.has_run(&[], 1);
     workspace.regreen(&["retry", "1.1"]).shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -197,7 +197,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
   the run ended: ERROR: Max retries reached for task 1.1 after 1 attempt
 
 run [RUN], agent command:sh [AGENT]/agent.sh
@@ -269,7 +269,7 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     Verify once more: red again
     diagnosis: missing file, cat: good: No such file or directory
       may help: Check the path
-      may help: Create the file or the step that makes it
+      may help: Create the file, or run the step that generates it
     fix 1.1.1 was made for it: `regreen why 1.1.1`
 
   fixed perhaps, so Verify runs before the agent
@@ -318,15 +318,16 @@ nothing has been done about it yet
 "#]]);
     workspace.regreen(&["why", "1.3"]).shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task 1.3
-  help: its tasks: 1.1, 1.2
+  × task 1.3 not found in specs/demo/tasks.md
+  help: known tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
-  × what? is no task id
-  help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
+  × invalid task id `what?`
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
+        file
 --- exit code 2
 
 "#]]);
@@ -369,8 +370,8 @@ run [RUN], agent command:sh [AGENT]/agent.sh
         .regreen(&["why", "1.1", "--line", "3"])
         .shows(str![[r#"
 --- standard error
-  × line 3 of specs/demo/tasks.md is not the row of task 1.1
-  help: its rows with that id are on lines: 1, 2
+  × task 1.1 is not on line 3 of specs/demo/tasks.md
+  help: rows with that id are on lines: 1, 2
 --- exit code 2
 
 "#]]);

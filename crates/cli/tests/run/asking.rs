@@ -54,11 +54,11 @@ fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
           cat: here: No such file or directory
 
 Task 1.1 needs a decision: Look
-  why       the shell agent runs commands and cannot repair them
+  why       the shell agent runs commands and cannot fix them
   error     cat: here: No such file or directory
   kind      missing file
   may help  Check the path
-  may help  Create the file or the step that makes it
+  may help  Create the file, or run the step that generates it
   attempts  1 of 5 used up
   log       .regreen/runs/[RUN]/1.1/1.log
 
@@ -70,7 +70,7 @@ What is to be done? [e/f/s/q] q
     STOP  1.1 not decided yet
      END  [TIME] needs your decision · exit code 3          [RUN]
 
-A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+A person must decide: task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
    Tasks  0 of 2 done in [TIME]
 Attempts  1 of 100
      ASK  1.1
@@ -91,11 +91,11 @@ Attempts  1 of 100
     workspace.regreen(&["status"]).shows(str![[r#"
 spec demo (specs/demo/tasks.md): 0 of 2 originals done
 run [RUN], agent shell: waits for a person; `regreen run` goes on with it
-task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such f…
+task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file…
 attempts 1 of 100, waited 0s of 6h 00m
 
 [ ] 1.1 Look  1 attempt, 1 of 5 used up, waits for a person
-    to decide: the shell agent runs commands and cannot repair them
+    to decide: the shell agent runs commands and cannot fix them
     failed: cat: here: No such file or directory
 [ ] 1.2 Work
 --- exit code 0
@@ -118,15 +118,15 @@ fn what_a_person_adds_is_told_to_the_agent() {
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Find it
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent did not finish within 3s
    RETRY  1.1 no progress before the time limit; asking the agent to split it
     FAIL  [TIME] 1.1 Find it
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent did not finish within 3s
 
 Task 1.1 needs a decision: Find it
-  why       it gets nowhere in its time, and was not split
-  error     The agent was ended: it had not finished after 3s
+  why       it made no progress within its time limit and was not split
+  error     The agent did not finish within 3s
   kind      timeout without progress
   may help  Break task into smaller subtasks
   may help  Check that the task can make progress at all
@@ -416,7 +416,7 @@ fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
           missing file
           cat: here: No such file or directory
      ASK  1.1 Look
-          the shell agent runs commands and cannot repair them
+          the shell agent runs commands and cannot fix them
      END  [TIME] needs your decision · exit code 3          [RUN]
 
    Tasks  0 of 2 done in [TIME]
@@ -429,7 +429,7 @@ Attempts  1 of 100
           leave 1.1 out:                          regreen skip 1.1 --spec demo
           then continue (on a terminal it asks):  regreen run demo --agent shell --recovery-mode
 --- standard error
-A person must decide: task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+A person must decide: task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
 --- exit code 3
 
 "#]]);
@@ -437,7 +437,7 @@ A person must decide: task 1.1: the shell agent runs commands and cannot repair 
     workspace
         .regreen(&["retry", "1.1", "--spec", "demo"])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);

@@ -90,7 +90,7 @@ fn what_was_changed_before_the_run_is_left_alone() {
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 1.1 attempt 1 of 5; verify green; done, committed
-  warning: a was not committed: it had changes before the run began
+  warning: a was not committed: it already had changes when the run started
 1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
 1.2 attempt 2 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 3 of 100 attempts

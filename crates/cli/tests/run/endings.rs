@@ -15,9 +15,9 @@ fn an_agent_that_takes_too_long_is_ended_and_has_the_same_time_again() {
         Workspace::with_tasks(TWO).agent("*) echo working; sleep 60; echo TASK_COMPLETE ;;");
     let flags = ["--timeout=0.3s", "--max-task-iterations=3"];
     workspace.run(&flags).and_spec(&workspace).shows(str![[r#"
-1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
-1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
-1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 300ms
+1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 300ms
+1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 300ms
 ended: limit, 0 of 2 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 3 attempts
 --- exit code 1
@@ -33,7 +33,7 @@ fn an_agent_that_signals_and_then_hangs_has_not_ended() {
     let workspace = Workspace::with_tasks(TWO).agent("*) echo TASK_COMPLETE; sleep 60 ;;");
     let flags = ["--timeout=0.3s", "--max-task-iterations=1"];
     workspace.run(&flags).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 1; timed out; failed (timeout_with_progress): The agent was ended: it had not finished after 300ms
+1.1 attempt 1 of 1; timed out; failed (timeout_with_progress): The agent did not finish within 300ms
 ended: limit, 0 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1

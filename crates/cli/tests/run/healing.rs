@@ -315,7 +315,7 @@ fn the_shell_agent_cannot_repair_so_a_person_decides() {
     told.shows(str![[r#"
   RESUME  demo · 2 tasks · shell · recovery on
      ASK  1.1 Fails
-          the shell agent runs commands and cannot repair them
+          the shell agent runs commands and cannot fix them
     PARK  1.1 waits for your decision; continuing with the other tasks
     PASS  [TIME] 1.2 Works                                  unverified
      END  [TIME] needs your decision · exit code 3          [RUN]

@@ -51,7 +51,7 @@ What may help:
 
 ```text
 - Check the path
-- Create the file or the step that makes it
+- Create the file, or run the step that generates it
 ```
 
 Look at the present state of the files first: some of the work may be there already. Find the cause, then try another way than the one that failed.

@@ -33,8 +33,8 @@ fn what_is_wrong_with_the_environment_is_repaired_without_an_agent() {
     heal(&workspace, &[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; repair allowed: make report.sh executable; inserted 1.1.1
 1.1.1 repaired: make report.sh executable; done, committed
-1.1 attempt 2 of 5; exit code 1; failed (missing_file): cp: cannot create regular file 'out/report.txt': No such file or directory; repair allowed: make the folder out; inserted 1.1.2
-1.1.2 repaired: make the folder out; done, committed
+1.1 attempt 2 of 5; exit code 1; failed (missing_file): cp: cannot create regular file 'out/report.txt': No such file or directory; repair allowed: create the folder out; inserted 1.1.2
+1.1.2 repaired: create the folder out; done, committed
 1.1 attempt 3 of 5; verify green; done, committed
 ended: all_green, 1 of 1 done, 2 of 2 fixes, 3 of 100 attempts
 --- exit code 0
@@ -90,9 +90,9 @@ fn without_repairs_nothing_is_repaired() {
     heal(&workspace, &["--repairs", "off"])
         .and_plan(&workspace)
         .shows(str![[r#"
-1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; asked: the shell agent runs commands and cannot repair them, and repairs are off
+1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; asked: the shell agent runs commands and cannot fix them, and repairs are off
 ended: needs_person, 0 of 1 done, 1 of 100 attempts
-task 1.1: the shell agent runs commands and cannot repair them, and repairs are off; it failed with: bash: line 1: ./report.sh: Permission denied
+task 1.1: the shell agent runs commands and cannot fix them, and repairs are off; it failed with: bash: line 1: ./report.sh: Permission denied
 --- exit code 3
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -107,9 +107,9 @@ fn who_is_to_be_asked_and_is_not_there_is_told_what_may_be_needed() {
     heal(&workspace, &["--repairs", "ask"])
         .and_plan(&workspace)
         .shows(str![[r#"
-1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; repair allowed: make report.sh executable; asked: it may need this: make report.sh executable; repairs are to be asked about
+1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; repair allowed: make report.sh executable; asked: this may help: make report.sh executable; regreen is set to ask before repairs
 ended: needs_person, 0 of 1 done, 1 of 100 attempts
-task 1.1: it may need this: make report.sh executable; repairs are to be asked about; it failed with: bash: line 1: ./report.sh: Permission denied
+task 1.1: this may help: make report.sh executable; regreen is set to ask before repairs; it failed with: bash: line 1: ./report.sh: Permission denied
 --- exit code 3
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -127,9 +127,9 @@ fn a_repository_does_not_say_what_is_repaired() {
    ╭─[regreen.toml:1:1]
  1 │ repairs = 'safe'
    · ───┬───
-   ·    ╰── it says what is repaired on your machine
+   ·    ╰── it controls what regreen repairs on your machine
    ╰────
-  help: if you want it, put it into ~/.config/regreen/config.toml
+  help: to use it, set it in ~/.config/regreen/config.toml
 --- exit code 2
 
 "#]]);

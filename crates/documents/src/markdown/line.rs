@@ -11,7 +11,7 @@ pub(crate) struct Line {
     pub(crate) end: usize,
     /// Where the next line starts.
     pub(crate) next: usize,
-    /// Byte offset of the first character that is no space or tab; `end` if there is none.
+    /// Byte offset of the first character that is not a space or tab; `end` if there is none.
     pub(crate) first: usize,
     /// The column of `first`, with tab stops every four columns.
     pub(crate) indent: usize,
@@ -62,7 +62,7 @@ impl Line {
 pub(crate) fn split(text: &str) -> Vec<Line> {
     let bytes = text.as_bytes();
     let mut lines = Vec::with_capacity(text.len() / 40 + 1);
-    // A byte order mark is no content.
+    // A byte order mark is not content.
     let mut start = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
     while start < bytes.len() {
         let rest = bytes.get(start..).unwrap_or_default();
@@ -113,7 +113,7 @@ pub(crate) fn skip_blank(
     (at, column)
 }
 
-/// The line ending a text uses: that of its first line.
+/// Returns the line ending a text uses: that of its first line.
 pub(crate) fn eol_of(text: &str) -> &'static str {
     match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
         Some(at) if text[at..].starts_with("\r\n") => "\r\n",
@@ -138,7 +138,7 @@ impl FenceMark {
         (!is_span).then(|| (mark, rest.trim()))
     }
 
-    /// Whether `content` is a line that closes code opened by this mark.
+    /// Returns whether `content` is a line that closes code opened by this mark.
     pub(crate) fn is_closed_by(self, content: &str) -> bool {
         Self::run(content).is_some_and(|(mark, rest)| {
             mark.symbol == self.symbol

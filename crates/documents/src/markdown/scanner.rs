@@ -11,13 +11,13 @@ use regreen_model::Warning;
 use super::line::{FenceMark, Item, Line, LineKind, skip_blank, split};
 use crate::tasks::has_box;
 
-/// What four columns more than the container's mean: code, or text that goes on.
+/// What four columns more than the container's mean: code, or text that continues.
 const CODE_INDENT: usize = 4;
 
 /// `- - - x`: more of that on one line is not a list that anybody wrote.
 const MAX_ITEMS_PER_LINE: usize = 8;
 
-/// The container that a quotation is: no indent reaches it, only text can go on in it.
+/// The container of a quotation: no indent reaches it, only text can continue in it.
 const QUOTE: usize = usize::MAX;
 
 #[derive(Debug)]
@@ -53,7 +53,7 @@ struct Scanner<'t> {
     lines: Vec<Line>,
     /// The content columns of the list items that are open.
     containers: Vec<usize>,
-    /// The line where the paragraph that may go on has started.
+    /// The first line of the paragraph that may continue.
     paragraph: Option<usize>,
     /// The innermost open item has a list marker and nothing else yet.
     bare_item: bool,
@@ -85,7 +85,7 @@ struct Position {
     depth: usize,
     /// The content column of the innermost of them.
     base: usize,
-    /// The line could go on the paragraph before it in the same container.
+    /// The line could continue the paragraph before it in the same container.
     continues: bool,
 }
 
@@ -195,11 +195,11 @@ impl<'t> Scanner<'t> {
             self.containers.truncate(position.depth);
             self.paragraph = Some(at);
         }
-        // Else it goes on the paragraph before it, wherever that is nested.
+        // Else it continues the paragraph before it, wherever that is nested.
         at + 1
     }
 
-    /// A line of a quotation: never a row, but text below it may go on its paragraph.
+    /// A line of a quotation: never a row, but text below it may continue its paragraph.
     fn quote(&mut self, at: usize, content: &str, goes_on: bool) {
         self.paragraph = leaves_text_open(content, goes_on).then_some(at);
         if self.paragraph.is_some() {
@@ -243,7 +243,7 @@ impl<'t> Scanner<'t> {
         has_text.then_some((content, column))
     }
 
-    /// What stands behind a list marker can be a block of its own.
+    /// Returns whether what follows a list marker can be a block of its own.
     fn item_content(&mut self, at: usize, offset: usize, column: usize) -> ItemContent {
         let content = self.content(at, offset);
         let opened = if let Some((mark, _)) = FenceMark::opening(content) {
@@ -281,7 +281,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Settles the lines of the code that `mark` opens at `at`. Without a closing line it
-    /// is no code: what follows must not vanish from the list.
+    /// is not code: what follows must not vanish from the list.
     fn fence_body(&mut self, at: usize, mark: FenceMark, container: usize) -> Option<usize> {
         self.paragraph = None;
         let search = Search {
@@ -293,7 +293,12 @@ impl<'t> Scanner<'t> {
         });
         let Some(close) = close else {
             let opener = if mark.symbol == b'`' { "```" } else { "~~~" };
-            self.warn(at, format!("the code fence {opener} opened here is never closed: ignored, so that the tasks below it are not lost"));
+            self.warn(
+                at,
+                format!(
+                    "unclosed code fence {opener}; ignored, so that the tasks below it are not lost"
+                ),
+            );
             return None;
         };
         for line in self.lines.iter_mut().take(close).skip(at + 1) {
@@ -324,7 +329,10 @@ impl<'t> Scanner<'t> {
         };
         let close = self.find_close(at, search, 0, |_, content| content.contains("-->"));
         let Some(close) = close else {
-            self.warn(at, "the comment <!-- opened here is never closed: ignored, so that the tasks below it are not lost");
+            self.warn(
+                at,
+                "unclosed comment <!--; ignored, so that the tasks below it are not lost",
+            );
             return None;
         };
         for line in self.lines.iter_mut().take(close + 1).skip(at + 1) {
@@ -334,7 +342,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Finds the line that closes what was opened at `at`. A row outside the list item that
-    /// it was opened in ends the search: nobody hides the next task in the code of this one.
+    /// it was opened in ends the search, so that the code of one task never hides the next.
     fn find_close(
         &mut self,
         at: usize,
@@ -364,7 +372,7 @@ impl<'t> Scanner<'t> {
         None
     }
 
-    /// Where to stop looking, whatever it is exactly that has to be closed.
+    /// Returns where to stop looking, whatever it is exactly that has to be closed.
     fn last_closer(&mut self, symbol: u8) -> usize {
         let (text, lines) = (self.text, &self.lines);
         let could_close = |line: &Line| {
@@ -454,7 +462,7 @@ fn is_thematic_break(content: &str) -> bool {
     count >= 3
 }
 
-/// Whether a line of a quotation ends in a paragraph; `goes_on` if the line before did.
+/// Returns whether a line of a quotation ends in a paragraph; `goes_on` if the line before did.
 fn leaves_text_open(quote: &str, goes_on: bool) -> bool {
     let mut content = quote;
     while let Some(behind) = behind_quote_or_item(content) {
@@ -486,7 +494,7 @@ fn is_underline(content: &str) -> bool {
     !line.is_empty() && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'))
 }
 
-/// The length of the list marker that `content` starts with.
+/// Returns the length of the list marker that `content` starts with.
 fn marker_length(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let length = match bytes.first()? {
@@ -501,7 +509,7 @@ fn marker_length(content: &str) -> Option<usize> {
     matches!(bytes.get(length), None | Some(b' ' | b'\t')).then_some(length)
 }
 
-/// Whether a list may start in the middle of a paragraph: not an empty item, and not a
+/// Returns whether a list may start in the middle of a paragraph: not an empty item, and not a
 /// number other than 1, which is more often a year or a quantity.
 fn may_interrupt(content: &str, marker: usize) -> bool {
     let (marker, rest) = content.split_at(marker);

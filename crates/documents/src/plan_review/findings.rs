@@ -9,7 +9,7 @@ use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words}
 use super::{Claim, Matching, OriginalPlan, PlanReview, RevertedEdit, Tampering};
 use crate::{RowId, TaskFile};
 
-/// Ticks that nobody but the agent made, on rows of before and on new ones.
+/// Returns the ticks that the agent made, on old and new rows.
 pub(super) fn claims(
     plan: &OriginalPlan<'_>,
     merged: &TaskFile,
@@ -57,7 +57,7 @@ pub(super) fn edited(
 
 pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
-        "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored".to_owned()
+        "the agent rewrote the plan beyond recognition; restored the plan from before the attempt".to_owned()
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
@@ -67,11 +67,11 @@ pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<Stri
         .filter_map(|one| reverted(one, is_done(&one.key)));
     let vanished = review.vanished.iter().map(|key| {
         let id = &key.id;
-        format!("task {id} had vanished from the plan and was put back; to leave it out, run `regreen skip {id}`")
+        format!("restored task {id}, which had vanished from the plan; run `regreen skip {id}` to skip it")
     });
     let skipped = review.skipped.iter().map(|key| {
         let id = &key.id;
-        format!("task {id} has vanished from the plan again: skipped")
+        format!("task {id} has vanished from the plan again; skipping it")
     });
     restored
         .into_iter()
@@ -87,7 +87,7 @@ fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
         .collect()
 }
 
-/// That an agent ticks its own task is nothing to worry about.
+/// An agent that ticks its own task is not worth a warning.
 fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     let id = &one.key.id;
     let state = if is_done {
@@ -95,14 +95,14 @@ fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     } else {
         "is being worked on"
     };
-    let deed = match one.what {
+    let what = match one.what {
         Tampering::Ticked => return None,
-        Tampering::Unticked => "the agent unticked it, it is ticked again",
-        Tampering::Edited => "what the agent changed in it was taken back",
-        Tampering::Removed => "the agent removed it, it was put back",
-        Tampering::Duplicated => "a copy that the agent made of it was removed",
+        Tampering::Unticked => "the agent unticked it; ticked it again",
+        Tampering::Edited => "reverted the agent's changes to it",
+        Tampering::Removed => "the agent removed it; restored it",
+        Tampering::Duplicated => "removed a copy that the agent made of it",
     };
-    Some(format!("task {id} {state}: {deed}"))
+    Some(format!("task {id} {state}: {what}"))
 }
 
 pub(super) fn is_complete(
@@ -118,7 +118,7 @@ pub(super) fn is_complete(
     tasks_of(plan.before).all(is_whole) && running_are_found(plan, merged, matching)
 }
 
-/// A protected row means what it meant, with the same bytes.
+/// Returns whether a protected row means the same, with the same bytes.
 fn same(
     plan: &OriginalPlan<'_>,
     row: usize,
@@ -144,7 +144,7 @@ fn block(file: &TaskFile, at: usize) -> Option<&str> {
     file.text().get(bytes_of(file, &block_lines(file, at)))
 }
 
-/// The names of the tasks that are being worked on still lead to them.
+/// Returns whether the keys of the running tasks still lead to them.
 fn running_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
     plan.running.iter().all(|key| {
         let now = plan
@@ -155,7 +155,8 @@ fn running_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matc
     })
 }
 
-/// The agent's text with the line endings of before, if each text has one sort only.
+/// Returns the agent's text with the line endings of before, if each text has only one kind.
+/// An editor that changes all of them has changed nothing.
 pub(super) fn with_line_endings_of<'t>(before: &str, after: &'t str) -> Cow<'t, str> {
     match (only_ending(before), only_ending(after)) {
         (Some(old), Some(new)) if old != new => Cow::Owned(after.replace(new, old)),
@@ -163,7 +164,7 @@ pub(super) fn with_line_endings_of<'t>(before: &str, after: &'t str) -> Cow<'t, 
     }
 }
 
-/// The line ending of a text that has no other; `None` also if it has none at all.
+/// Returns the line ending of a text that has no other; `None` also if it has none at all.
 fn only_ending(text: &str) -> Option<&'static str> {
     let pairs = text.matches("\r\n").count();
     let returns = text.matches('\r').count();
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_sort_becomes_the_other_and_a_mixture_stays() {
+    fn one_kind_of_line_ending_becomes_the_other_and_a_mixture_stays() {
         assert_eq!(with_line_endings_of("a\r\nb", "c\nd\n"), "c\r\nd\r\n");
         assert_eq!(with_line_endings_of("a\nb", "c\r\nd"), "c\nd");
         assert_eq!(with_line_endings_of("a\rb", "c\n"), "c\r");

@@ -81,13 +81,13 @@ impl Matching {
     }
 }
 
-/// The id that stands in the file.
+/// Returns the id that stands in the file.
 fn given_id(file: &TaskFile, at: usize) -> Option<&TaskId> {
     let row = file.rows.get(at)?;
     row.id.as_ref().filter(|_| !row.numbered)
 }
 
-/// The id that only the position gives.
+/// Returns the id that only the position gives.
 fn position(file: &TaskFile, at: usize) -> Option<&TaskId> {
     let row = file.rows.get(at)?;
     row.id.as_ref().filter(|_| row.numbered)
@@ -100,27 +100,27 @@ fn title(file: &TaskFile, at: usize) -> String {
         .unwrap_or_default()
 }
 
-/// Whether the row has a name.
+/// Returns whether the row has a name.
 pub(super) fn is_task(file: &TaskFile, at: usize) -> bool {
     file.rows.get(at).is_some_and(Row::is_task)
 }
 
-/// The places of all rows that have a name.
+/// Returns the indexes of all rows that have a name.
 pub(super) fn tasks_of(file: &TaskFile) -> impl Iterator<Item = usize> {
     (0..file.rows.len()).filter(|at| is_task(file, *at))
 }
 
-/// The next row that has a name, nested or not.
+/// Returns the next row that has a name, nested or not.
 pub(super) fn next_task(file: &TaskFile, at: usize) -> Option<usize> {
     (at + 1..file.rows.len()).find(|next| is_task(file, *next))
 }
 
-/// Whether no other task is nested below the row.
+/// Returns whether no other task is nested below the row.
 pub(super) fn is_leaf(file: &TaskFile, at: usize) -> bool {
     first_nested(file, at).is_none()
 }
 
-/// The line of the first task nested below the row.
+/// Returns the line of the first task nested below the row.
 fn first_nested(file: &TaskFile, at: usize) -> Option<usize> {
     let end = file.rows.get(at)?.block.end;
     let below = file.rows.get(at + 1..)?.iter();
@@ -130,7 +130,7 @@ fn first_nested(file: &TaskFile, at: usize) -> Option<usize> {
         .map(|row| row.line)
 }
 
-/// The lines from the row to the first task below it or to the end of its block.
+/// Returns the lines from the row to the first task below it or to the end of its block.
 pub(super) fn own_lines(file: &TaskFile, at: usize) -> Range<usize> {
     let Some(row) = file.rows.get(at) else {
         return 0..0;
@@ -145,7 +145,7 @@ pub(super) fn block_lines(file: &TaskFile, at: usize) -> Range<usize> {
     file.rows.get(at).map_or(0..0, |row| row.block.clone())
 }
 
-/// The bytes of some lines, without the last line's ending.
+/// Returns the bytes of some lines, without the last line's ending.
 pub(super) fn bytes_of(file: &TaskFile, lines: &Range<usize>) -> Range<usize> {
     let start = file.lines.get(lines.start).map_or(0, |line| line.start);
     let last = lines
@@ -160,7 +160,7 @@ pub(super) fn own_text(file: &TaskFile, at: usize) -> &str {
     file.text().get(bytes).unwrap_or_default()
 }
 
-/// What a row says, whether it is ticked or not and whatever ends its lines.
+/// Returns what a row says, whether it is ticked or not and whatever ends its lines.
 pub(super) fn words(file: &TaskFile, at: usize) -> String {
     let bytes = bytes_of(file, &own_lines(file, at));
     let mark = file.rows.get(at).map_or(bytes.start, |row| row.box_at + 1);
@@ -170,7 +170,7 @@ pub(super) fn words(file: &TaskFile, at: usize) -> String {
     words.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// How many blank lines stand directly above a line.
+/// Returns how many blank lines are directly above a line.
 pub(super) fn blank_above(file: &TaskFile, line: usize) -> usize {
     let above = file.lines.get(..line).unwrap_or_default();
     above
@@ -180,7 +180,7 @@ pub(super) fn blank_above(file: &TaskFile, line: usize) -> usize {
         .count()
 }
 
-/// How many blank lines start at a line.
+/// Returns how many blank lines start at a line.
 pub(super) fn blank_from(file: &TaskFile, line: usize) -> usize {
     let below = file.lines.get(line..).unwrap_or_default();
     below.iter().take_while(|line| line.is_blank()).count()

@@ -16,30 +16,33 @@ use regreen_model::{PlanChanges, TaskKey};
 use self::matching::{Matching, tasks_of};
 use crate::{TaskFile, verify_commands};
 
-/// What became of the plan during an attempt.
+/// What an agent did to the plan during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanReview {
     /// The file as it has to be; `None` if it may stay as the agent left it.
     pub text: Option<String>,
-    /// The text is that of before the attempt, because no other could be made; whoever calls
-    /// keeps the agent's.
+    /// The text is that of before the attempt, because no other could be made; the caller keeps
+    /// the agent's.
     pub restored: bool,
-    /// Ticks of rows that nobody worked on. They stand in the text; what is not verified has
-    /// to be unticked.
+    /// Ticked rows that were not worked on. They are ticked in the text; those that do not
+    /// verify have to be unticked.
     pub claims: Vec<Claim>,
+    /// Changes that were taken back.
     pub reverted: Vec<RevertedEdit>,
     /// Rows that were gone and are there again.
     pub vanished: Vec<TaskKey>,
     /// Rows that were gone once more.
     pub skipped: Vec<TaskKey>,
+    /// Rows that are new.
     pub added: Vec<TaskKey>,
     /// Rows not yet run that say something else now.
     pub edited: Vec<TaskKey>,
+    /// What people should know, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl PlanReview {
-    /// What a run is told of it.
+    /// Converts the review to what a run records.
     #[must_use]
     pub fn into_changes(self) -> PlanChanges {
         let claims = self.claims.into_iter().map(|claim| regreen_model::Claim {
@@ -61,9 +64,10 @@ impl PlanReview {
     }
 }
 
-/// A row that the agent ticked without having been asked to.
+/// A row that the agent ticked without being asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
+    /// The task.
     pub key: TaskKey,
     /// The Verify field as it was before, if it has one.
     pub verify: Option<String>,
@@ -72,16 +76,22 @@ pub struct Claim {
 /// A change that was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevertedEdit {
+    /// The task.
     pub key: TaskKey,
+    /// What the agent had changed.
     pub what: Tampering,
 }
 
+/// A change of a protected row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tampering {
     /// The box of a task that is being worked on: regreen ticks it.
     Ticked,
+    /// The box of a done task was emptied.
     Unticked,
+    /// The text was changed.
     Edited,
+    /// The row was removed.
     Removed,
     /// A second row with the same id and title.
     Duplicated,
@@ -110,7 +120,7 @@ pub fn review(
     review
 }
 
-/// The plan of before, with what must not change in it.
+/// The plan before the attempt, with what must not change in it.
 pub(crate) struct OriginalPlan<'a> {
     before: &'a TaskFile,
     running: &'a [TaskKey],
@@ -151,8 +161,8 @@ impl<'a> OriginalPlan<'a> {
     }
 }
 
-/// The agent's plan with what must be taken back taken back; `None` if the result would not
-/// be what was meant.
+/// Returns the agent's plan with forbidden changes reverted; `None` if the result would not be
+/// what was meant.
 fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<PlanReview> {
     let same_endings = findings::with_line_endings_of(plan.before.text(), after.text());
     let after_as_before = TaskFile::read(same_endings);
@@ -177,7 +187,7 @@ fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<Pl
     })
 }
 
-/// The plan of before: the agent's cannot be joined with it.
+/// Returns the plan before the attempt: the agent's cannot be merged with it.
 fn restored(plan: &OriginalPlan<'_>, after: &TaskFile) -> PlanReview {
     let missing = put_back::MissingRows::of(plan, after);
     PlanReview {

@@ -11,7 +11,7 @@ use crate::{RowId, TaskFile};
 /// Rows of the plan that the agent's text does not have.
 #[derive(Debug, Default)]
 pub(super) struct MissingRows {
-    /// Rows that must not be missing, whoever took them away.
+    /// Rows that must not be missing, whatever the reason.
     protected: Vec<usize>,
     pub(super) vanished: Vec<usize>,
     /// Rows that were put back before and are gone again.
@@ -45,7 +45,7 @@ impl MissingRows {
         keys.map(|key| RevertedEdit { key, what }).collect()
     }
 
-    /// The rows to be put back, from the top.
+    /// Returns the rows to be put back, from the top.
     fn rows(&self) -> Vec<usize> {
         let mut rows = [self.protected.as_slice(), &self.vanished].concat();
         rows.sort_unstable();
@@ -53,7 +53,7 @@ impl MissingRows {
     }
 }
 
-/// The text with the missing rows at their places, each at least `min_gap` blank lines
+/// Returns the text with the missing rows at their places, each at least `min_gap` blank lines
 /// apart from what stands there.
 pub(super) fn put_back(
     plan: &OriginalPlan<'_>,
@@ -65,7 +65,7 @@ pub(super) fn put_back(
     if rows.is_empty() {
         return current.clone();
     }
-    let mut places = Places {
+    let mut positions = Positions {
         before: plan.before,
         current,
         matching: Matching::of(plan.before, current),
@@ -79,24 +79,23 @@ pub(super) fn put_back(
         splices: Splices::default(),
     };
     for row in rows {
-        let place = places.find(row);
+        let place = positions.find(row);
         writer.insert(row, place);
-        places.found.insert(row, place);
+        positions.found.insert(row, place);
     }
     TaskFile::read(writer.splices.applied_to(current.text()))
 }
 
-/// Where a row goes: the number of the line that it will stand before, and which neighbour
-/// it is set apart from.
+/// Where a row goes: the line it is inserted before, and the neighbour it is separated from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PutBackPosition {
     /// After what is above that line.
     Below(usize),
     /// Before the row on that line.
     Above(usize),
 }
 
-impl Place {
+impl PutBackPosition {
     fn line(self) -> usize {
         match self {
             Self::Below(line) | Self::Above(line) => line,
@@ -104,18 +103,18 @@ impl Place {
     }
 }
 
-struct Places<'a> {
+struct Positions<'a> {
     before: &'a TaskFile,
     current: &'a TaskFile,
     matching: Matching,
     /// Where rows go that were missing as well.
-    found: BTreeMap<usize, Place>,
+    found: BTreeMap<usize, PutBackPosition>,
 }
 
-impl Places<'_> {
+impl Positions<'_> {
     /// After the row it stood behind. If a heading or text stood in between, after that; if
     /// that is gone too, before the row it stood before.
-    fn find(&self, row: usize) -> Place {
+    fn find(&self, row: usize) -> PutBackPosition {
         let above = (0..row)
             .rev()
             .find(|above| is_task(self.before, *above) && self.is_there(*above));
@@ -130,26 +129,27 @@ impl Places<'_> {
             return self.below_its_gap(row, place);
         };
         self.line_below(place.line(), text)
-            .map(|line| self.below_its_gap(row, Place::Below(line + 1)))
+            .map(|line| self.below_its_gap(row, PutBackPosition::Below(line + 1)))
             .or_else(|| self.before_next(row))
             .unwrap_or(place)
     }
 
-    /// The blank lines that stood above the row, if they still stand there, are its own again,
-    /// so that the text becomes what it was.
-    fn below_its_gap(&self, row: usize, place: Place) -> Place {
+    /// Returns the blank lines that stood above the row, if they still stand there, are its
+    /// own again, so that the text becomes what it was.
+    fn below_its_gap(&self, row: usize, place: PutBackPosition) -> PutBackPosition {
         let followers = std::iter::successors(self.follower(row), |row| self.follower(*row));
         let next = followers
             .filter_map(|next| self.matching.after(next))
             .next();
         let next = next.and_then(|next| self.current.rows.get(next));
-        let (Place::Below(line), Some(next), Some(row)) = (place, next, self.before.rows.get(row))
+        let (PutBackPosition::Below(line), Some(next), Some(row)) =
+            (place, next, self.before.rows.get(row))
         else {
             return place;
         };
         let gap = blank_from(self.current, line);
         match line + gap == next.line && gap == blank_above(self.before, row.line) {
-            true => Place::Above(next.line),
+            true => PutBackPosition::Above(next.line),
             false => place,
         }
     }
@@ -158,19 +158,19 @@ impl Places<'_> {
         self.matching.after(row).is_some() || self.found.contains_key(&row)
     }
 
-    fn first_place(&self, row: usize) -> Place {
+    fn first_place(&self, row: usize) -> PutBackPosition {
         self.before_next(row).unwrap_or_else(|| {
             let first = tasks_of(self.current).next();
             match first.and_then(|first| self.current.rows.get(first)) {
-                Some(first) => Place::Above(first.line),
-                None => Place::Below(self.current.lines.len()),
+                Some(first) => PutBackPosition::Above(first.line),
+                None => PutBackPosition::Below(self.current.lines.len()),
             }
         })
     }
 
     /// After a row that is there: below its own words if it held the missing one, else after
     /// all of the neighbour that stood on the same level.
-    fn after(&self, above: usize, row: usize) -> Place {
+    fn after(&self, above: usize, row: usize) -> PutBackPosition {
         if let Some(place) = self.found.get(&above) {
             return *place;
         }
@@ -186,10 +186,10 @@ impl Places<'_> {
             now.and_then(|now| self.current.rows.get(now))
                 .map(|now| now.block.end)
         };
-        Place::Below(place.unwrap_or(self.current.lines.len()))
+        PutBackPosition::Below(place.unwrap_or(self.current.lines.len()))
     }
 
-    /// The last line between two rows of the old plan that belongs to neither.
+    /// Returns the last line between two rows of the old plan that belongs to neither.
     fn text_between(&self, above: usize, row: usize) -> Option<&str> {
         let row = self.before.rows.get(row)?;
         let last = row
@@ -199,7 +199,7 @@ impl Places<'_> {
         (last >= end).then(|| line_text(self.before, last))
     }
 
-    /// The line with this text before the next row.
+    /// Returns the line with this text before the next row.
     fn line_below(&self, from: usize, text: &str) -> Option<usize> {
         let is_row = |line: &usize| self.current.row_on_line(*line + 1).is_some();
         (from..self.current.lines.len())
@@ -208,20 +208,20 @@ impl Places<'_> {
     }
 
     /// Before the first row that was nested in it: others must not keep what was its own.
-    fn before_first_nested(&self, row: usize) -> Option<Place> {
+    fn before_first_nested(&self, row: usize) -> Option<PutBackPosition> {
         let nested = next_task(self.before, row)?;
         let is_nested = self.before.parent(RowId(nested)) == Some(RowId(row));
         let now = self.matching.after(nested).filter(|_| is_nested)?;
-        Some(Place::Above(self.current.rows.get(now)?.line))
+        Some(PutBackPosition::Above(self.current.rows.get(now)?.line))
     }
 
     /// Before the row that stood directly below, if it is there and nothing is in between.
-    fn before_next(&self, row: usize) -> Option<Place> {
+    fn before_next(&self, row: usize) -> Option<PutBackPosition> {
         let now = self.matching.after(self.follower(row)?)?;
-        Some(Place::Above(self.current.rows.get(now)?.line))
+        Some(PutBackPosition::Above(self.current.rows.get(now)?.line))
     }
 
-    /// The row that stood directly below, with nothing in between.
+    /// Returns the row that stood directly below, with nothing in between.
     fn follower(&self, row: usize) -> Option<usize> {
         let end = own_lines(self.before, row).end;
         let next = next_task(self.before, row)?;
@@ -245,13 +245,15 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn insert(&mut self, row: usize, place: Place) {
+    fn insert(&mut self, row: usize, place: PutBackPosition) {
         let own = own_text(self.before, row);
         let lines = own_lines(self.before, row);
         let gap = |blank: usize| self.eol.repeat(blank.max(self.min_gap));
         let (above, below) = match place {
-            Place::Below(_) => (gap(blank_above(self.before, lines.start)), String::new()),
-            Place::Above(_) => (String::new(), gap(blank_from(self.before, lines.end))),
+            PutBackPosition::Below(_) => {
+                (gap(blank_above(self.before, lines.start)), String::new())
+            }
+            PutBackPosition::Above(_) => (String::new(), gap(blank_from(self.before, lines.end))),
         };
         let eol = self.eol;
         let (at, text) = match self.current.lines.get(place.line()) {

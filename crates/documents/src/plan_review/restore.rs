@@ -1,4 +1,4 @@
-//! Rows that are done or being worked on get back what they said.
+//! Restores rows that are done or being worked on.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{Matching, OriginalPlan, RevertedEdit, Tampering};
 use crate::TaskFile;
 use crate::markdown::eol_of;
 
-/// The agent's text with the protected rows that are in it as they were, and without copies
+/// Returns the agent's text with the protected rows that are in it as they were, and without copies
 /// of them.
 ///
 /// What follows a row directly might be read as part of it, so it may be set apart.
@@ -51,7 +51,7 @@ pub(super) fn protected_rows(
     (TaskFile::read(text), reverted)
 }
 
-/// The line endings that make a gap below a line's predecessor where there is none.
+/// Returns the line endings that make a gap below a line's predecessor where there is none.
 fn missing_gap(plan: &OriginalPlan<'_>, after: &TaskFile, line: usize, min_gap: usize) -> String {
     let is_there = blank_from(after, line) >= min_gap || line >= after.lines.len();
     let missing = if is_there { 0 } else { min_gap };
@@ -68,8 +68,8 @@ fn tampering(plan: &OriginalPlan<'_>, row: usize, after: &TaskFile, now: usize) 
     }
 }
 
-/// New rows with the id and the title of a protected one. What such a row means can be said
-/// neither for itself nor for the fixes below it.
+/// Returns new rows with the id and the title of a protected one, which are ambiguous, and so
+/// are the fixes below them.
 fn copies(plan: &OriginalPlan<'_>, after: &TaskFile, matching: &Matching) -> Vec<usize> {
     let is_copy = |at: &usize| {
         let Some(row) = after.rows.get(*at).filter(|row| !row.numbered) else {
@@ -86,7 +86,7 @@ fn copies(plan: &OriginalPlan<'_>, after: &TaskFile, matching: &Matching) -> Vec
         .collect()
 }
 
-/// The bytes of a row's own lines and of the blank lines below them.
+/// Returns the bytes of a row's own lines and of the blank lines below them.
 fn with_gap(file: &TaskFile, at: usize) -> Range<usize> {
     let lines = own_lines(file, at);
     let end = lines.end + blank_from(file, lines.end);
@@ -106,7 +106,7 @@ impl Splices {
         self.0.push((at, with));
     }
 
-    /// The text with all of them made. What lies inside another that starts before it is
+    /// Returns the text with all of them made. What lies inside another that starts before it is
     /// left out; insertions at one place keep their order.
     pub(super) fn applied_to(mut self, text: &str) -> String {
         self.0

@@ -10,18 +10,21 @@ use crate::tasks::{Next, Pick, TaskFile};
 
 const FORGIVEN: &str = "forgiven";
 
-/// The fixes a task has had, as the state file tells it.
+/// The fixes of a task, as the state file has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixRecord {
+    /// How many fixes the file counts.
     pub attempts: u32,
+    /// The ids of the fixes.
     pub fix_task_ids: Vec<String>,
+    /// The error that the last fix was made for.
     pub last_error: String,
-    /// So many of them do not count any more: a person had the task tried again.
+    /// How many of them no longer count, because a person asked to try the task again.
     pub forgiven: u32,
 }
 
 impl FixRecord {
-    /// How many fixes that is: an entry may have lost an id or a count.
+    /// Returns how many fixes that is: an entry may have lost an id or a count.
     #[must_use]
     pub fn count(&self) -> u32 {
         let ids = u32::try_from(self.fix_task_ids.len()).unwrap_or(u32::MAX);
@@ -57,8 +60,8 @@ impl FixRecord {
         }
     }
 
-    /// Adds a fix to an entry, whatever else stands in it. A fix already there is not
-    /// counted again.
+    /// Adds a fix to an entry and keeps everything else in it. A fix that is there already is
+    /// not counted again.
     pub(super) fn add(entry: &mut Value, fix: &str, error: &str) {
         let mut ignored = Vec::new();
         let known = Self::read("", entry, &mut ignored);
@@ -79,7 +82,7 @@ impl FixRecord {
 }
 
 impl FixRecord {
-    /// Says in an entry how many fixes do not count any more, whatever else stands in it.
+    /// Sets how many fixes of an entry no longer count, and keeps everything else in it.
     pub(super) fn forgive(entry: &mut Value, fixes: u32) {
         if !entry.is_object() {
             *entry = Value::Object(Map::new());
@@ -109,23 +112,27 @@ fn ids(entry: &Map<String, Value>, path: &str, warnings: &mut Vec<StateWarning>)
             Some(id) => ids.push(id.to_owned()),
             None => warnings.push(StateWarning {
                 path: format!("{path}[{at}]"),
-                message: format!("expected an id, found {}: left out", type_name(item)),
+                message: format!("expected an id, found {}; ignored", type_name(item)),
             }),
         }
     }
     ids
 }
 
-/// What has become of a task.
+/// The result of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskResult {
+    /// Not done yet.
     Pending,
+    /// Done.
     Success,
+    /// Failed.
     Failed,
 }
 
 impl TaskResult {
+    /// Returns the name as it is written in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -163,7 +170,7 @@ impl StateDocument {
         }
     }
 
-    /// What the rows say: how many there are, which is next, which have had fixes.
+    /// Makes a state from the rows: how many there are, which is next, which had fixes.
     #[must_use]
     pub fn from_tasks(tasks: &TaskFile) -> Self {
         let mut state = Self::default();
@@ -208,13 +215,13 @@ impl StateDocument {
 }
 
 impl TaskFile {
-    /// Whether a row's box is ticked.
+    /// Returns whether a row's box is ticked.
     #[must_use]
     pub fn is_done(&self, row: crate::RowId) -> bool {
         self.row(row).is_some_and(|row| row.done)
     }
 
-    /// The error that a fix was made for, as far as its title tells.
+    /// Returns the error that a fix was made for, as far as its title tells.
     fn fixed_error(&self, fix: crate::RowId) -> &str {
         let title = self.row(fix).map_or("", |row| row.title.as_str());
         title.strip_prefix("Fix: ").unwrap_or(title)

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JsonStyle {
     has_byte_order_mark: bool,
-    /// What one level is indented by; `None` if everything stands on one line.
+    /// The indent of one level; `None` if everything is on one line.
     indent: Option<String>,
-    /// Lists of plain values stand on one line, though other things do not.
+    /// Whether lists of plain values are on one line, although other values are not.
     has_inline_lists: bool,
     eol: &'static str,
     has_final_eol: bool,
@@ -148,6 +148,7 @@ fn is_plain(value: &Value) -> bool {
 pub struct StateWarning {
     /// Where in the file: `fixTaskMap.1.3.attempts`.
     pub path: String,
+    /// What is wrong and what is used instead.
     pub message: String,
 }
 
@@ -156,7 +157,7 @@ impl StateWarning {
         let found = type_name(found);
         Self {
             path,
-            message: format!("expected {expected}, found {found}: using {used}"),
+            message: format!("expected {expected}, found {found}; using {used}"),
         }
     }
 }
@@ -190,7 +191,7 @@ pub(super) struct CountKey {
     pub(super) default: u32,
 }
 
-/// A key that is true or false; all of them are false unless said otherwise.
+/// A key that is true or false; all of them are false by default.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlagKey {
     pub(super) name: &'static str,
@@ -218,11 +219,11 @@ pub(super) const COUNTS: &[CountKey] = &[
 pub(super) const RECOVERY_MODE: FlagKey = FlagKey {
     name: "recoveryMode",
 };
-/// Somebody is to look at what there is before it goes on.
+/// A person has to approve before the next phase.
 pub(super) const AWAITING_APPROVAL: FlagKey = FlagKey {
     name: "awaitingApproval",
 };
-/// All phases are gone through without asking.
+/// All phases run without asking.
 pub(super) const QUICK_MODE: FlagKey = FlagKey { name: "quickMode" };
 pub(super) const FLAGS: &[FlagKey] = &[RECOVERY_MODE, AWAITING_APPROVAL, QUICK_MODE];
 

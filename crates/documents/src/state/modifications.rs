@@ -1,4 +1,4 @@
-//! Changes to the plan that agents asked for, as the state file remembers them.
+//! Changes of the plan that agents asked for, as the state file records them.
 
 use regreen_model::TaskId;
 use serde_json::{Value, json};
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use super::json::{FIX_TASK_MAP, MODIFICATION_MAP};
 use super::state_file::StateDocument;
 
-/// More than any chain of parts and fixes can be long.
+/// Longer than any chain of parts and fixes.
 const LONGEST_LINEAGE: usize = 32;
 
-/// Whose part a task is.
+/// The task that another was split from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModificationLineage {
     /// The task at the end of the chain of parts.
     pub root: TaskId,
-    /// How many times it was divided on the way here.
+    /// How many splits lead from it to the task.
     pub depth: u32,
     /// How many requests that task has had, those of its parts and fixes
     /// included.
@@ -22,12 +22,13 @@ pub struct ModificationLineage {
 }
 
 impl StateDocument {
-    /// Whose part a task is; its own if it is nobody's. A fix is of the task that it repairs.
+    /// Returns the task that `task` was split from, or itself. A fix belongs to the task that it
+    /// repairs.
     #[must_use]
     pub fn modification_lineage(&self, task: &TaskId) -> ModificationLineage {
         let mut root = task.clone();
         let mut depth = 0;
-        // A file that says that a task is its own part must not hold us up.
+        // A file in which a task is a part of itself must not cause an endless loop.
         for _ in 0..LONGEST_LINEAGE {
             let whole = self.whole_of(&root);
             depth += u32::from(whole.is_some());
@@ -44,7 +45,7 @@ impl StateDocument {
         }
     }
 
-    /// The tasks that a task is a part or a fix of, nearest first.
+    /// Returns the tasks that a task is a part or a fix of, nearest first.
     #[must_use]
     pub fn wholes(&self, task: &TaskId) -> Vec<TaskId> {
         let above = |id: &TaskId| self.whole_of(id).or_else(|| self.repaired_by(id));
@@ -53,31 +54,31 @@ impl StateDocument {
             .collect()
     }
 
-    /// The task that was divided into this one and others.
+    /// Returns the task that was split into this one and others.
     fn whole_of(&self, part: &TaskId) -> Option<TaskId> {
         self.owner(MODIFICATION_MAP, "taskIds", part)
     }
 
-    /// The task that a fix was made for.
+    /// Returns the task that a fix was made for.
     fn repaired_by(&self, fix: &TaskId) -> Option<TaskId> {
         self.owner(FIX_TASK_MAP, "fixTaskIds", fix)
     }
 
-    /// The task whose entry in a map has this id in its list.
+    /// Returns the task whose entry in a map has this id in its list.
     fn owner(&self, map: &str, list: &str, id: &TaskId) -> Option<TaskId> {
         self.entries(map)
             .filter(|(_, entry)| ids(entry.get(list)).contains(id))
             .find_map(|(owner, _)| TaskId::parse(owner))
     }
 
-    /// All rows that came of requests, whoever made them.
+    /// Returns all rows that requests added.
     pub(crate) fn rows_asked_for(&self) -> impl Iterator<Item = TaskId> {
         let entries = self.entries(MODIFICATION_MAP);
         entries.flat_map(|(_, entry)| ids(entry.get("taskIds")))
     }
 
-    /// Notes that a request was granted, with the rows that come of it. `request` names it:
-    /// noting it twice changes nothing.
+    /// Records that a request was granted, with the rows it added. `request` identifies it:
+    /// recording it twice changes nothing.
     pub fn record_modification(&mut self, task: &TaskId, request: &str, rows: &[TaskId]) {
         if self.modification_rows(task, request).is_some() {
             return;
@@ -104,7 +105,7 @@ impl StateDocument {
         }
     }
 
-    /// The rows that came of a request, if it was granted already.
+    /// Returns the rows that a request added, if it was granted already.
     #[must_use]
     pub fn modification_rows(&self, task: &TaskId, request: &str) -> Option<Vec<TaskId>> {
         let (_, entry) = self
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_goes_round_in_circles_holds_nobody_up() {
+    fn a_file_with_a_cycle_of_tasks_does_not_loop_forever() {
         let mut state = StateDocument::default();
         state.record_fix(&id("1.1"), &id("1.2"), "x");
         state.record_fix(&id("1.2"), &id("1.1"), "x");
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_noted_twice_counts_once_and_keeps_its_rows() {
+    fn a_request_that_is_recorded_twice_counts_once_and_keeps_its_rows() {
         let mut state = StateDocument::default();
         state.record_modification(&id("1"), "run/1", &[id("1.1")]);
         let once = state.clone();

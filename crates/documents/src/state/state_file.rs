@@ -15,18 +15,20 @@ use super::json::{
 };
 use crate::tasks::{RowId, TaskFile};
 
-/// Where a run stands. What regreen does not know stays as it is.
+/// The state file. Keys that regreen does not know stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateDocument {
     pub(super) value: Map<String, Value>,
     style: JsonStyle,
 }
 
-/// The text is no state file at all: it is to be moved aside and made anew.
+/// Why a text is not a state file: it has to be moved aside and rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidState {
+    /// The text is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
+    /// The JSON is not an object.
     #[error("JSON, but not an object")]
     NotAnObject,
 }
@@ -51,7 +53,7 @@ impl StateDocument {
         Ok((state, warnings))
     }
 
-    /// The file's text, laid out as it was.
+    /// Returns the file's text, laid out as it was.
     #[must_use]
     pub fn to_text(&self) -> String {
         self.style.render(&self.value)
@@ -107,7 +109,7 @@ impl StateDocument {
             .unwrap_or(key.default)
     }
 
-    /// Sets a number, unless the file says it already in whatever form.
+    /// Sets a number, unless the file has it already in any form.
     fn set_count(&mut self, key: CountKey, count: u32) {
         if self.value.get(key.name).and_then(as_count) != Some(count) {
             self.value.insert(key.name.to_owned(), json!(count));
@@ -129,7 +131,7 @@ impl StateDocument {
             .flatten()
     }
 
-    /// The entry of a task in one of the maps, made if need be.
+    /// Returns the entry of a task in one of the maps, made if need be.
     pub(super) fn entry(&mut self, map: &str, id: &TaskId) -> Option<&mut Value> {
         let map = self.value.entry(map).or_insert_with(|| json!({}));
         if !map.is_object() {
@@ -142,106 +144,124 @@ impl StateDocument {
         )
     }
 
+    /// Returns the phase.
     #[must_use]
     pub fn phase(&self) -> Option<&str> {
         self.value.get(PHASE)?.as_str()
     }
 
+    /// Sets the phase.
     pub fn set_phase(&mut self, phase: &str) {
         self.value.insert(PHASE.to_owned(), json!(phase));
     }
 
-    /// The 0-based place of the current original among the rows to run.
+    /// Returns the 0-based position of the current original among the rows to run.
     #[must_use]
     pub fn task_index(&self) -> u32 {
         self.count(TASK_INDEX)
     }
 
+    /// Sets the position of the current original.
     pub fn set_task_index(&mut self, index: u32) {
         self.set_count(TASK_INDEX, index);
     }
 
+    /// Returns how many tasks there are.
     #[must_use]
     pub fn total_tasks(&self) -> u32 {
         self.count(TOTAL_TASKS)
     }
 
+    /// Sets how many tasks there are.
     pub fn set_total_tasks(&mut self, total: u32) {
         self.set_count(TOTAL_TASKS, total);
     }
 
+    /// Returns the number of the current task's attempt.
     #[must_use]
     pub fn task_iteration(&self) -> u32 {
         self.count(TASK_ITERATION)
     }
 
+    /// Sets the number of the current task's attempt.
     pub fn set_task_iteration(&mut self, iteration: u32) {
         self.set_count(TASK_ITERATION, iteration);
     }
 
+    /// Returns how many attempts a task may have.
     #[must_use]
     pub fn max_task_iterations(&self) -> u32 {
         self.count(MAX_TASK_ITERATIONS)
     }
 
+    /// Sets how many attempts a task may have.
     pub fn set_max_task_iterations(&mut self, max: u32) {
         self.set_count(MAX_TASK_ITERATIONS, max);
     }
 
+    /// Returns the number of the run's attempt.
     #[must_use]
     pub fn global_iteration(&self) -> u32 {
         self.count(GLOBAL_ITERATION)
     }
 
+    /// Sets the number of the run's attempt.
     pub fn set_global_iteration(&mut self, iteration: u32) {
         self.set_count(GLOBAL_ITERATION, iteration);
     }
 
+    /// Returns how many attempts a run may have.
     #[must_use]
     pub fn max_global_iterations(&self) -> u32 {
         self.count(MAX_GLOBAL_ITERATIONS)
     }
 
+    /// Sets how many attempts a run may have.
     pub fn set_max_global_iterations(&mut self, max: u32) {
         self.set_count(MAX_GLOBAL_ITERATIONS, max);
     }
 
+    /// Returns how many fix tasks a task may get.
     #[must_use]
     pub fn max_fix_tasks(&self) -> u32 {
         self.count(MAX_FIX_TASKS)
     }
 
+    /// Sets how many fix tasks a task may get.
     pub fn set_max_fix_tasks(&mut self, max: u32) {
         self.set_count(MAX_FIX_TASKS, max);
     }
 
+    /// Returns how deep fixes of fixes may go.
     #[must_use]
     pub fn max_fix_depth(&self) -> u32 {
         self.count(MAX_FIX_DEPTH)
     }
 
+    /// Returns whether failures are healed.
     #[must_use]
     pub fn recovery_mode(&self) -> bool {
         self.flag(RECOVERY_MODE)
     }
 
-    /// Whether it waits for somebody to look at what there is.
+    /// Returns whether a person has to approve before the next phase.
     #[must_use]
     pub fn awaits_approval(&self) -> bool {
         self.flag(AWAITING_APPROVAL)
     }
 
-    /// Whether all phases are gone through without asking.
+    /// Returns whether all phases run without asking.
     #[must_use]
     pub fn quick_mode(&self) -> bool {
         self.flag(QUICK_MODE)
     }
 
+    /// Sets whether failures are healed.
     pub fn set_recovery_mode(&mut self, on: bool) {
         self.value.insert(RECOVERY_MODE.name.to_owned(), json!(on));
     }
 
-    /// The fixes each task has had, by its id.
+    /// Returns the fixes each task has had, by its id.
     #[must_use]
     pub fn fix_task_map(&self) -> BTreeMap<String, FixRecord> {
         let mut reported = Vec::new();
@@ -250,7 +270,7 @@ impl StateDocument {
             .collect()
     }
 
-    /// Notes that a task got a fix because of an error. Noting it twice changes nothing.
+    /// Records that a task got a fix because of an error. Recording it twice changes nothing.
     pub fn record_fix(&mut self, task: &TaskId, fix: &TaskId, error: &str) {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
             let error = PlainLine::flatten(error, ERROR_CHARS);
@@ -258,8 +278,8 @@ impl StateDocument {
         }
     }
 
-    /// A person has tasks tried again: what these rows have used of their budgets counts no
-    /// more.
+    /// Forgives what these rows have used of their budgets, because a person asked to try them
+    /// again.
     pub fn forgive_all(&mut self, file: &TaskFile, tasks: &[RowId]) {
         let map = self.fix_task_map();
         for row in tasks {
@@ -271,8 +291,8 @@ impl StateDocument {
         }
     }
 
-    /// A person has a task tried again: so many fixes of it do not count any more, and no
-    /// change to the plan that it has asked for does.
+    /// Forgives this many fixes of a task and all changes of the plan that it asked for, because
+    /// a person asked to try it again.
     pub fn forgive(&mut self, task: &TaskId, fixes: u32) {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
             FixRecord::forgive(entry, fixes);
@@ -282,6 +302,7 @@ impl StateDocument {
         }
     }
 
+    /// Returns the result of a task.
     #[must_use]
     pub fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
         let (_, entry) = self
@@ -291,7 +312,7 @@ impl StateDocument {
         serde_json::from_value(word.clone()).ok()
     }
 
-    /// Notes what has become of a task. Where the file has an object for it, its `status`.
+    /// Records the result of a task, as `status` where the file has an object for it.
     pub fn set_task_result(&mut self, task: &TaskId, result: TaskResult) {
         let known = self
             .value
@@ -311,7 +332,7 @@ impl StateDocument {
         }
     }
 
-    /// How many changes to the plan a task has asked for.
+    /// Returns how many changes of the plan a task has asked for.
     #[must_use]
     pub fn modifications(&self, task: &TaskId) -> u32 {
         let entry = self
@@ -322,7 +343,7 @@ impl StateDocument {
             .unwrap_or(0)
     }
 
-    /// Notes how many changes to the plan a task has asked for.
+    /// Records how many changes of the plan a task has asked for.
     pub fn set_modifications(&mut self, task: &TaskId, count: u32) {
         let Some(entry) = self.entry(MODIFICATION_MAP, task) else {
             return;

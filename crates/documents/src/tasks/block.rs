@@ -5,7 +5,7 @@ use regreen_model::{TaskKind, Warning};
 use super::row::{Row, RowBox, RowHead, RowId, looks_like_box};
 use crate::markdown::{Line, LineKind};
 
-/// All rows of a text with their blocks. Numbers and kinds are settled later.
+/// Returns all rows of a text with their blocks. Numbers and kinds are set later.
 pub(crate) fn rows(text: &str, lines: &[Line]) -> Vec<Row> {
     let mut rows = Vec::new();
     // Rows whose block is still open, outermost first.
@@ -61,13 +61,13 @@ fn row_at(text: &str, line: &Line, at: usize) -> Option<Row> {
     })
 }
 
-/// How many of the open rows a new row of this indent stands below.
+/// Returns how many of the open rows a new row of this indent stands below.
 fn outside(rows: &[Row], open: &[usize], indent: usize) -> usize {
     let is_deeper = |index: &&usize| rows.get(**index).is_some_and(|row| row.indent < indent);
     open.iter().take_while(is_deeper).count()
 }
 
-/// How many of the open rows a heading of this indent belongs to: it ends the others.
+/// Returns how many of the open rows a heading of this indent belongs to: it ends the others.
 fn nested_in(rows: &[Row], open: &[usize], indent: usize) -> usize {
     let holds = |index: &&usize| {
         rows.get(**index)
@@ -86,7 +86,7 @@ fn end_block(rows: &mut [Row], index: usize, end: usize) {
     }
 }
 
-/// Lines that were probably meant as rows and are none.
+/// Warns about lines that were probably meant as rows but are not.
 pub(crate) fn near_misses(text: &str, lines: &[Line]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -103,7 +103,7 @@ pub(crate) fn near_misses(text: &str, lines: &[Line]) -> Vec<Warning> {
         if content.is_some_and(|content| !is_item || looks_like_box(content)) {
             warnings.push(Warning::new(
                 at + 1,
-                "this looks like a task but is none: write `- [ ] ` with these blanks",
+                "looks like a task, but is not one; write `- [ ] ` with these spaces",
             ));
         }
     }

@@ -94,14 +94,14 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Whether nothing but the span stands in `text`, a full stop aside.
+    /// Returns whether nothing but the span stands in `text`, a full stop aside.
     pub(crate) fn is_whole(&self, text: &str) -> bool {
         let after = text[self.range.end..].trim();
         text[..self.range.start].trim().is_empty() && (after.is_empty() || after == ".")
     }
 }
 
-/// The code spans of a text: what stands between two runs of equally many backticks.
+/// Returns the code spans of a text: what stands between two runs of equally many backticks.
 pub(crate) fn spans(text: &str) -> Vec<Span> {
     let runs = backtick_runs(text);
     let mut spans = Vec::new();
@@ -145,9 +145,8 @@ fn inside(code: &str) -> String {
     code.replace(['\n', '\r'], " ").trim().to_owned()
 }
 
-/// The commands that a Do field consists of, in order: code blocks that say that they are
-/// for a shell, and steps that are one code span and nothing else. Words between them are
-/// for people and agents.
+/// Returns the commands of a Do field, in order: code blocks for a shell, and steps that are one
+/// code span and nothing else. Words between them are for people and agents.
 #[must_use]
 pub fn shell_steps(field: &str) -> Vec<String> {
     pieces(field)
@@ -160,7 +159,7 @@ pub fn shell_steps(field: &str) -> Vec<String> {
         .collect()
 }
 
-/// A block without a language is as often a file's content or a program's output.
+/// A block without a language may as well be a file's content or a program's output.
 fn is_shell(language: &str) -> bool {
     ["sh", "bash", "shell"].contains(&language)
 }
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_other_code_are_no_steps() {
+    fn words_and_other_code_are_not_steps() {
         check("", &[]);
         check("Run `make`", &[]);
         check("`make` and `make test`", &[]);

@@ -1,4 +1,4 @@
-//! Edits of a task file: each the smallest change that says what is meant.
+//! Edits of a task file: each is the smallest change that does what is meant.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use super::edit_guard::{self, GuardError, Insertion};
 use super::row::RowId;
 use super::task_file::TaskFile;
 
-/// What an edit came to.
+/// The result of an edit.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// The file already says so.
+    /// The file is that way already.
     Unchanged,
-    /// The file with the edit made, read again.
+    /// The edited file, read again.
     Edited(TaskFile),
 }
 
 impl Change {
-    /// The edited file, or `file` where nothing had to change.
+    /// Returns the edited file, or `file` if nothing had to change.
     #[must_use]
     pub fn into_file(self, file: TaskFile) -> TaskFile {
         match self {
@@ -28,7 +28,7 @@ impl Change {
         }
     }
 
-    /// The edited file, if anything had to change.
+    /// Returns the edited file, if anything had to change.
     #[must_use]
     pub fn edited(self) -> Option<TaskFile> {
         match self {
@@ -38,16 +38,20 @@ impl Change {
     }
 }
 
+/// Why a task file was not edited.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EditError {
+    /// The row is not in this text.
     #[error("the row is not in this text")]
     NoSuchRow,
+    /// The row is a checklist item.
     #[error("the row has no id, so it is a checklist item that regreen does not touch")]
     Checklist,
-    #[error("the id {0} is used by another task already")]
+    /// Another task has the id.
+    #[error("the id {0} is already used by another task")]
     IdTaken(TaskId),
     /// The edit would have changed more than was meant. Nothing is written.
-    #[error("the edit would do more than was meant: {0}")]
+    #[error("the edit would change more than intended: {0}")]
     Refused(#[from] GuardError),
 }
 
@@ -110,7 +114,7 @@ impl TaskFile {
         Ok(Change::Edited(edited))
     }
 
-    /// The file with a row inserted, if that does what is meant and nothing else.
+    /// Returns the file with a row inserted, if that does what is meant and nothing else.
     pub(crate) fn inserted(
         &self,
         splice: &Splice,

@@ -1,5 +1,5 @@
-//! The last look at an edit before it may be written: it does what is meant, and nothing
-//! else, or it is refused.
+//! The last check of an edit before it is written: it does what is meant and nothing else, or
+//! it is refused.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use super::edit::Splice;
 use super::row::{Row, RowBox, RowId};
 use super::task_file::TaskFile;
 
-/// What an insertion is meant to do: one more row, at this place among the rows, outside
-/// every block but those of the rows that `beside` is nested in; if it is a fix, of `near`.
+/// What an insertion has to do: add one row at this index, outside every block but those of the
+/// rows that `beside` is nested in; if it is a fix, of `near`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Insertion<'t> {
     pub(crate) at: usize,
@@ -20,16 +20,30 @@ pub(crate) struct Insertion<'t> {
     pub(crate) task: &'t NewTask,
 }
 
+/// What an edit would have done besides what was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GuardError {
+    /// It would change other bytes.
     #[error("bytes outside the edit would change")]
     BytesOutside,
-    #[error("what would be replaced is no box")]
+    /// It would replace something other than a box.
+    #[error("the replaced text is not a box")]
     NoBox,
+    /// The number of rows would be wrong.
     #[error("the file would have {actual} rows, not {expected}")]
-    RowCount { expected: usize, actual: usize },
+    RowCount {
+        /// How many rows there should be.
+        expected: usize,
+        /// How many rows there would be.
+        actual: usize,
+    },
+    /// Another row would change.
     #[error("the row on line {line} would be read differently")]
-    OtherRow { line: usize },
+    OtherRow {
+        /// The line of that row, 1-based.
+        line: usize,
+    },
+    /// The new row would not be read as it was written.
     #[error("the new row would be read differently from what was written")]
     NewRow,
 }
@@ -53,8 +67,8 @@ pub(crate) fn check_insertion(
     check_new_row(after, splice, RowId(at), task, near)
 }
 
-/// One mark in a box has become another, and that is all: the row's own line, read again, says
-/// what was meant.
+/// Checks that one mark in a box has become another and nothing else changed, by reading the
+/// row's own line again.
 pub(crate) fn check_box(
     before: &TaskFile,
     after: &TaskFile,
@@ -77,7 +91,7 @@ pub(crate) fn check_box(
         .ok_or(GuardError::NoBox)
 }
 
-/// The same of the whole file, read again.
+/// Checks the same by reading the whole file again.
 pub(crate) fn check_reading(
     before: &TaskFile,
     after: &TaskFile,
@@ -110,7 +124,7 @@ enum Expected {
 }
 
 impl Expected {
-    /// Where the row at `index` is found after the edit.
+    /// Returns where the row at `index` is found after the edit.
     fn moved(self, index: usize) -> usize {
         match self {
             Self::Row { at, .. } if index >= at => index + 1,
@@ -136,7 +150,7 @@ impl Expected {
     }
 }
 
-/// Every old row is read as before, apart from what was meant to change.
+/// Returns every old row is read as before, apart from what was meant to change.
 fn check_rows(
     before: &TaskFile,
     after: &TaskFile,
@@ -164,7 +178,7 @@ fn check_rows(
     Ok(())
 }
 
-/// The rows whose block may become longer.
+/// Returns the rows whose block may become longer.
 fn enclosing(before: &TaskFile, expected: Expected) -> Vec<RowId> {
     let Expected::Row { beside, .. } = expected else {
         return Vec::new();
@@ -186,7 +200,7 @@ fn same_words(old: &Row, new: &Row, expected: Expected, index: usize) -> bool {
         && new.depth == old.depth
 }
 
-/// The block has the same bytes, moved at most.
+/// Returns the block has the same bytes, moved at most.
 fn same_place(
     (before, old): (&TaskFile, &Row),
     (after, new): (&TaskFile, &Row),
@@ -210,7 +224,7 @@ fn byte_range(file: &TaskFile, row: &Row) -> Option<Range<usize>> {
     Some(file.lines.get(row.block.start)?.start..last.end)
 }
 
-/// The new row is the task that was meant, and its block is all that was written.
+/// Returns the new row is the task that was meant, and its block is all that was written.
 fn check_new_row(
     after: &TaskFile,
     splice: &Splice,

@@ -15,7 +15,7 @@ pub(crate) enum FieldName {
 }
 
 impl FieldName {
-    /// Reads `**Verify**: value`, also with the colon inside or missing; gives the rest.
+    /// Parses `**Verify**: value`, with the colon inside or missing as well; returns the rest.
     pub(crate) fn parse(content: &str) -> Option<(Self, &str)> {
         let (name, rest) = content.strip_prefix("**")?.split_once("**")?;
         let field = match name
@@ -35,7 +35,7 @@ impl FieldName {
     }
 }
 
-/// Reads the fields of a row's block. Where one stands twice, the first counts.
+/// Reads the fields of a row's block. If one occurs twice, the first counts.
 pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     let mut fields = Fields::default();
     let mut at = row.line + 1;
@@ -63,7 +63,7 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     fields
 }
 
-/// Where the lines below an item end: at the next one that is not indented further.
+/// Returns where the lines below an item end: at the next one that is not indented further.
 fn item_end(lines: &[Line], at: usize, block_end: usize, indent: usize) -> usize {
     use crate::markdown::LineKind::{Blank, FenceBody, FenceClose};
     let belongs =
@@ -93,7 +93,7 @@ fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fi
     }
 }
 
-/// The inline text and the lines below it without their common indent.
+/// Returns the inline text and the lines below it without their common indent.
 fn value(text: &str, inline: &str, below: &[Line]) -> String {
     let common = below
         .iter()
@@ -122,7 +122,7 @@ fn dedented<'t>(text: &'t str, line: &Line, columns: usize) -> &'t str {
     &text[at..line.end]
 }
 
-/// The message a task asks its commit to have; `None` where it wants no commit of its own.
+/// Returns the message of a task's commit; `None` where it wants no commit of its own.
 #[must_use]
 pub fn commit_message(field: &str) -> Option<String> {
     let line = field.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backticks_and_conditions_are_no_part_of_the_message() {
+    fn backticks_and_conditions_are_not_part_of_the_message() {
         for (field, message) in [
             ("feat(x): add y", Some("feat(x): add y")),
             ("feat: add y.", Some("feat: add y.")),

@@ -12,7 +12,7 @@ use super::task_file::TaskFile;
 use crate::state::FixRecord;
 
 impl TaskFile {
-    /// The file with a fix after its task and the task's other fixes; `None` if it stands
+    /// Returns the file with a fix after its task and the task's other fixes; `None` if it stands
     /// there already.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl TaskFile {
         Ok(self.insert(&fix, InsertPosition::After(row))?.edited())
     }
 
-    /// The file with the box of a task so; `None` if it is so already, or there is no such
+    /// Returns the file with the box of a task so; `None` if it is so already, or there is no such
     /// task.
     ///
     /// # Errors
@@ -48,14 +48,14 @@ impl TaskFile {
         Ok(change?.edited())
     }
 
-    /// The row of a task that is there and not done.
+    /// Returns the row of a task that is there and not done.
     #[must_use]
     pub fn open_row(&self, task: &TaskKey) -> Option<RowId> {
         self.resolve(task).filter(|row| !self.is_done(*row))
     }
 
-    /// The plan as if people had said before an attempt what they said after it: what they
-    /// ticked is no claim of the agent.
+    /// Returns the plan as if people had said before an attempt what they said after it: what they
+    /// ticked is not a claim of the agent.
     #[must_use]
     pub fn as_chosen(self, choices: &[&PersonChoice]) -> Self {
         choices.iter().fold(self, |plan, choice| {
@@ -64,7 +64,7 @@ impl TaskFile {
                 ChoiceKind::Retry => false,
                 ChoiceKind::Skip => return plan,
             };
-            // Whoever opens a task opens the groups around it.
+            // Opening a task opens the groups around it.
             let around = plan.groups_around(&choice.task);
             let around = around.into_iter().filter(|_| !done);
             let keys = std::iter::once(choice.task.clone()).chain(around);
@@ -96,7 +96,7 @@ impl TaskFile {
         keys
     }
 
-    /// The fixes of a task, and of its fixes, that are not done.
+    /// Returns the fixes of a task, and of its fixes, that are not done.
     #[must_use]
     pub fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {
         let row = self.resolve(task);
@@ -105,8 +105,8 @@ impl TaskFile {
         open.filter_map(|fix| self.key(fix)).collect()
     }
 
-    /// The error that the last fix of a task was to remove, which an earlier run may have made;
-    /// empty if none is recorded.
+    /// Returns the error that the last fix of a task was to remove, which an earlier run may
+    /// have made; empty if none is recorded.
     fn last_error(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
         recorded
@@ -114,8 +114,8 @@ impl TaskFile {
             .unwrap_or_default()
     }
 
-    /// The fixes of a task, in the order they were made: those that the state remembers, and
-    /// those that only stand in the file.
+    /// Returns the fixes of a task, in the order they were made: those that the state
+    /// remembers, and those that only stand in the file.
     #[must_use]
     pub fn fix_ids(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Vec<TaskId> {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
@@ -131,7 +131,7 @@ impl TaskFile {
 }
 
 impl TaskFile {
-    /// What a task has used of its fix budget, by the rows and by the state's map.
+    /// Returns what a task has used of its fix budget, by the rows and by the state's map.
     #[must_use]
     pub fn fix_budget(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<FixBudget> {
         let root = self.root(row);
@@ -158,7 +158,7 @@ impl TaskFile {
         })
     }
 
-    /// How many fixes were made for a task itself, forgiven or not.
+    /// Returns how many fixes were made for a task itself, forgiven or not.
     #[must_use]
     pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
         let id = self.row(row).and_then(|row| row.id.as_ref());
@@ -175,15 +175,15 @@ impl TaskFile {
         others.filter(move |other| *other != row)
     }
 
-    /// The ids that fixes of an original may be noted under: those that the map leads to, and
-    /// those in the file.
+    /// Returns the ids that fixes of an original may be noted under: those that the map leads
+    /// to, and those in the file.
     fn family<'a>(&'a self, root: RowId, mut ids: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
         let fixes = self.all_fixes(root).filter_map(|fix| self.row(fix));
         ids.extend(fixes.filter_map(|row| row.id.as_ref().map(TaskId::as_str)));
         ids
     }
 
-    /// The id of the next fix of a task: one more than the highest number that any row or
+    /// Returns the id of the next fix of a task: one more than the highest number that any row or
     /// the map has used.
     #[must_use]
     pub fn next_fix_id(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<TaskId> {

@@ -1,4 +1,4 @@
-//! New rows: where they go, and how they are set apart.
+//! New rows: where they go, and how they are separated.
 
 use regreen_model::{Marker, NewTask};
 
@@ -17,6 +17,7 @@ const MAX_GAP: usize = 2;
 pub enum InsertPosition {
     /// After the row's block and the last of its fixes.
     After(RowId),
+    /// Directly before the row.
     Before(RowId),
 }
 
@@ -55,34 +56,39 @@ impl Gap {
 }
 
 impl TaskFile {
-    /// Inserts a task. A row of that id that fixes the same task is already it.
+    /// Inserts a task. If a row of that id already fixes the same task, nothing changes.
     ///
     /// # Errors
-    /// If the place is unknown, the id belongs to another task, or the edit would do
-    /// anything else than add one row there.
+    /// If the position is unknown, the id belongs to another task, or the edit would do
+    /// anything but add one row there.
     pub fn insert(&self, task: &NewTask, place: InsertPosition) -> Result<Change, EditError> {
         let row = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
         if !row.is_task() {
             return Err(EditError::Checklist);
         }
         if let Some(existing) = self.rows_with_id(&task.id).next() {
-            let meant = task.markers.iter().find_map(Marker::fixes);
-            let is_it = self
+            let fixed = task.markers.iter().find_map(Marker::fixes);
+            let is_same = self
                 .row(existing)
-                .is_some_and(|row| row.fix_target() == meant);
-            return match is_it {
-                true => Ok(Change::Unchanged),
-                false => Err(EditError::IdTaken(task.id.clone())),
+                .is_some_and(|row| row.fix_target() == fixed);
+            return if is_same {
+                Ok(Change::Unchanged)
+            } else {
+                Err(EditError::IdTaken(task.id.clone()))
             };
         }
-        self.insert_somehow(task, place).map(Change::Edited)
+        self.insert_with_fallbacks(task, place).map(Change::Edited)
     }
 
     /// Tries the file's own spacing, then a blank line before the task (a numbered row may
-    /// not follow text directly), then one behind it as well (text may not go on what it
+    /// not follow text directly), then one after it as well (text may not continue what it
     /// says), then copied fields on one line each; and if text further left stands before
     /// the place, the same as far left as the rows around it, the next one included.
-    fn insert_somehow(&self, task: &NewTask, place: InsertPosition) -> Result<Self, EditError> {
+    fn insert_with_fallbacks(
+        &self,
+        task: &NewTask,
+        place: InsertPosition,
+    ) -> Result<Self, EditError> {
         let own = Gap::of(self.gap(place));
         let on_one_line = on_one_line(task);
         let ways = [
@@ -128,7 +134,7 @@ impl TaskFile {
         self.inserted(&splice, insertion)
     }
 
-    /// The row whose indent and bullet a new row takes: that of the task itself, unless its
+    /// Returns the row whose indent and bullet a new row takes: that of the task itself, unless its
     /// last fix stands further left and would swallow it.
     fn neighbour(&self, place: InsertPosition) -> RowId {
         let row = place.row();
@@ -141,8 +147,8 @@ impl TaskFile {
         }
     }
 
-    /// The last row that belongs to a task: itself or its last fix. A fix that somebody has
-    /// moved below another task is no place to go on.
+    /// Returns the last row that belongs to a task: itself or its last fix. A fix that someone
+    /// has moved below another task does not count.
     fn last_of(&self, row: RowId) -> RowId {
         let ends = |row: RowId| self.row(row).map_or(0, |row| row.block.end);
         self.all_fixes(row)
@@ -173,7 +179,7 @@ impl TaskFile {
         Some((splice_at(offset, with), row.0))
     }
 
-    /// The style of a row, of those it is nested in, of the row below, and at last that of
+    /// Returns the style of a row, of those it is nested in, of the row below, and at last that of
     /// the left margin.
     fn styles(&self, row: RowId) -> Vec<(RowId, RowStyle)> {
         let end = self.row(row).map_or(0, |row| row.block.end);
@@ -197,7 +203,7 @@ impl TaskFile {
         styles
     }
 
-    /// The styles of the rows that would stand before and behind a new one: text between
+    /// Returns the styles of the rows that would stand before and behind a new one: text between
     /// them may be understood as it is only if the new row is as far left.
     fn styles_around(&self, place: InsertPosition) -> Vec<(RowId, RowStyle)> {
         let InsertPosition::After(row) = place else {
@@ -227,7 +233,7 @@ impl TaskFile {
         })
     }
 
-    /// How many blank lines the file puts between tasks, judged by the nearest ones.
+    /// Returns how many blank lines the file puts between tasks, judged by the nearest ones.
     fn gap(&self, place: InsertPosition) -> usize {
         let row = match place {
             InsertPosition::After(row) => self.last_of(row),

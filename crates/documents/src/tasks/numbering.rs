@@ -1,4 +1,4 @@
-//! Which rows are tasks, what they are called, and whose fixes they are.
+//! Which rows are tasks, their ids, and which task they fix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use regreen_model::{TaskId, TaskKind, Warning};
 
 use super::row::{Row, RowId};
 
-/// Settles ids, occurrences, lineage and kinds of all rows.
-pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
+/// Sets ids, occurrences, lineage and kinds of all rows.
+pub(crate) fn number_rows(rows: &mut [Row], warnings: &mut Vec<Warning>) {
     let is_fix = names_a_task(rows);
     let has_ids = has_ids(rows, &is_fix);
     if !has_ids {
@@ -25,7 +25,7 @@ pub(crate) fn settle(rows: &mut [Row], warnings: &mut Vec<Warning>) {
     settle_kinds(rows);
 }
 
-/// Which rows carry a `[FIX …]` that names a task of this file, by its id or by its
+/// Returns which rows carry a `[FIX …]` that names a task of this file, by its id or by its
 /// position in a list without ids.
 fn names_a_task(rows: &[Row]) -> Vec<bool> {
     if !has_fixes(rows) {
@@ -43,7 +43,7 @@ fn names_a_task(rows: &[Row]) -> Vec<bool> {
         .collect()
 }
 
-/// Whether any row carries a `[FIX …]`. Most files have none, and need no search for it.
+/// Returns whether any row carries a `[FIX …]`. Most files have none, and need no search for it.
 fn has_fixes(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.fix_target().is_some())
 }
@@ -145,7 +145,7 @@ impl<'r> Seen<'r> {
         *self.by_id.entry(id).and_modify(again).or_insert(only)
     }
 
-    /// The nearest original above that is not further right.
+    /// Returns the nearest original above that is not further right.
     fn original_above(&self, indent: usize) -> Option<usize> {
         let reachable = self
             .originals
@@ -160,7 +160,7 @@ impl<'r> Seen<'r> {
     }
 }
 
-/// Whether the file numbers its tasks: two originals with ids of one shape. Words like `S3`
+/// Returns whether the file numbers its tasks: two originals with ids of one shape. Words like `S3`
 /// look like ids too, so with a single digit they must also differ from each other.
 fn has_ids(rows: &[Row], is_fix: &[bool]) -> bool {
     let mut first_of_shape: BTreeMap<&str, &TaskId> = BTreeMap::new();
@@ -173,7 +173,7 @@ fn has_ids(rows: &[Row], is_fix: &[bool]) -> bool {
     })
 }
 
-/// The first original of each id, for fixes that stand above what they fix.
+/// Returns the first original of each id, for fixes that stand above what they fix.
 fn first_originals(rows: &[Row]) -> BTreeMap<&TaskId, usize> {
     let mut first = BTreeMap::new();
     if !has_fixes(rows) {
@@ -187,14 +187,14 @@ fn first_originals(rows: &[Row]) -> BTreeMap<&TaskId, usize> {
     first
 }
 
-/// What ids of one shape have in common; see [`IdShape`](regreen_model::IdShape).
+/// Returns what ids of one shape have in common; see [`IdShape`](regreen_model::IdShape).
 pub(crate) fn letters(id: &TaskId) -> &str {
     let text = id.as_str();
     let digit = text.bytes().position(|b| b.is_ascii_digit());
     &text[..digit.unwrap_or(text.len())]
 }
 
-/// The row that the row at `at` fixes.
+/// Returns the row that the row at `at` fixes.
 ///
 /// Looked for upwards, nearest first, so that no chain of fixes can go round in circles;
 /// only an original may also stand below its fix.
@@ -224,8 +224,8 @@ fn warn_of_lost_fix(
 ) {
     if let (Some(target), None) = (row.fix_target(), fix_of) {
         let problem = match own_id {
-            Some(_) => format!("no task {target} in this file: read as an ordinary task"),
-            None => "the row has no id of its own: read as a checklist item".to_owned(),
+            Some(_) => format!("no task {target} in this file; read as an ordinary task"),
+            None => "the row has no id of its own; read as a checklist item".to_owned(),
         };
         let message = format!("[FIX {target}] {problem}");
         warnings.push(Warning::new(row.line + 1, message));

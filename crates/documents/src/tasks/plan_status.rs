@@ -12,6 +12,7 @@ use super::verify::verify_commands;
 /// The rows to choose from.
 #[derive(Clone, Debug, Default)]
 pub struct Pick {
+    /// Whether optional tasks run.
     pub include_optional: bool,
     /// Tasks and fixes that were skipped or wait for a person.
     pub passed_over: BTreeSet<TaskKey>,
@@ -32,7 +33,8 @@ pub enum Next {
 }
 
 impl TaskFile {
-    /// The first open original that is required, or the deepest and latest of its open fixes.
+    /// Returns the first open original that is required, or the deepest and latest of its open
+    /// fixes.
     #[must_use]
     pub fn next(&self, pick: &Pick) -> Next {
         for id in self.rows() {
@@ -53,13 +55,13 @@ impl TaskFile {
         Next::Nothing
     }
 
-    /// How many originals that are required are still open, whatever was passed over.
+    /// Returns how many originals that are required are still open, whatever was passed over.
     #[must_use]
     pub fn open_originals(&self, include_optional: bool) -> usize {
         self.open_rows(include_optional).count()
     }
 
-    /// How many rows are still open that have this id or stand below it.
+    /// Returns how many rows are still open that have this id or stand below it.
     #[must_use]
     pub fn open_rows_of(&self, id: &TaskId, include_optional: bool) -> usize {
         let originals = self.open_rows(include_optional);
@@ -80,14 +82,14 @@ impl TaskFile {
         })
     }
 
-    /// Whether a row is the task with this id, one of its fixes, or stands below it.
+    /// Returns whether a row is the task with this id, one of its fixes, or stands below it.
     #[must_use]
     pub fn belongs_to(&self, row: RowId, id: &TaskId) -> bool {
         let mut above = std::iter::successors(Some(self.root(row)), |row| self.parent(*row));
         above.any(|row| self.key(row).is_some_and(|key| key.id == *id))
     }
 
-    /// How many rows are there to run, fixes included.
+    /// Returns how many rows are there to run, fixes included.
     #[must_use]
     pub fn runnable(&self, include_optional: bool) -> usize {
         self.rows
@@ -96,7 +98,7 @@ impl TaskFile {
             .count()
     }
 
-    /// The 0-based place of a row's original among the rows to run.
+    /// Returns the 0-based place of a row's original among the rows to run.
     #[must_use]
     pub fn index_of(&self, row: RowId, include_optional: bool) -> usize {
         let root = self.root(row);
@@ -111,7 +113,7 @@ impl TaskFile {
             .is_some_and(|key| pick.passed_over.contains(&key))
     }
 
-    /// Whether a required row nested below a group is still open.
+    /// Returns whether a required row nested below a group is still open.
     fn has_open_rows(&self, group: RowId, pick: &Pick) -> bool {
         let below = self.rows.iter().skip(group.0 + 1);
         let block_end = self.row(group).map_or(0, |row| row.block.end);
@@ -147,7 +149,7 @@ fn is_runnable(row: &Row, include_optional: bool) -> bool {
 }
 
 impl TaskFile {
-    /// What the file has for a run that chooses from these tasks.
+    /// Returns what the file has for a run that chooses from these tasks.
     #[must_use]
     pub fn plan_status(&self, query: &PlanQuery) -> PlanStatus {
         let picked = match self.next_of(query) {
@@ -171,8 +173,8 @@ impl TaskFile {
         }
     }
 
-    /// Whether the task is there under its title. Another row with its id may be another task,
-    /// and must not be taken for it.
+    /// Returns whether the task is there under its title. Another row with its id may be
+    /// another task, and must not be taken for it.
     fn has_under_its_title(&self, task: &TaskKey) -> bool {
         let found = self.resolve(task).and_then(|row| self.key(row));
         found.is_some_and(|key| key.title == task.title)

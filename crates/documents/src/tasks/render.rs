@@ -16,7 +16,7 @@ pub(crate) struct RowStyle {
     pub(crate) eol: &'static str,
 }
 
-/// The lines of a task, without a line ending after the last.
+/// Returns the lines of a task, without a line ending after the last.
 pub(crate) fn task(task: &NewTask, style: &RowStyle) -> String {
     let mut writer = Writer {
         text: String::new(),
@@ -65,7 +65,7 @@ impl Writer {
         }
     }
 
-    /// A bullet; what has several lines goes on below it, code starts there.
+    /// Writes a bullet; a value of several lines continues below it, code starts there.
     fn field(&mut self, name: &str, value: &str) {
         let value = without_boxes(value);
         let mut lines = value.lines();

@@ -21,7 +21,7 @@ const TITLE_CHARS: usize = 120;
 const SEPARATORS: [char; 5] = ['-', '–', '—', ':', ' '];
 
 impl TaskFile {
-    /// The rows that come of a request for a task. `name` tells it from others: what was
+    /// Returns the rows that come of a request for a task. `name` tells it from others: what was
     /// granted once is granted again, with the same rows.
     ///
     /// A fix asks on behalf of its original: what it needs first stands before that.
@@ -51,17 +51,17 @@ impl TaskFile {
         let tasks = numbered(&original.id, first, proposals, commit.as_deref());
         match self.insert_granted(task, request.modification, &tasks) {
             Ok(_) => Ok(tasks),
-            Err(_) => Err("its rows cannot be written without changing what others say".to_owned()),
+            Err(_) => Err("adding its rows would change the meaning of others".to_owned()),
         }
     }
 
-    /// The original that a task is, or repairs.
+    /// Returns the original that a task is, or repairs.
     fn original_of(&self, task: &TaskKey) -> Option<(RowId, TaskKey)> {
         let root = self.root(self.resolve(task)?);
         Some((root, self.key(root)?))
     }
 
-    /// Why a request is not honoured.
+    /// Returns why a request is not honoured.
     fn judge(
         &self,
         state: &StateDocument,
@@ -90,22 +90,22 @@ impl TaskFile {
         }
         let lineage = state.modification_lineage(&task.id);
         if lineage.depth >= DEPTH {
-            return Err("parts of parts are not divided further".to_owned());
+            return Err("a part of a divided task cannot be divided again".to_owned());
         }
         if lineage.requests >= REQUESTS {
             let root = lineage.root;
-            return Err(format!("task {root} has had its {REQUESTS} changes"));
+            return Err(format!("task {root} already had its {REQUESTS} changes"));
         }
         Ok(())
     }
 
-    /// Whether a task has its number from where it stands.
+    /// Returns whether a task has its number from where it stands.
     fn is_by_position(&self, task: &TaskKey) -> bool {
         let row = self.resolve(task).and_then(|row| self.row(row));
         row.is_some_and(|row| row.numbered)
     }
 
-    /// The first number that no row, no fix and no earlier request has used.
+    /// Returns the first number that no row, no fix and no earlier request has used.
     fn next_number(&self, state: &StateDocument, row: RowId, original: &TaskId) -> u32 {
         let free = self.next_fix_id(row, &state.fix_task_map());
         let free = free.and_then(|id| original.child_number(&id)).unwrap_or(1);
@@ -148,7 +148,7 @@ impl TaskFile {
         Ok(edited)
     }
 
-    /// The keys of granted tasks, as they stand in the file.
+    /// Returns the keys of granted tasks, as they stand in the file.
     #[must_use]
     pub fn granted_keys(&self, tasks: &[NewTask]) -> Vec<TaskKey> {
         let rows = tasks
@@ -252,8 +252,8 @@ impl Proposal {
         }
     }
 
-    /// The first row of the lines, as any row of a task file is read; lines without a row are
-    /// a title.
+    /// Returns the first row of the lines, as any row of a task file is read; lines without a
+    /// row are a title.
     fn of_lines(original: &TaskId, lines: &str) -> Self {
         let file = TaskFile::read(lines);
         let row = file.row(RowId(0)).zip(file.task(RowId(0)));
@@ -274,7 +274,7 @@ impl Proposal {
     }
 }
 
-/// The title without the number that its author expects: the next free one is what it gets.
+/// Returns the title without the number that its author expects: the next free one is what it gets.
 fn own_title(original: &TaskId, text: &str) -> PlainLine {
     let line = PlainLine::first_of(text, TITLE_CHARS);
     let words = line.as_str().trim_start_matches(SEPARATORS);
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The file with the rows that `task` asks for.
+    /// Returns the file with the rows that `task` asks for.
     fn granted(
         file: &str,
         state: &StateDocument,

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use regreen_model::{Marker, TaskId, TaskKind};
 
-/// Which row of a [`TaskFile`](crate::TaskFile) is meant. Good for the text it was read
-/// from only: an edited text has other rows.
+/// The index of a row in a [`TaskFile`](crate::TaskFile). It is valid only for the text it was
+/// read from: an edited text has other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RowId(pub(crate) usize);
 
@@ -39,7 +39,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The id that its `[FIX …]` marker names, if it has one.
+    /// Returns the id that its `[FIX …]` marker names, if it has one.
     pub(crate) fn fix_target(&self) -> Option<&TaskId> {
         self.markers.iter().find_map(Marker::fixes)
     }
@@ -53,7 +53,7 @@ impl Row {
 /// What may follow a box on its line: line tabulation and form feed are blanks as well.
 const BLANKS: [char; 4] = [' ', '\t', '\u{b}', '\u{c}'];
 
-/// A box as it stands at the start of a list item's content.
+/// The box at the start of a list item's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowBox {
     pub(crate) done: bool,
@@ -83,7 +83,7 @@ impl RowBox {
     }
 }
 
-/// Whether a list item starts with something that was probably meant as a box.
+/// Returns whether a list item starts with something that was probably meant as a box.
 pub(crate) fn looks_like_box(content: &str) -> bool {
     let Some((inside, rest)) = content
         .strip_prefix('[')
@@ -144,7 +144,7 @@ fn strip_bold(text: &str) -> Option<&str> {
     text.strip_prefix("**").or_else(|| text.strip_prefix("__"))
 }
 
-/// Takes known markers off the front; gives the rest without leading blanks and separators.
+/// Takes known markers off the front; returns the rest without leading blanks.
 fn take_markers<'t>(text: &'t str, markers: &mut Vec<Marker>) -> &'t str {
     let mut text = text.trim();
     while let Some((word, rest)) = text.strip_prefix('[').and_then(|t| t.split_once(']')) {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_that_were_meant_are_told_from_markers_and_links() {
+    fn malformed_boxes_are_distinguished_from_markers_and_links() {
         for content in [
             "[] a",
             "[ ]a",
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_links_and_words_are_no_boxes() {
+    fn markers_links_and_words_are_not_boxes() {
         for content in [
             "[P] a",
             "[] a",
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_stand_first_plain_or_bold_or_behind_markers() {
+    fn an_id_comes_first_plain_or_bold_or_after_markers() {
         check("1.3 Add parser", "1.3", &[], "Add parser");
         check("1. Set up", "1", &[], "Set up");
         check("1.3: Add parser", "1.3", &[], "Add parser");
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_markers_behind_the_id_stay_text() {
+    fn unknown_markers_after_the_id_stay_text() {
         check("1.1 [POC] [P] Try", "1.1", &[], "[POC] [P] Try");
         check("1.1 [FIX] Update test", "1.1", &["FIX"], "Update test");
     }

@@ -24,6 +24,7 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
+    /// Reads a task file.
     #[must_use]
     pub fn read(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -32,7 +33,7 @@ impl TaskFile {
             mut warnings,
         } = scan(&text);
         let mut rows = block::rows(&text, &lines);
-        numbering::settle(&mut rows, &mut warnings);
+        numbering::number_rows(&mut rows, &mut warnings);
         warnings.extend(block::near_misses(&text, &lines));
         warnings.sort_by_key(|warning| warning.line);
         Self {
@@ -44,7 +45,7 @@ impl TaskFile {
         }
     }
 
-    /// The file with one mark replaced by another, as it would be read.
+    /// Returns the file with one mark replaced by another, as it would be read.
     ///
     /// Nothing but `done` of that row depends on which mark a box has: not what a line is,
     /// not where a block ends, not what an id means. So nothing else is read again.
@@ -62,28 +63,30 @@ impl TaskFile {
         edited
     }
 
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
+    /// Returns the tool whose style the file has.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// What was understood only in part, from the top.
+    /// Returns what was understood only in part, from the top.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// All rows, from the top.
+    /// Returns all rows, from the top.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = RowId> + use<> {
         (0..self.rows.len()).map(RowId)
     }
 
-    /// All rows with what they say, from the top.
+    /// Returns all rows with what they say, from the top.
     #[must_use]
     pub fn tasks(&self) -> Vec<Task> {
         self.rows().filter_map(|row| self.task(row)).collect()
@@ -108,25 +111,25 @@ impl TaskFile {
         })
     }
 
-    /// What regreen does with a row.
+    /// Returns what regreen does with a row.
     #[must_use]
     pub fn kind(&self, row: RowId) -> Option<TaskKind> {
         self.row(row).map(|row| row.kind)
     }
 
-    /// Whether a row is to be skipped unless asked for.
+    /// Returns whether a row is to be skipped unless asked for.
     #[must_use]
     pub fn is_optional(&self, row: RowId) -> bool {
         self.row(row).is_some_and(|row| row.optional)
     }
 
-    /// The id of a row; `None` for checklist items, which have none.
+    /// Returns the id of a row; `None` for checklist items, which have none.
     #[must_use]
     pub fn id(&self, row: RowId) -> Option<&TaskId> {
         self.row(row)?.id.as_ref()
     }
 
-    /// The name of a row; `None` for checklist items, which have none.
+    /// Returns the name of a row; `None` for checklist items, which have none.
     #[must_use]
     pub fn key(&self, row: RowId) -> Option<TaskKey> {
         let row = self.row(row)?;
@@ -137,7 +140,7 @@ impl TaskFile {
         })
     }
 
-    /// The rows with an id, from the top; more than one if the file uses it twice.
+    /// Returns the rows with an id, from the top; more than one if the file uses it twice.
     pub fn rows_with_id<'s>(&'s self, id: &'s TaskId) -> impl Iterator<Item = RowId> + use<'s> {
         let has_id = move |row: &RowId| {
             self.row(*row)
@@ -146,7 +149,7 @@ impl TaskFile {
         self.rows().filter(has_id)
     }
 
-    /// The row that starts on a line (1-based).
+    /// Returns the row that starts on a line (1-based).
     #[must_use]
     pub fn row_on_line(&self, line: usize) -> Option<RowId> {
         let at = self
@@ -155,10 +158,10 @@ impl TaskFile {
         at.ok().map(RowId)
     }
 
-    /// The row that a key means in this text.
+    /// Returns the row that a key means in this text.
     ///
-    /// An id that the file gives is the task's name, whatever it is called now. A position
-    /// is no name: rows may have moved, so there the title decides first.
+    /// An id in the file identifies the task, whatever its title is now. A position does not,
+    /// because rows may have moved: there the title decides first.
     #[must_use]
     pub fn resolve(&self, key: &TaskKey) -> Option<RowId> {
         let candidates: Vec<RowId> = self.rows_with_id(&key.id).collect();
@@ -188,13 +191,13 @@ impl TaskFile {
         self.text.get(start..end)
     }
 
-    /// The task that a fix was made for.
+    /// Returns the task that a fix was made for.
     #[must_use]
     pub fn fixed_by(&self, fix: RowId) -> Option<RowId> {
         self.row(fix)?.fix_of
     }
 
-    /// The original at the end of a chain of fixes; the row itself if it is no fix.
+    /// Returns the original at the end of a chain of fixes; the row itself if it is not a fix.
     #[must_use]
     pub fn root(&self, row: RowId) -> RowId {
         std::iter::successors(Some(row), |row| self.fixed_by(*row))
@@ -202,13 +205,13 @@ impl TaskFile {
             .unwrap_or(row)
     }
 
-    /// The fixes made for a task itself, from the top.
+    /// Returns the fixes made for a task itself, from the top.
     pub fn fixes(&self, of: RowId) -> impl Iterator<Item = RowId> + use<'_> {
         self.rows()
             .filter(move |row| self.fixed_by(*row) == Some(of))
     }
 
-    /// The fixes made for a task and for its fixes, from the top.
+    /// Returns the fixes made for a task and for its fixes, from the top.
     pub fn all_fixes(&self, of: RowId) -> impl Iterator<Item = RowId> + use<'_> {
         let descends = move |row: &RowId| {
             std::iter::successors(self.fixed_by(*row), |row| self.fixed_by(*row)).any(|up| up == of)
@@ -216,7 +219,7 @@ impl TaskFile {
         self.rows().filter(descends)
     }
 
-    /// The row that a row is nested below.
+    /// Returns the row that a row is nested below.
     #[must_use]
     pub fn parent(&self, row: RowId) -> Option<RowId> {
         self.row(row)?.parent

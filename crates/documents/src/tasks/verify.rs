@@ -7,7 +7,7 @@ use regreen_model::{VerifyCommand, VerifyForm};
 
 use super::code::{Piece, Span, pieces, spans};
 
-/// The commands that a Verify field names, in order. Whether a word is a program is not
+/// Returns the commands that a Verify field names, in order. Whether a word is a program is not
 /// known here.
 #[must_use]
 pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
@@ -25,7 +25,7 @@ pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
     commands
 }
 
-/// A field's shell scripts, and everything that is no code block.
+/// A field's shell scripts, and everything that is not a code block.
 #[derive(Default)]
 struct Parts {
     scripts: Vec<String>,
@@ -163,7 +163,7 @@ fn without_bullet(line: &str) -> &str {
         .trim_start()
 }
 
-/// `echo 'Verify manually'` says that nobody knows how to verify it.
+/// `echo 'Verify manually'` means that there is no way to verify it.
 fn is_by_hand(command: &str) -> bool {
     let said = command
         .trim()

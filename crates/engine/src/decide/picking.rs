@@ -85,7 +85,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
 fn interrupted() -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Interrupted,
-        failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
+        failure: FailureRecord::new("regreen or the machine stopped during the attempt"),
         ..AttemptReport::default()
     }
 }

@@ -238,7 +238,7 @@ fn what_gets_nowhere_is_divided_and_the_parts_share_time_and_attempts() {
 
 #[test]
 fn what_cannot_be_divided_is_a_persons() {
-    let why = "it gets nowhere in its time, and was not split".to_owned();
+    let why = "it made no progress within its time limit and was not split".to_owned();
     for answer in [attempted(), timed_out(false)] {
         Play::new()
             .attempt(First, 300, timed_out(false))
@@ -262,7 +262,7 @@ fn what_is_missing_is_a_persons_when_nobody_may_look_it_up() {
         attempts: 1,
         ..TERMS
     };
-    let why = "it lacks something that only a person knows".to_owned();
+    let why = "it needs something that only a person knows".to_owned();
     let lost = failed(FailureKind::MissingReference);
     let play = Play::on(terms).attempt(First, 300, lost);
     play.ends(End::NeedsPerson { why });

@@ -13,11 +13,11 @@ const REPEAT_DELAYS_MS: [u64; 2] = [2_000, 5_000];
 const LONGEST_REPEAT_DELAY_MS: u64 = 60_000;
 
 /// Why a person has to decide about a task.
-pub(crate) const STUCK: &str = "it gets nowhere in its time, and was not split";
-const NOT_SPLIT: &str = "it could not be split";
-pub(crate) const LACKS_CONTEXT: &str = "it lacks something that only a person knows";
-const INVALID: &str = "as it is written it cannot be done";
-const COMMANDS_REPAIR_NOTHING: &str = "the shell agent runs commands and cannot repair them";
+pub(crate) const STUCK: &str = "it made no progress within its time limit and was not split";
+const NOT_SPLIT: &str = "the agent could not split it";
+pub(crate) const LACKS_CONTEXT: &str = "it needs something that only a person knows";
+const INVALID: &str = "it cannot be done as written";
+const COMMANDS_REPAIR_NOTHING: &str = "the shell agent runs commands and cannot fix them";
 
 /// A failure with all that decides how regreen responds to it.
 #[derive(Clone, Copy, Debug)]
@@ -200,7 +200,7 @@ fn repair(situation: &Situation<'_>) -> RecoveryAction {
             RecoveryAction::Repair(repair.clone())
         }
         (_, Some(Inspection::Allowed(repair))) => {
-            ask_to_repair(situation, repair, "repairs are to be asked about")
+            ask_to_repair(situation, repair, "regreen is set to ask before repairs")
         }
         (_, Some(Inspection::Ask { repair, why })) => ask_to_repair(situation, repair, why),
         _ => fix(situation),
@@ -229,7 +229,7 @@ fn may_be_repairable(failure: Option<&Failure>) -> bool {
 
 /// Asks the person who is there, or the one who comes later if no agent could make the repair.
 fn ask_to_repair(situation: &Situation<'_>, repair: &PlannedRepair, why: &str) -> RecoveryAction {
-    let why = format!("it may need this: {}; {why}", repair.does);
+    let why = format!("this may help: {}; {why}", repair.does);
     match (&repair.action, situation.policy) {
         (_, policy) if policy.listens && !policy.asks => RecoveryAction::Fix,
         (RepairAction::Ask { .. }, _) => RecoveryAction::AskPerson { why },

@@ -154,25 +154,29 @@ impl FailureClass {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Transient => {
-                "the agent's own service is rate limited, overloaded or out of reach"
-            }
+            Self::Transient => "the agent's service is rate limited, overloaded or unreachable",
             Self::Fatal => {
-                "the agent is missing, its login is refused, there is no credit, or regreen cannot write"
+                "the agent is missing, its login is refused, it is out of credit, or regreen cannot write"
             }
-            Self::Session => "the session is full, unknown, or has had its turns",
-            Self::Interrupted => "regreen or the machine ended while the agent was at work",
+            Self::Session => "the session is full, unknown or out of turns",
+            Self::Interrupted => "regreen or the machine stopped during the attempt",
             Self::PassingTrouble => {
-                "a command met something that may be gone the next time: refused connection, DNS, a locked database, a crash"
+                "a command hit a problem that may go away: refused connection, DNS, locked database, crash"
             }
             Self::TimeoutWithProgress => {
-                "the time was over, and tools, output or files showed that it was getting on"
+                "the attempt hit its time limit, but tools, output or files showed progress"
             }
-            Self::TimeoutWithoutProgress => "the time was over, and nothing showed any progress",
-            Self::MissingContext => "the agent lacks something that whoever wrote the task knows",
-            Self::InvalidTask => "the task contradicts itself, cannot be done, or is refused",
+            Self::TimeoutWithoutProgress => {
+                "the attempt hit its time limit without any sign of progress"
+            }
+            Self::MissingContext => {
+                "the agent lacks something that only the author of the task knows"
+            }
+            Self::InvalidTask => {
+                "the task contradicts itself, cannot be done, or the agent refuses it"
+            }
             Self::Repairable => {
-                "something is missing that a look at the workspace says may be repaired"
+                "the environment is broken, and an inspection of the workspace shows that regreen can repair it"
             }
             Self::Other => "everything else: tool errors, partial work, false completion",
         }
@@ -186,9 +190,9 @@ impl Charge {
         match self {
             Self::WaitingBudget => "the run's waiting budget (--max-wait, 6 h)",
             Self::Run => "the run",
-            Self::Sessions => "2 per task, then as “other”",
-            Self::Interruptions => "nothing twice, then the task's attempts",
-            Self::Repeats => "2 repeats per task, then as “other”",
+            Self::Sessions => "2 per task, then like “other”",
+            Self::Interruptions => "nothing the first two times, then the task's attempts",
+            Self::Repeats => "2 repeats per task, then like “other”",
             Self::TaskIteration => "the task's attempts",
             Self::ModificationRequests => "the task's modification requests",
             Self::Nothing => "nothing",
@@ -203,29 +207,29 @@ impl RecoveryRule {
     pub fn words(&self) -> &'static str {
         match self.class {
             FailureClass::Transient => {
-                "waits until the time that is given, at least 2 s doubling to 5 min, and tries again; when the budget is used up the run stops with exit code 75"
+                "waits until the time that the service gives, but at least 2 s, doubling to 5 min, and tries again; when the budget is used up, stops the run with exit code 75"
             }
-            FailureClass::Fatal => "stops the run at once with exit code 78",
-            FailureClass::Session => "a new session, told what is known of the last one",
-            FailureClass::Interrupted => "tries again, with what is known",
+            FailureClass::Fatal => "stops the run immediately with exit code 78",
+            FailureClass::Session => "starts a new session with what is known about the last one",
+            FailureClass::Interrupted => "tries again with what is known",
             FailureClass::PassingTrouble => {
-                "repeats it after the delay that the text names (60 s at most), else after 2 s, then 5 s"
+                "repeats the attempt after the delay that the error names (at most 60 s), or after 2 s and then 5 s"
             }
             FailureClass::TimeoutWithProgress => {
-                "tries again with twice the time (8 times at most), in the same session where the agent can"
+                "tries again with twice the time (at most 8 times the limit), in the same session if the agent supports that"
             }
             FailureClass::TimeoutWithoutProgress => {
                 "asks the agent to split the task; if it cannot, a person decides"
             }
             FailureClass::MissingContext => {
-                "tries once more with the project's root, main files, configuration, tests and the missing things looked up; then a person decides"
+                "looks up the project's root, main files, configuration, tests and the missing things, and tries once more; then a person decides"
             }
             FailureClass::InvalidTask => "a person decides",
             FailureClass::Repairable => {
-                "writes a fix task and carries it out by itself, then tries the task again"
+                "adds a fix task, carries it out itself, then tries the task again"
             }
             FailureClass::Other => {
-                "writes a fix task for the agent, then tries the task again with what was done and what blocked it"
+                "adds a fix task for the agent, then tries the task again with what was done and what blocked it"
             }
         }
     }
@@ -265,7 +269,7 @@ pub fn table_text() -> String {
 #[must_use]
 pub fn table_page() -> String {
     let mut page =
-        "| class | what it is | charged to | what regreen does |\n|---|---|---|---|\n".to_owned();
+        "| class | meaning | charged to | what regreen does |\n|---|---|---|---|\n".to_owned();
     for rule in &TABLE {
         let (class, charge) = (rule.class, rule.charge.words());
         page += &format!(
@@ -274,7 +278,7 @@ pub fn table_page() -> String {
             rule.words()
         );
     }
-    page += "\nThe kinds of [failures](failures.md) by class; all others are “other”, or “repairable” if a look at the workspace allows a repair:\n\n";
+    page += "\nClasses of the kinds of [failures](failures.md). All other kinds are “other”, or “repairable” if regreen can repair the workspace:\n\n";
     for class in FailureClass::ALL
         .into_iter()
         .filter(|class| *class != FailureClass::Other)

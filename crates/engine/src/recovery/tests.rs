@@ -91,9 +91,9 @@ fn person(why: &str) -> RecoveryAction {
 #[test]
 fn each_class_has_its_course() {
     use RecoveryAction::{Enrich, Fix, GiveUp, Repeat, Split, StopRun, TryAgain, Wait};
-    let stuck = || person("it gets nowhere in its time, and was not split");
-    let lacks = || person("it lacks something that only a person knows");
-    let invalid = || person("as it is written it cannot be done");
+    let stuck = || person("it made no progress within its time limit and was not split");
+    let lacks = || person("it needs something that only a person knows");
+    let invalid = || person("it cannot be done as written");
     let repeat = Repeat { delay_ms: 2_000 };
     let courses = [
         (FailureClass::Transient, [Wait, Wait, Wait]),
@@ -291,13 +291,13 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
         repair: planned("out"),
         why: why.to_owned(),
     };
-    let outside = "it may need this: make the folder out; it is outside";
+    let outside = "this may help: make the folder out; it is outside";
     assert_eq!(after(&asks, on_terminal), ask_to_repair(outside));
     let careful = Policy {
         repairs: RepairPolicy::Ask,
         ..on_terminal
     };
-    let why = "it may need this: make the folder out; repairs are to be asked about";
+    let why = "this may help: make the folder out; regreen is set to ask before repairs";
     assert_eq!(after(&allowed, careful), ask_to_repair(why));
     let off = Policy {
         repairs: RepairPolicy::Off,
@@ -321,7 +321,7 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
     };
     assert_eq!(
         after(&persons, commands),
-        person("it may need this: say who commits; it is yours")
+        person("this may help: say who commits; it is yours")
     );
 }
 

@@ -9,7 +9,7 @@ use regreen_model::{
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
 
-const WHY: &str = "the shell agent runs commands and cannot repair them";
+const WHY: &str = "the shell agent runs commands and cannot fix them";
 
 fn shell() -> RunConfig {
     RunConfig {

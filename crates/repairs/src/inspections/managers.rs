@@ -118,7 +118,7 @@ pub(super) fn refuse_unknown(
     let known = known.iter().map(String::as_str);
     match package_names::similar_name(name, known) {
         Some(near) => Some(Proposal::refused(format!(
-            "{name} is in no manifest, and nearly called like {near}: probably misspelt"
+            "no manifest names {name}, and {near} is similar: probably a typo"
         ))),
         None => (!is_known).then(|| Proposal::refused(why)),
     }
@@ -151,18 +151,18 @@ fn update_lock(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
         .filter(|word| word.ends_with("Cargo.lock"))
         .filter_map(|word| context.locate(word));
     let Some(lock) = named.next().or_else(|| RelPath::new("Cargo.lock").ok()) else {
-        return Proposal::refused("there is no Cargo.lock");
+        return Proposal::refused("Cargo.lock does not exist");
     };
     let stat = lock.under(context.root).symlink_metadata();
     if !stat.is_ok_and(|stat| stat.is_file()) || !context.manifests.has(&lock.to_string()) {
-        return Proposal::refused(format!("{lock} was not there when the run began"));
+        return Proposal::refused(format!("{lock} did not exist when the run started"));
     }
     let run = ToolRun {
         check: Check::OwnEntriesOnly(lock.clone()),
         ..ToolRun::default()
     };
     let folder = lock.as_path().parent().unwrap_or(lock.as_path());
-    let does = format!("bring the project's own versions in {lock} up to date");
+    let does = format!("update the project's own versions in {lock}");
     match CARGO_UPDATE.plan(context, folder, does, run) {
         Some(plan) => Proposal::Allowed(plan),
         None => Proposal::not_installed("cargo"),
@@ -177,8 +177,12 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
         unchanged: paths(["Cargo.lock"]),
         ..ToolRun::default()
     };
-    let Some(plan) = CARGO_FETCH.plan(context, Path::new(""), "fetch what Cargo.lock names", run)
-    else {
+    let Some(plan) = CARGO_FETCH.plan(
+        context,
+        Path::new(""),
+        "fetch the packages in Cargo.lock",
+        run,
+    ) else {
         return Proposal::not_installed("cargo");
     };
     let manifests = context.manifests;
@@ -192,7 +196,7 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
     };
     if !manifests.is_unchanged(context.root, path) || !manifests.has("Cargo.lock") {
         return Proposal::refused(format!(
-            "{path} was changed during the run, or there is no Cargo.lock"
+            "{path} was changed during the run, or Cargo.lock does not exist"
         ));
     }
     match manifests.first_changed(context.root, CARGO_SETTINGS) {
@@ -202,7 +206,7 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
 }
 
 fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
-    let why = format!("no manifest named {name} when the run began; adding it edits Cargo.toml");
+    let why = format!("no manifest named {name} when the run started; adding it edits Cargo.toml");
     let is_known = package_names::is_well_known(name);
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
@@ -251,7 +255,7 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
         modules.any(|module| has(&module.name))
     });
     let Some((path, file)) = home else {
-        let why = format!("go.mod did not name {package} when the run began");
+        let why = format!("go.mod did not name {package} when the run started");
         return Some(Proposal::for_person(&format!("go get {package}"), why));
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -260,12 +264,12 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
         unchanged: paths([path, sum.as_str()]),
         ..ToolRun::default()
     };
-    let does = format!("download what {path} names");
+    let does = format!("download the modules in {path}");
     let plan = GO_DOWNLOAD.plan(context, Path::new(folder), does, run)?;
     let is_changed = !context.manifests.is_unchanged(context.root, path);
     let doubt = is_changed.then(|| changed_during_run(path)).or_else(|| {
         let source = file.content.elsewhere.first()?;
-        Some(format!("{path} fetches from elsewhere ({source})"))
+        Some(format!("{path} fetches from another source ({source})"))
     });
     Some(Proposal::allowed_unless(doubt, plan))
 }
@@ -329,7 +333,7 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
         check: check.map_or(Check::ExitCode, |path| Check::Exists(PathBuf::from(path))),
         ..ToolRun::default()
     };
-    let does = format!("install what {lock} names into {folder}");
+    let does = format!("install the packages in {lock} into {folder}");
     let Some(plan) = command.plan(context, Path::new(""), does, run) else {
         return Some(Proposal::not_installed(command.program()));
     };
@@ -348,11 +352,11 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
     let doubt = if manifests.has(lock) {
         changed().map(changed_during_run).or_else(|| {
             let source = declared.content.elsewhere.first()?;
-            Some(format!("{manifest} fetches from elsewhere ({source})"))
+            Some(format!("{manifest} fetches from another source ({source})"))
         })
     } else {
         Some(format!(
-            "there was no {lock} when the run began: it would be written"
+            "{lock} did not exist when the run started; this would create it"
         ))
     };
     let plan = plan.with_environment(command.environment());

@@ -95,7 +95,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         .any(|name| folder.as_path().iter().any(|part| part == *name));
     if not_ours {
         return Some(Proposal::refused(format!(
-            "{folder} is made by its own tool"
+            "{folder} is created by its own tool"
         )));
     }
     if let Some(why) = in_the_way(context, &folder) {
@@ -104,7 +104,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     let recorded = RepairAction::Mkdir {
         path: folder.to_string(),
     };
-    let does = format!("make the folder {folder}");
+    let does = format!("create the folder {folder}");
     Some(Proposal::Allowed(RepairPlan::new(
         recorded,
         does,
@@ -130,7 +130,7 @@ fn in_the_way(context: &RepairContext<'_>, folder: &RelPath) -> Option<String> {
     let mut names = folders.filter_map(|entry| entry.file_name().into_string().ok());
     let near = names.find(|other| is_nearly(other, name))?;
     Some(format!(
-        "{name} is nearly called like the folder {near}: probably misspelt"
+        "{name} is similar to the folder {near}: probably a typo"
     ))
 }
 

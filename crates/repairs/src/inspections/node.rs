@@ -134,7 +134,7 @@ fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Propos
         None => modules.join(name).join("package.json"),
     };
     if context.root.join(&installed).exists() {
-        return Proposal::refused(format!("{name} is installed already"));
+        return Proposal::refused(format!("{name} is already installed"));
     }
     let environment = if is_command && !context.runs("npm ") && !context.runs("npx ") {
         first_in_path(context, &context.root.join(&modules).join(".bin"))
@@ -217,7 +217,7 @@ fn plan(
     };
     let from = lock.map_or(home.manifest.to_owned(), |lock| home.file(lock));
     let does = format!(
-        "install {name} as {from} says, with {} and without install scripts",
+        "install {name} from {from} with {}, without install scripts",
         command.program()
     );
     let mut plan = command.plan(context, &home.folder, does, run)?;
@@ -266,7 +266,7 @@ fn doubt(context: &RepairContext<'_>, home: &PackageHome<'_>, name: &str) -> Opt
     let mut read = declared.iter().filter(|path| manifests.has(path));
     if let Some(path) = read.find(|path| !manifests.names_the_same(context.root, path)) {
         return Some(format!(
-            "{path} names other packages than when the run began"
+            "{path} names other packages than when the run started"
         ));
     }
     if let Some(lock) = home.manager.map(|manager| home.file(manager.lock))
@@ -277,31 +277,32 @@ fn doubt(context: &RepairContext<'_>, home: &PackageHome<'_>, name: &str) -> Opt
     let lock = manifests.file(&home.file("package-lock.json"));
     if lock.is_some_and(|lock| lock.content.package(name, str::to_owned).is_none()) {
         return Some(format!(
-            "package-lock.json does not know {name}: it would have to be written anew"
+            "package-lock.json does not include {name}; it would have to be rewritten"
         ));
     }
     let other_source = |path: &str| manifests.file(path)?.content.elsewhere.first();
     for setting in SETTINGS.map(|name| home.file(name)) {
         if let Some(line) = other_source(&setting) {
             return Some(format!(
-                "{setting} steers where packages come from ({line})"
+                "{setting} changes where packages come from ({line})"
             ));
         }
     }
     manifests.file(home.manifest)?;
     match other_source(home.manifest) {
         Some(source) => Some(format!(
-            "{} fetches from elsewhere than the registry ({source})",
+            "{} fetches from outside the registry ({source})",
             home.manifest
         )),
         None => {
-            similar_well_known(name).map(|known| format!("{name} is nearly called like {known}"))
+            similar_well_known(name).map(|known| format!("the name {name} is similar to {known}"))
         }
     }
 }
 
 fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
-    let why = format!("no manifest named {name} when the run began, and anybody may own a name");
+    let why =
+        format!("no manifest named {name} when the run started, and anyone can register a name");
     let is_known = package_names::is_well_known(name) && context.manifests.has("package.json");
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
@@ -339,7 +340,7 @@ fn outdated(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> 
     } else {
         relock.recorded()
     };
-    let does = format!("write {lock} anew, with {}", relock.program());
+    let does = format!("rewrite {lock} with {}", relock.program());
     let plan = RepairPlan::new(recorded, does, Action::RunTools(run));
     Some(Proposal::ask(
         plan,

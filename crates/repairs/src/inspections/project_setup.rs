@@ -41,7 +41,7 @@ pub(super) fn inspect_migration(
     Some(if is_local {
         proposal
     } else {
-        proposal.requiring_consent("the database may be one that others use")
+        proposal.requiring_consent("others may use this database")
     })
 }
 

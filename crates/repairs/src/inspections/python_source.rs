@@ -118,11 +118,11 @@ fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> 
     let mut files = all.iter().filter_map(|path| context.manifests.file(path));
     if let Some(place) = files.find_map(|file| file.content.elsewhere.first()) {
         return Some(format!(
-            "{path} fetches from elsewhere than the usual index ({place})"
+            "{path} fetches from outside the usual index ({place})"
         ));
     }
     similar_well_known(name)
-        .map(|known| format!("{name}, which {path} names, is nearly called like {known}"))
+        .map(|known| format!("the name {name}, which {path} names, is similar to {known}"))
 }
 
 /// Returns the well-known package that a name resembles: one different letter usually is a

@@ -75,7 +75,7 @@ fn a_resumed_run_says_so() {
         str![[r#"
   RESUME  demo · 4 tasks · command:./agent.sh
    RETRY  1.2 the attempt was interrupted
-          regreen or the machine ended while the agent was at work
+          regreen or the machine stopped during the attempt
     PASS  [    1s] 1.2 Print it again
      END  [    1s] needs your decision · exit code 3          20261116-0445
 

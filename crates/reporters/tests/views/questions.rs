@@ -30,7 +30,7 @@ fn asked(id: &str) -> Event {
     Event::PersonAsked {
         seq: 1,
         task: key(id, "Find it"),
-        why: "it could not be split".to_owned(),
+        why: "the agent could not split it".to_owned(),
         repair: None,
     }
 }
@@ -86,7 +86,7 @@ fn an_answer_is_shown_once() {
         str![[r#"
   RESUME  demo · shell
      ASK  1 Find it
-          it could not be split
+          the agent could not split it
    RETRY  1 edited; starting over
    RETRY  1 with your context
           under the rug
@@ -115,7 +115,7 @@ fn while_a_person_is_asked_the_terminal_is_theirs() {
         str![[r#"
    START  demo · shell
      ASK  1 Find it
-          it could not be split
+          the agent could not split it
 What now? q
 "#]]
     );
@@ -127,7 +127,7 @@ What now? q
         str![[r#"
    START  demo · shell
      ASK  1 Find it
-          it could not be split
+          the agent could not split it
 What now? q
      FIX  1 fix task requested
 

@@ -75,7 +75,7 @@ pub(crate) fn interrupted(
 ) -> Result<AttemptReport, PerformError> {
     let report = AttemptReport {
         class: AttemptClass::Interrupted,
-        failure: FailureRecord::new("regreen or the machine ended while the agent was at work"),
+        failure: FailureRecord::new("regreen or the machine stopped during the attempt"),
         usage: saved_usage(performer, key, attempt),
         ending: Ending {
             duration_ms: active_ms(performer, key, attempt).unwrap_or(0),

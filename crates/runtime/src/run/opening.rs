@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_unreported_pause_is_resumed() {
-        let why = "task 1.1: it could not be split".to_owned();
+        let why = "task 1.1: the agent could not split it".to_owned();
         let (_root, paths) = killed_after(RunOutcome::NeedsPerson { why });
         let opened = reopen_or_begin(open_store(&paths.root).unwrap(), &paths).unwrap();
         assert_eq!(opened.unreported, None);

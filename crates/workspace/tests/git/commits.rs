@@ -127,7 +127,7 @@ fn ignored_files_and_nested_repositories_are_not_committed() {
     let left: Vec<String> = done.skipped.iter().map(ToString::to_string).collect();
     assert_eq!(
         left,
-        ["inner was not committed: it is a repository of its own"]
+        ["inner was not committed: it is a separate repository"]
     );
 }
 

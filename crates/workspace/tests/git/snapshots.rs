@@ -242,7 +242,7 @@ fn nested_repositories_are_recorded_and_not_entered() {
     let why: Vec<String> = after.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         why,
-        ["empty is a repository without a commit and is not in the snapshot"]
+        ["empty is a repository without commits and is not in the snapshot"]
     );
 }
 

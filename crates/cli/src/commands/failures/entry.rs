@@ -120,7 +120,7 @@ fn as_it_ended(row: Delegation, root: &Path) -> Delegation {
     Delegation {
         category: Some(kind.category().name().to_owned()),
         kind: Some(kind.name().to_owned()),
-        message: Some("regreen or the machine ended while the agent was at work".to_owned()),
+        message: Some("regreen or the machine stopped during the attempt".to_owned()),
         ..row
     }
 }

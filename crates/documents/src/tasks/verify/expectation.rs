@@ -62,7 +62,7 @@ const FAILS: &[&str] = &[
     "non-zero exit",
 ];
 
-/// What is judged instead of exit code 0, if the text states it.
+/// Returns what is judged instead of exit code 0, if the text states it.
 pub(super) fn stated(after: &str) -> Option<Expectation> {
     let clause = clause(after);
     if END_OF_TROUBLE.iter().any(|words| clause.contains(words)) {
@@ -75,13 +75,13 @@ pub(super) fn stated(after: &str) -> Option<Expectation> {
         .or_else(|| compared_by_sign(clause))
 }
 
-/// Whether a dash or the like says that what follows is the result.
+/// Returns whether a dash or the like says that what follows is the result.
 fn is_set_off(after: &str) -> bool {
     let after = after.trim_start_matches([' ', '\t']);
     !after.starts_with(|c: char| c.is_alphanumeric() || c == '\n')
 }
 
-/// Whether the text says anything about the result that is understood.
+/// Returns whether the text says anything about the result that is understood.
 pub(super) fn is_stated(after: &str) -> bool {
     let clause = clause(after);
     stated(after).is_some()
@@ -89,7 +89,7 @@ pub(super) fn is_stated(after: &str) -> bool {
         || starts_with_any(clause, &["exit", "exits"])
 }
 
-/// Whether the text before a span says that the span is what the command before it gives.
+/// Returns whether the text before a span says that the span is what the command before it gives.
 pub(super) fn introduces_output(before: &str) -> bool {
     let before = before
         .trim()
@@ -107,7 +107,7 @@ pub(super) fn of_output(code: &str) -> Expectation {
     compared(code, true).unwrap_or_else(|| Expectation::Outputs(code.to_owned()))
 }
 
-/// Whether the text behind a span says that it is not to be run.
+/// Returns whether the text behind a span says that it is not to be run.
 pub(super) fn is_not_meant(after: &str) -> bool {
     starts_with_any(
         clause(after),
@@ -115,7 +115,7 @@ pub(super) fn is_not_meant(after: &str) -> bool {
     )
 }
 
-/// The first statement of a text, without punctuation and fillers before it.
+/// Returns the first statement of a text, without punctuation and fillers before it.
 fn clause(after: &str) -> &str {
     // What stands on the next line is another statement, or the next item of a list.
     let line = after.lines().next().unwrap_or_default().trim_start();
@@ -207,7 +207,7 @@ fn compared_by_sign(clause: &str) -> Option<Expectation> {
     has_sign.then(|| compared(clause, false))?
 }
 
-/// `prints hello`: one word that is no prose.
+/// `prints hello`: one word that is not prose.
 fn one_word(clause: &str, text: &str) -> Option<Expectation> {
     let is_printed = starts_with_any(clause, &["prints", "outputs"]);
     let is_word = !text.is_empty() && !text.contains(char::is_whitespace);

@@ -153,7 +153,7 @@ mod tests {
                 occurrence: 0,
                 title: format!("Parse {error}"),
             },
-            why: "it could not be split".to_owned(),
+            why: "the agent could not split it".to_owned(),
             failure: Some(FailureRecord {
                 diagnosis: None,
                 error: error.to_owned(),
