@@ -148,6 +148,9 @@ pub struct Explain {
     /// Who printed the log
     #[arg(long, value_enum, default_value = "command")]
     pub source: ExplainSource,
+    /// Print a report that ends in `<task_metadata>`, as `delegate` does
+    #[arg(long, conflicts_with_all = ["json", "report"])]
+    pub report_text: bool,
     /// Parse the input as a failure report and print it as JSON
     #[arg(long, conflicts_with = "plan")]
     pub report: bool,

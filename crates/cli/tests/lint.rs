@@ -14,8 +14,8 @@ Edit it, then check it with: regreen lint greeting
 
 "#]]);
     test.regreen(&["lint"]).exits(0).prints(str![[r#"
-specs/greeting/tasks.md: smart-ralph style, 2 tasks (0 done)
-Nothing to complain about.
+    PLAN  specs/greeting/tasks.md · smart-ralph style · 2 tasks (0 done)
+    PASS  nothing to improve
 
 "#]]);
     let before = test.text("specs/greeting/tasks.md");
@@ -49,8 +49,8 @@ fn weaknesses_are_shown_where_they_stand() {
         .regreen(&["lint", "todo.md"])
         .exits(0)
         .prints(str![[r#"
-todo.md: smart-ralph style, 3 tasks (0 done)
-5 things to look at:
+    PLAN  todo.md · smart-ralph style · 3 tasks (0 done)
+    WARN  5 things to improve
 
   ⚠ the id 1.1 is also used on line 3
    ╭─[todo.md:4:1]

@@ -89,10 +89,10 @@ ended: all_green, 3 of 3 done, 2 of 100 attempts
 
 "#]]);
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
-1.2 Second (done)
+    PASS  1.2 Second
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-  a person said: it is done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    DONE  your choice
 --- exit code 0
 
 "#]]);
@@ -107,15 +107,16 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 fn a_task_at_its_limit_has_all_its_attempts_again() {
     let workspace = workspace().has_run(&["--max-task-iterations=2"], 1);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 3 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max retries reached for task 1.2 after 2 attempts
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 3 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max retries reached for task 1.2 after 2 attempts
+          3 of 100 attempts
 
-[x] 1.1 First   1 attempt
-[ ] 1.2 Second  2 attempts, 2 of 2 used up
-    failed: Verify failed: `cat good` ended with exit code 1
-[ ] 1.3 Third
+    PASS  1.1 First
+    FAIL  1.2 Second                                              2/2 attempts used
+          missing file
+          cat: good: No such file or directory
+    TODO  1.3 Third
 --- exit code 0
 
 "#]]);
@@ -125,15 +126,16 @@ reopened 1.2 and reset its attempts; run `regreen run` to try again
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 3 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max retries reached for task 1.2 after 2 attempts
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 3 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max retries reached for task 1.2 after 2 attempts
+          3 of 100 attempts
 
-[x] 1.1 First   1 attempt
-[ ] 1.2 Second  2 attempts
-    failed: Verify failed: `cat good` ended with exit code 1
-[ ] 1.3 Third
+    PASS  1.1 First
+    FAIL  1.2 Second                                              2 attempts
+          missing file
+          cat: good: No such file or directory
+    TODO  1.3 Third
 --- exit code 0
 
 "#]]);
@@ -199,14 +201,14 @@ skipping 1 (with 1.1) from now on; run `regreen retry 1` to reopen
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 4 originals done
-no run yet: `regreen run` starts one
+    SPEC  demo · 1 of 4 tasks done · specs/demo/tasks.md
+     RUN  none yet: `regreen run` starts one
 
-[ ] 1 Group          skipped
-  [ ] 1.1 Inside     skipped
-  [x] 1.2 Done
-  [ ]* 1.3 Optional
-[ ] 2 Other
+    SKIP  1 Group
+    SKIP    1.1 Inside
+    PASS    1.2 Done
+    TODO    1.3 Optional (optional)
+    TODO  2 Other
 --- exit code 0
 
 "#]]);
@@ -311,15 +313,16 @@ fn a_task_at_its_limit_of_fixes_gets_as_many_again() {
         )
         .has_run(&["--recovery-mode", "--max-fix-tasks=2"], 1);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max fix attempts (2) reached for task 1.1
-attempts 5 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 1 tasks done · 2 of 2 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max fix attempts (2) reached for task 1.1
+          5 of 100 attempts
 
-[ ] 1.1 Make it                                        3 attempts, 3 of 5 used up, 2 of 2 fixes made
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
+    FAIL  1.1 Make it                                             3/5 attempts used · 2/2 fixes
+          missing file
+          cat: good: No such file or directory
+    PASS    1.1.1 Fix: cat: good: No such file or directory
+    PASS    1.1.2 Fix: cat: good: No such file or directory
 --- exit code 0
 
 "#]]);
@@ -360,29 +363,30 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max fix attempts (2) reached for task 1.1
-attempts 5 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 1 tasks done · 2 of 2 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max fix attempts (2) reached for task 1.1
+          5 of 100 attempts
 
-[ ] 1.1 Make it                                        3 attempts
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
+    FAIL  1.1 Make it                                             3 attempts
+          missing file
+          cat: good: No such file or directory
+    PASS    1.1.1 Fix: cat: good: No such file or directory
+    PASS    1.1.2 Fix: cat: good: No such file or directory
 --- exit code 0
 
 "#]]);
     // The limit is still 2, the recovery on: the state file says so.
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done, 3 of 3 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 2 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · 3 of 3 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          2 of 100 attempts
 
-[x] 1.1 Make it                                        4 attempts
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.3 Fix: cat: good: No such file or directory  1 attempt
+    PASS  1.1 Make it                                             4 attempts
+    PASS    1.1.1 Fix: cat: good: No such file or directory
+    PASS    1.1.2 Fix: cat: good: No such file or directory
+    PASS    1.1.3 Fix: cat: good: No such file or directory
 --- exit code 0
 
 "#]]);

@@ -191,15 +191,14 @@ fn without_git_there_is_nothing_to_show() {
 "#]]);
     // How many files there were is known all the same.
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
+    PASS  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file
-    Verify: green
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PASS  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed 1 file
+          log: regreen log 1.1 1
+          Verify passed
 --- exit code 0
 
 "#]]);

@@ -101,31 +101,32 @@ fn what_is_not_there_is_told_with_what_is() {
 "#]]);
     // History is not lost with the logs.
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (open)
+    TODO  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed no file
-    Verify: red: `cat good` ended with exit code 1
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-
-  attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
-    exit code 1 after [TIME], gave no signal
-    its log is not there any more
-    changed no file
-    Verify: red: `cat good` ended with exit code 1
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-  the run ended: ERROR: Max retries reached for task 1.1 after 2 attempts
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed no file
+          log: regreen log 1.1 1
+          Verify failed: `cat good` ended with exit code 1
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+    FAIL  [TIME] attempt 2 · [MOMENT]
+          prompted with the last failure
+          exit code 1, no completion signal
+          its log is missing
+          changed no file
+          log: regreen log 1.1 2
+          Verify failed: `cat good` ended with exit code 1
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+     END  ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 0
 
 "#]]);

@@ -83,11 +83,11 @@ fn what_may_only_be_read_can_be_looked_at() {
         return;
     };
     status.shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 1 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          1 of 100 attempts
 
-[x] 1.1 Make it  1 attempt
+    PASS  1.1 Make it
 --- exit code 0
 
 "#]]);

@@ -40,25 +40,25 @@ stopped spec demo; run `regreen run` to resume
     let allowed = GRACE + Duration::from_secs(2) * busy();
     assert!(took < allowed, "{took:?}");
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 2 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: was stopped; `regreen run` goes on with it
-attempts 0 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · stopped; `regreen run` resumes it
+          0 of 100 attempts
 
-[ ] 1.1 First   1 attempt
-[ ] 1.2 Second
+    TODO  1.1 First
+    TODO  1.2 Second
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 First (open)
+    TODO  1.1 First
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    ended by signal 9 after [TIME], cut off
-    printed nothing
-    changed 1 file
-  the run ended: somebody stopped it
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+     RUN  [TIME] attempt 1 · [MOMENT]
+          signal 9, interrupted
+          printed nothing
+          changed 1 file
+          log: regreen log 1.1 1
+     END  stopped
 --- exit code 0
 
 "#]]);
@@ -114,11 +114,11 @@ no run is active here
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 2 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          2 of 100 attempts
 
-[x] 1.1 First  2 attempts, unverified, nothing changed
+    PASS  1.1 First                                               2 attempts · unverified · nothing changed
 --- exit code 0
 
 "#]]);

@@ -56,12 +56,12 @@ nothing to revert for task 1.1
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 2 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          3 of 100 attempts
 
-[ ] 1.1 Make it  2 attempts
-[x] 1.2 Later    1 attempt
+    TODO  1.1 Make it                                             2 attempts
+    PASS  1.2 Later
 --- exit code 0
 
 "#]]);
@@ -75,7 +75,7 @@ fn a_task_that_was_taken_back_is_tried_as_if_for_the_first_time() {
     assert_eq!(workspace.regreen(&["undo", "1.1"]).code, Some(0));
     let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(
-        why.ends_with("\na person said: try it again as if for the first time\n"),
+        why.ends_with("\n   RETRY  your choice, starting over\n"),
         "{why}"
     );
     // Once is enough.

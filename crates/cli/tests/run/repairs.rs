@@ -65,15 +65,14 @@ fn what_was_repaired_has_its_story_and_its_log() {
     let workspace = workspace();
     heal(&workspace, &[]);
     workspace.regreen(&["why", "1.1.1"]).shows(str![[r#"
-1.1.1 Fix: bash: line 1: ./report.sh: Permission denied (done)
-  made to fix 1.1 Make a report
+    PASS  1.1.1 Fix: bash: line 1: ./report.sh: Permission denied
+          fixes 1.1 Make a report
 
-run [RUN], agent shell
-
-  regreen repairs it itself: make report.sh executable: `regreen log 1.1.1 1 --run [RUN]`
-    done: make report.sh executable
-    commit [HASH]
-  done
+     RUN  [RUN] · shell
+     FIX  make report.sh executable                               4ddc39e
+          regreen log 1.1.1 1 --run [RUN]
+          make report.sh executable
+    PASS
 --- exit code 0
 
 "#]]);

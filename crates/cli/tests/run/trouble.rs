@@ -411,7 +411,7 @@ exit code 78
    RETRY  1.2 the attempt was interrupted
           regreen or the machine stopped during the attempt
     PASS  [TIME] 1.2 Is open
-     END  [TIME] all tasks done                             [RUN]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]

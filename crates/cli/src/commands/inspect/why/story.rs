@@ -3,16 +3,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Failure, FailureRecord, Inspection, PersonAnswer,
-    PlanChanges, PromptKind, RepairResult, RunOutcome, Span, TaskFailure, TaskKey, Timestamp,
-    Verdict,
+    AttemptClass, AttemptReport, Event, FailureRecord, Inspection, PersonAnswer, PlanChanges,
+    PromptKind, RepairResult, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
 };
+use regreen_reporters::{Status, kind_and_place};
 use regreen_runtime::SpecPaths;
 use regreen_store::{AttemptKey, Run};
 
 use super::changes::Changes;
 use super::page::Page;
-use super::{Events, name, said};
+use super::{Events, name, tell_choice};
 use crate::arguments::Why;
 use crate::plan::{Plan, SelectedTask};
 use crate::spec_context::SpecContext;
@@ -34,6 +34,8 @@ pub(super) struct RunStory<'a> {
     again: bool,
     /// Why the last Verify was red: a failure that says the same adds nothing.
     red: Option<String>,
+    /// The last line is about an attempt, or a Verify that may end the task.
+    is_attempted: bool,
 }
 
 impl<'a> RunStory<'a> {
@@ -54,20 +56,20 @@ impl<'a> RunStory<'a> {
             is_newest: false,
             again: false,
             red: None,
+            is_attempted: false,
         }
     }
 
     pub(super) fn tell(&mut self, events: &Events, page: &mut Page) {
-        page.line(0, "");
-        page.line(0, &format!("run {}{}", self.run.id, agent(events)));
+        page.heading("RUN", &format!("{}{}", self.run.id, agent(events)));
         let mut is_last = false;
         for (at, event) in events {
             match event {
                 Event::TaskPicked { task } => is_last = self.is_it(&task.task),
                 Event::RunEnded { outcome } if is_last => {
-                    page.line(1, &format!("the run ended: {}", fate(outcome)));
+                    page.entry(Status::End, &end_reason(outcome));
                 }
-                Event::RunResumed { .. } if is_last => page.line(1, "the run goes on"),
+                Event::RunResumed { .. } if is_last => page.entry(Status::Resume, ""),
                 event if concerns(self.plan, self.selected, event) => {
                     is_last &= !matches!(event, Event::TaskDone { .. });
                     self.tell_event(*at, event, page);
@@ -83,14 +85,14 @@ impl<'a> RunStory<'a> {
 
     fn tell_event(&mut self, at: Timestamp, event: &Event, page: &mut Page) {
         match event {
-            Event::Chosen { choice } => page.line(1, said(choice.what)),
+            Event::Chosen { choice } => tell_choice(choice.what, page),
             Event::AttemptStarted {
                 attempt, prompt, ..
             } => {
-                page.line(0, "");
-                let (told, log) = (told(*prompt), self.way("log", *attempt));
-                let at = moment(at);
-                page.line(1, &format!("attempt {attempt}{told}, {at}: `{log}`"));
+                page.entry(Status::Run, &format!("attempt {attempt} · {}", moment(at)));
+                if let Some(reason) = prompt_reason(*prompt) {
+                    page.detail(reason);
+                }
             }
             Event::AttemptEnded {
                 task,
@@ -112,69 +114,77 @@ impl<'a> RunStory<'a> {
             Event::VerifyStarted { again, first, .. } => {
                 self.again = *again;
                 if *first {
-                    page.line(0, "");
-                    page.line(1, "fixed perhaps, so Verify runs before the agent");
+                    self.is_attempted = true;
+                    page.entry(Status::Run, "Verify before the next attempt");
                 }
             }
             Event::VerifyEnded { verdict, .. } => self.tell_verdict(verdict, page),
             Event::TaskFailed { failure, .. } => self.tell_failure(failure, page),
             Event::FixInserted { fix, .. } => {
-                page.line(
-                    2,
-                    &format!("fix {fix} was made for it: `regreen why {fix}`"),
-                );
+                page.entry(Status::Fix, &format!("{fix} added: `regreen why {fix}`"));
             }
             Event::RepairInspected { inspection, .. } => tell_inspection(inspection, page),
             Event::RepairStarted {
                 attempt, repair, ..
             } => {
-                page.line(0, "");
-                let (does, log) = (&repair.does, self.way("log", *attempt));
-                page.line(1, &format!("regreen repairs it itself: {does}: `{log}`"));
+                page.entry(Status::Fix, &repair.does);
+                page.detail(&format!("log: {}", self.way("log", *attempt)));
             }
             Event::RepairEnded { result, .. } => match result {
-                RepairResult::Done { did, .. } => page.line(2, &format!("done: {did}")),
-                RepairResult::Failed { why } => page.line(2, &format!("that failed: {why}")),
+                RepairResult::Done { did, .. } => page.detail(did),
+                RepairResult::Failed { why } => {
+                    page.becomes(Status::Fail);
+                    page.detail(why);
+                }
             },
             Event::PlanModified { task, .. } if !self.is_it(task) => {
-                page.line(1, &format!("the agent asked for it in task {}", task.id));
+                page.entry(
+                    Status::Plan,
+                    &format!("requested by the agent in task {}", task.id),
+                );
             }
             Event::PlanModified { added, .. } => {
                 let added: Vec<String> = added.iter().map(name).collect();
                 let added = added.join("; ");
-                page.line(2, &format!("plan: added at the agent's request: {added}"));
+                page.entry(Status::Plan, &format!("agent asked for {added}"));
             }
             Event::ModificationRefused { why, .. } => {
-                page.line(
-                    2,
-                    &format!("plan: the agent's request is not honoured: {why}"),
-                );
+                page.entry(Status::Warn, "plan unchanged");
+                page.detail(why);
             }
             Event::FixesSuperseded { task, .. } if !self.is_it(task) => {
-                page.line(1, &format!("superseded: {} passed without it", task.id));
+                page.entry(Status::Skip, &format!("superseded: {} passed", task.id));
             }
-            Event::PersonAsked { why, .. } => {
-                page.line(1, &format!("a person must decide: {why}"));
-            }
+            Event::PersonAsked { why, .. } => page.entry(Status::Ask, why),
             Event::PersonAnswered { answer, .. } => tell_answer(answer, page),
-            Event::TaskParked { .. } => page.line(1, "put aside, while others go on"),
+            Event::TaskParked { .. } => {
+                page.entry(Status::Park, "the run continued with the other tasks");
+            }
             Event::CommitRefused { output, .. } => {
-                page.line(2, "a commit hook refused it:");
-                page.quote(3, output);
+                page.detail("a commit hook refused the commit");
+                page.quote(output);
             }
             Event::Committed {
                 hash: Some(hash), ..
-            } => page.line(2, &format!("commit {hash}")),
+            } => page.trailing(hash),
             Event::TaskDone { marks, .. } => {
-                let marks: String = marks.iter().map(|mark| format!(", {mark}")).collect();
-                page.line(1, &format!("done{marks}"));
+                if self.is_attempted {
+                    page.becomes(Status::Pass);
+                } else {
+                    page.entry(Status::Pass, "");
+                }
+                self.is_attempted = false;
+                for mark in marks {
+                    page.trailing(&mark.to_string());
+                }
             }
-            Event::TaskSkipped { .. } => page.line(1, "skipped"),
+            Event::TaskSkipped { .. } => page.entry(Status::Skip, ""),
             Event::TaskGone { .. } => {
-                page.line(1, "somebody took it out of the file, or ticked it");
+                page.entry(Status::Skip, "removed or ticked by someone else");
             }
             Event::WaitStarted { why, until, .. } => {
-                page.line(2, &format!("waits until {}: {why}", moment(*until)));
+                page.entry(Status::Wait, &format!("until {}", moment(*until)));
+                page.detail(why);
             }
             _ => {}
         }
@@ -188,14 +198,16 @@ impl<'a> RunStory<'a> {
         page: &mut Page,
     ) {
         self.red = None;
-        page.line(2, &ending(report));
+        self.is_attempted = true;
+        page.took(report.ending.duration_ms);
+        page.detail(&ending(report));
         let has_passed = report.signalled && !report.reports_failure;
         if !has_passed || report.contradiction.is_some() {
             let log = self.places.log(self.run.id.as_str(), task, number);
             self.quote_log(&log, page);
         }
         if let Some(words) = &report.contradiction {
-            page.line(2, &format!("its answer contradicts that: {words}"));
+            page.detail(&format!("its message contradicts that: {words}"));
         }
         Self::tell_plan(&report.plan, page);
         let attempt = AttemptKey {
@@ -206,17 +218,15 @@ impl<'a> RunStory<'a> {
         let way = self.way("diff", number);
         self.changes
             .tell(page, &attempt, report.files_changed, &way);
+        page.detail(&format!("log: {}", self.way("log", number)));
     }
 
     /// What it said last.
     fn quote_log(&self, log: &Path, page: &mut Page) {
         match end_of_file(log) {
-            Ok(end) if end.trim().is_empty() => page.line(2, "printed nothing"),
-            Ok(end) => {
-                page.line(2, "printed:");
-                page.quote(3, &end);
-            }
-            Err(_) => page.line(2, "its log is not there any more"),
+            Ok(end) if end.trim().is_empty() => page.detail("printed nothing"),
+            Ok(end) => page.quote(&end),
+            Err(_) => page.detail("its log is missing"),
         }
     }
 
@@ -237,17 +247,17 @@ impl<'a> RunStory<'a> {
 
     fn tell_plan(plan: &PlanChanges, page: &mut Page) {
         for warning in &plan.warnings {
-            page.line(2, &format!("plan: {warning}"));
+            page.detail(&format!("plan: {warning}"));
         }
         for claim in &plan.claims {
             let task = name(&claim.task);
-            page.line(2, &format!("plan: the agent ticked {task} as well"));
+            page.detail(&format!("plan: agent ticked {task}"));
         }
         for row in &plan.added {
-            page.line(2, &format!("plan: the agent added {}", name(row)));
+            page.detail(&format!("plan: agent added {}", name(row)));
         }
         for row in &plan.edited {
-            page.line(2, &format!("plan: the agent changed {}", name(row)));
+            page.detail(&format!("plan: agent changed {}", name(row)));
         }
     }
 
@@ -257,120 +267,119 @@ impl<'a> RunStory<'a> {
         let is_named =
             |mut keys: Box<dyn Iterator<Item = &TaskKey> + '_>| keys.any(|key| self.is_it(key));
         let deeds = [
-            (is_named(Box::new(claims)), "ticked it"),
-            (is_named(Box::new(plan.added.iter())), "added it"),
-            (is_named(Box::new(plan.edited.iter())), "changed it"),
+            (is_named(Box::new(claims)), "ticked by the agent"),
+            (is_named(Box::new(plan.added.iter())), "added by the agent"),
+            (
+                is_named(Box::new(plan.edited.iter())),
+                "changed by the agent",
+            ),
             (
                 is_named(Box::new(plan.put_back.iter())),
-                "removed it, and it was put back",
+                "removed by the agent and put back",
             ),
             (
                 is_named(Box::new(plan.skipped.iter())),
-                "removed it again, so it counts as skipped",
+                "removed again by the agent, so skipped,",
             ),
         ];
         for (_, deed) in deeds.iter().filter(|(is_so, _)| *is_so) {
-            page.line(1, &format!("attempt {number} of task {} {deed}", task.id));
+            let text = format!("{deed} in attempt {number} of {}", task.id);
+            page.entry(Status::Plan, &text);
         }
     }
 
     fn tell_claims(&self, task: &TaskKey, kept: &[TaskKey], back: &[TaskKey], page: &mut Page) {
         let is_own = self.is_it(task);
         for (keys, fate) in [
-            (kept, "was verified and stays ticked"),
-            (back, "could not be verified and is open again"),
+            (kept, "verified, stays ticked"),
+            (back, "not verified, open again"),
         ] {
             for key in keys.iter().filter(|key| is_own || self.is_it(key)) {
                 match is_own {
-                    true => page.line(2, &format!("plan: {} {fate}", key.id)),
-                    false => page.line(1, &format!("it {fate}")),
+                    true => page.detail(&format!("plan: {} {fate}", key.id)),
+                    false => page.detail(fate),
                 }
             }
         }
     }
 
     fn tell_verdict(&mut self, verdict: &Verdict, page: &mut Page) {
-        let once_more = if self.again { " once more" } else { "" };
         match verdict {
-            Verdict::Green if self.again => page.line(2, "Verify once more: green, so it is flaky"),
-            Verdict::Green => page.line(2, "Verify: green"),
-            Verdict::Unverified => page.line(2, "Verify: there is nothing to run"),
+            Verdict::Green if self.again => page.detail("Verify passed the second time: flaky"),
+            Verdict::Green => page.detail("Verify passed"),
+            Verdict::Unverified => page.detail("no Verify to run"),
             Verdict::Red { error } if self.red.as_ref() == Some(error) => {
-                page.line(2, &format!("Verify{once_more}: red again"));
+                page.detail("Verify failed again");
             }
             Verdict::Red { error } => {
                 let (what, printed) = error.split_once('\n').unwrap_or((error, ""));
                 let what = what.strip_prefix("Verify failed: ").unwrap_or(what);
-                page.line(2, &format!("Verify{once_more}: red: {what}"));
-                page.quote(3, printed);
+                let again = if self.again { " again" } else { "" };
+                page.detail(&format!("Verify failed{again}: {what}"));
+                page.quote(printed);
                 if self.plan.is_fix(&self.selected.key) {
-                    page.line(2, "the task that it repairs is the judge");
+                    page.detail("the task that it fixes decides whether it worked");
                 }
                 self.red = Some(error.clone());
             }
         }
     }
 
-    fn tell_failure(&self, failure: &FailureRecord, page: &mut Page) {
+    fn tell_failure(&mut self, failure: &FailureRecord, page: &mut Page) {
+        page.becomes(Status::Fail);
+        self.is_attempted = false;
         if self.red.as_ref() != Some(&failure.error) {
-            let (what, more) = failure
-                .error
-                .split_once('\n')
-                .unwrap_or((failure.error.as_str(), ""));
-            page.line(2, &format!("failed: {what}"));
-            page.quote(3, more);
+            let error = failure.error.as_str();
+            let (what, more) = error.split_once('\n').unwrap_or((error, ""));
+            page.detail(what);
+            page.quote(more);
         }
-        if let Some(found) = failure.told() {
-            self.tell_diagnosis(found, page);
+        if let Some(kind) = kind_and_place(failure) {
+            page.detail(&kind);
+        }
+        let actions = failure
+            .told()
+            .map(|found| found.suggested_actions.as_slice());
+        for action in actions.unwrap_or_default() {
+            page.detail(&format!("may help: {action}"));
         }
         let fix = failure.attempted_fix.as_str();
         if !matches!(fix, "" | TaskFailure::NO_ATTEMPTED_FIX) {
-            page.line(2, &format!("attempted fix: {fix}"));
-        }
-    }
-
-    fn tell_diagnosis(&self, found: &Failure, page: &mut Page) {
-        let blocker = found.blocked_on.as_deref();
-        let blocker = blocker.map(|line| format!(", {line}")).unwrap_or_default();
-        page.line(2, &format!("diagnosis: {}{blocker}", found.kind.words()));
-        for action in &found.suggested_actions {
-            page.line(3, &format!("may help: {action}"));
+            page.detail(&format!("attempted fix: {fix}"));
         }
     }
 }
 
 fn tell_inspection(inspection: &Inspection, page: &mut Page) {
     match inspection {
-        Inspection::Allowed(repair) => {
-            page.line(2, &format!("may be repaired: {}", repair.does));
-        }
+        Inspection::Allowed(_) | Inspection::Nothing => {}
         Inspection::Ask { repair, why } => {
-            page.line(
-                2,
-                &format!("a person may allow this: {} ({why})", repair.does),
-            );
+            page.entry(Status::Fix, &format!("possible repair: {}", repair.does));
+            page.detail(why);
         }
-        Inspection::Refused { why } => page.line(2, &format!("not repaired: {why}")),
-        Inspection::Nothing => {}
+        Inspection::Refused { why } => {
+            page.entry(Status::Fix, "cannot be repaired automatically");
+            page.detail(why);
+        }
     }
 }
 
-/// What follows from it is told with the choice.
+/// What follows from an answer is told with the choice.
 fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
     match answer {
-        PersonAnswer::Edit => page.line(1, "a person edited it"),
+        PersonAnswer::Edit => page.entry(Status::Retry, "edited by you"),
         PersonAnswer::Context { text } => {
-            page.line(1, "a person said: try it again, and tell the agent:");
-            page.quote(2, text);
+            page.entry(Status::Retry, "with your context");
+            page.quote(text);
         }
-        PersonAnswer::Repair => page.line(1, "a person said: repair it so"),
-        PersonAnswer::Fix => page.line(1, "a person said: make a fix for it"),
+        PersonAnswer::Repair => page.entry(Status::Fix, "repair approved by you"),
+        PersonAnswer::Fix => page.entry(Status::Fix, "fix task requested by you"),
         PersonAnswer::Skip => {}
-        PersonAnswer::Stop => page.line(1, "a person did not decide yet"),
+        PersonAnswer::Stop => page.entry(Status::Stop, "not decided yet"),
     }
 }
 
-/// Whether an event is part of a task's story.
+/// Returns whether an event is part of a task's story.
 pub(super) fn concerns(plan: &Plan, selected: &SelectedTask, event: &Event) -> bool {
     let is_it = |key: &TaskKey| plan.is(selected, key);
     let is_named = match event {
@@ -397,53 +406,55 @@ fn agent(events: &Events) -> String {
         Event::RunStarted { config, .. } => Some(&config.agent),
         _ => None,
     });
-    agent.map_or(String::new(), |agent| format!(", agent {agent}"))
+    agent.map_or(String::new(), |agent| format!(" · {agent}"))
 }
 
 fn ending(report: &AttemptReport) -> String {
     let ending = &report.ending;
     let how = match (ending.timed_out, ending.exit_code, ending.signal) {
-        (true, ..) => "ended by the time limit".to_owned(),
+        (true, ..) => "time limit reached".to_owned(),
         (_, Some(code), _) => format!("exit code {code}"),
-        (_, _, Some(signal)) => format!("ended by signal {signal}"),
-        (false, None, None) => return "cut off: regreen or the machine ended meanwhile".to_owned(),
+        (_, _, Some(signal)) => format!("signal {signal}"),
+        (false, None, None) => {
+            return "interrupted: regreen or the machine stopped".to_owned();
+        }
     };
-    let took = Span::from_millis(ending.duration_ms);
     let said = match (&report.class, report.signalled, report.reports_failure) {
         (AttemptClass::Ordinary, _, true) => "reported failure".to_owned(),
-        (AttemptClass::Ordinary, true, _) => "claimed completion".to_owned(),
-        (AttemptClass::Ordinary, false, _) => "gave no signal".to_owned(),
-        (AttemptClass::Interrupted, ..) => "cut off".to_owned(),
-        (AttemptClass::Transient { why, .. }, ..) => format!("its service is out of reach: {why}"),
+        (AttemptClass::Ordinary, true, _) => "signalled completion".to_owned(),
+        (AttemptClass::Ordinary, false, _) => "no completion signal".to_owned(),
+        (AttemptClass::Interrupted, ..) => "interrupted".to_owned(),
+        (AttemptClass::Transient { why, .. }, ..) => format!("its service is unavailable: {why}"),
         (AttemptClass::Fatal { why }, ..) => format!("it would fail again: {why}"),
-        (AttemptClass::Session { why }, ..) => format!("its session is of no more use: {why}"),
+        (AttemptClass::Session { why }, ..) => format!("its session cannot be continued: {why}"),
     };
-    format!("{how} after {took}, {said}")
+    format!("{how}, {said}")
 }
 
-fn told(prompt: PromptKind) -> &'static str {
-    match prompt {
-        PromptKind::First => "",
-        PromptKind::Retry => ", told how it failed before",
-        PromptKind::Reminder => ", reminded that only the signal is missing",
-        PromptKind::NoOp => ", told that the last one changed nothing",
-        PromptKind::Interrupted => ", told that the last one was cut off",
-        PromptKind::NewSession => ", in a new session",
-        PromptKind::Enriched => ", told what the last one was missing",
-        PromptKind::Split => ", asked to split the task",
-    }
+/// Returns what the prompt of an attempt adds to that of a first one.
+fn prompt_reason(prompt: PromptKind) -> Option<&'static str> {
+    Some(match prompt {
+        PromptKind::First => return None,
+        PromptKind::Retry => "prompted with the last failure",
+        PromptKind::Reminder => "reminded of the completion signal",
+        PromptKind::NoOp => "prompted that the last attempt changed nothing",
+        PromptKind::Interrupted => "prompted that the last attempt was interrupted",
+        PromptKind::NewSession => "in a new session",
+        PromptKind::Enriched => "prompted with missing context",
+        PromptKind::Split => "asked to split the task",
+    })
 }
 
-fn fate(outcome: &RunOutcome) -> String {
+fn end_reason(outcome: &RunOutcome) -> String {
     let words = match outcome {
-        RunOutcome::AllGreen => "all tasks are done",
-        RunOutcome::OnlyDone => "what was asked for is done",
-        RunOutcome::Skipped => "open tasks were left out",
+        RunOutcome::AllGreen => "all tasks done",
+        RunOutcome::OnlyDone => "the requested task is done",
+        RunOutcome::Skipped => "open tasks were skipped",
         RunOutcome::Limit { message } => message,
         RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => why,
-        RunOutcome::Stopped { .. } => "somebody stopped it",
+        RunOutcome::Stopped { .. } => "stopped",
     };
     words.to_owned()
 }
