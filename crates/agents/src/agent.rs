@@ -179,13 +179,13 @@ impl AgentChoice {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AgentChoiceError {
     /// No agent has this name.
-    #[error("unknown agent `{0}`: known are {known}", known = AgentChoice::FORMS.join(", "))]
+    #[error("unknown agent `{0}`; known agents: {known}", known = AgentChoice::FORMS.join(", "))]
     Unknown(String),
     /// The command line is empty.
-    #[error("`{0}` names no program to run")]
+    #[error("`{0}` is missing the program to run")]
     NoProgram(String),
     /// The command line has an open quote.
-    #[error("in `{0}` a quote is not closed")]
+    #[error("unclosed quote in `{0}`")]
     OpenQuote(String),
 }
 
@@ -251,15 +251,15 @@ mod tests {
     fn an_unknown_agent_is_refused_with_the_known_forms() {
         assert_eq!(
             error("clyde"),
-            "unknown agent `clyde`: known are auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
+            "unknown agent `clyde`; known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
         );
-        assert!(error("command").starts_with("unknown agent `command`: "));
-        assert_eq!(error("command: "), "`command:` names no program to run");
-        assert_eq!(error("acp:"), "`acp:` names no program to run");
+        assert!(error("command").starts_with("unknown agent `command`; "));
         assert_eq!(
-            error("command:a 'b"),
-            "in `command:a 'b` a quote is not closed"
+            error("command: "),
+            "`command:` is missing the program to run"
         );
+        assert_eq!(error("acp:"), "`acp:` is missing the program to run");
+        assert_eq!(error("command:a 'b"), "unclosed quote in `command:a 'b`");
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub enum ColorChoice {
 
 #[derive(Debug, Args)]
 pub struct Status {
-    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    /// Spec name or folder, or a task file [default: the current or only spec]
     #[arg(value_name = "SPEC|FILE")]
     pub spec: Option<String>,
-    /// As JSON, for scripts
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -59,12 +59,12 @@ pub struct Status {
 /// Which task of which spec.
 #[derive(Debug, Args)]
 pub struct OneTask {
-    /// The task's id; by position (1, 2, 3 …) in a list without ids
+    /// Task id, or its position (1, 2, 3 …) in a list without ids
     pub task: String,
-    /// The row's line, where several tasks have the id [default: the first of them]
+    /// Line of the row, if several tasks have this id [default: the first of them]
     #[arg(long, value_name = "N")]
     pub line: Option<usize>,
-    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    /// Spec name or folder, or a task file [default: the current or only spec]
     #[arg(long, value_name = "SPEC|FILE")]
     pub spec: Option<String>,
 }
@@ -73,7 +73,7 @@ pub struct OneTask {
 pub struct Why {
     #[command(flatten)]
     pub which: OneTask,
-    /// With what each attempt changed, line by line
+    /// Include the diff of each attempt
     #[arg(long)]
     pub diff: bool,
 }
@@ -83,10 +83,10 @@ pub struct Why {
 pub struct OneAttempt {
     #[command(flatten)]
     pub which: OneTask,
-    /// The attempt, by its number in the run
+    /// Attempt number within the run
     #[arg(value_name = "N")]
     pub attempt: Option<u32>,
-    /// The run, as `regreen why` names it [default: the newest that has the task]
+    /// Run id, as shown by `regreen why` [default: the newest run of the task]
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
 }
@@ -95,64 +95,67 @@ pub struct OneAttempt {
 pub struct Log {
     #[command(flatten)]
     pub attempt: OneAttempt,
-    /// What Verify printed instead of what the agent printed
+    /// Print the output of Verify instead of the agent's
     #[arg(long)]
     pub verify: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Journal {
-    /// The run, as `regreen why` names it [default: the newest]
+    /// Run id, as shown by `regreen why` [default: the newest run]
     pub run: Option<String>,
-    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    /// Spec name or folder, or a task file [default: the current or only spec]
     #[arg(long, value_name = "SPEC|FILE")]
     pub spec: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Replay {
-    /// What `regreen journal` printed, or `-` for standard input
+    /// Output of `regreen journal`, or `-` for standard input
     pub file: PathBuf,
-    /// As JSON, for scripts
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Lint {
-    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    /// Spec name or folder, or a task file [default: the current or only spec]
     #[arg(value_name = "SPEC|FILE")]
     pub spec: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The log, or `-` for standard input [default: -]
+    /// Log file, or `-` for standard input [default: -]
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// As JSON, for scripts
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// The exit code it ended with
+    /// Exit code of the command
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub exit_code: Option<i32>,
-    /// The signal that ended it, by number or name
+    /// Signal that killed the command, by number or name
     #[arg(long, value_name = "N")]
     pub signal: Option<String>,
-    /// A time limit ended it
+    /// The command hit a time limit
     #[arg(long)]
     pub timed_out: bool,
-    /// The command that printed it
+    /// Command that printed the log
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub command: Option<String>,
-    /// Whose words they are
+    /// Who printed the log
     #[arg(long, value_enum, default_value = "command")]
     pub source: ExplainSource,
-    /// The input is a failure report: print it as JSON
+    /// Print a report that ends in `<task_metadata>`, as `delegate` does
+    #[arg(long, conflicts_with_all = ["json", "report"])]
+    pub report_text: bool,
+    /// Parse the input as a failure report and print it as JSON
     #[arg(long, conflicts_with = "plan")]
     pub report: bool,
-    /// Also say what a run with --recovery-mode would do about it; on a terminal, without FILE:
-    /// about everything
+    /// Also show what a run with --recovery-mode would do; on a terminal without FILE, for every
+    /// kind of failure
     #[arg(long)]
     pub plan: bool,
 }
@@ -168,16 +171,16 @@ pub enum ExplainSource {
 
 #[derive(Debug, Args)]
 pub struct Failures {
-    /// Only those since then: 24h, 30m, 2026-11-01, 2026-11-01T08:30Z [default: all]
+    /// Only failures since: 24h, 30m, 2026-11-01, 2026-11-01T08:30Z [default: all]
     #[arg(long, value_name = "TIME|DATE")]
     pub since: Option<Since>,
-    /// Only those of a kind: missing_file
+    /// Only failures of this kind, such as missing_file
     #[arg(long, value_name = "KIND", value_parser = kind)]
     pub kind: Option<FailureKind>,
-    /// Only the last so many
+    /// Only the last N failures
     #[arg(long, value_name = "N")]
     pub limit: Option<Count>,
-    /// As JSON, for scripts
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -208,14 +211,14 @@ impl FromStr for Since {
         }
         let span = text.parse().map(Self::Ago);
         span.map_err(|_| {
-            format!("`{text}` is no time; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z")
+            format!("invalid time `{text}`; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z")
         })
     }
 }
 
 fn kind(name: &str) -> Result<FailureKind, String> {
     FailureKind::from_name(name).ok_or_else(|| {
-        format!("there is no kind of failure `{name}`; `regreen failures` shows those there were, as missing_file")
+        format!("unknown failure kind `{name}`; run `regreen explain --plan` to list all kinds")
     })
 }
 
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(moment("1970-01-02"), 86_400_000);
         assert_eq!(
             "yesterday".parse::<Since>().unwrap_err(),
-            "`yesterday` is no time; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z"
+            "invalid time `yesterday`; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z"
         );
     }
 }

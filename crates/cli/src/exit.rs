@@ -47,14 +47,14 @@ impl Exit {
 
     fn meaning(self) -> &'static str {
         match self {
-            Self::Success => "all done, all green",
+            Self::Success => "success; all tasks are done",
             Self::Incomplete => "a task failed or was skipped, or a limit was reached",
-            Self::BadInput => "bad usage, or input that cannot be read",
+            Self::BadInput => "usage error, or input that cannot be read",
             Self::NeedsPerson => "a person must decide",
             Self::TryLater => "try again later",
-            Self::SetUp => "the set-up must be fixed first",
-            Self::Interrupted => "interrupted (Ctrl-C); everything is saved",
-            Self::Terminated => "terminated; everything is saved",
+            Self::SetUp => "fix the setup first",
+            Self::Interrupted => "interrupted (Ctrl-C); progress is saved",
+            Self::Terminated => "terminated; progress is saved",
         }
     }
 

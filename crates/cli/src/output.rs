@@ -156,6 +156,11 @@ pub fn question_style() -> LineStyle {
     style_of(&io::stderr())
 }
 
+/// Returns whether results go to a terminal.
+pub fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// Returns whether a view that redraws itself can be shown.
 pub fn is_live() -> bool {
     io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb().unwrap_or(true)

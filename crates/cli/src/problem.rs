@@ -36,42 +36,42 @@ pub enum Problem {
     /// The same, in a command that names its spec with `--spec`.
     #[error(transparent)]
     SpecFlag(SpecError),
-    #[error("{id} is no task id")]
+    #[error("invalid task id `{id}`")]
     NotAnId { id: String },
-    #[error("{} has no task {id}", file.display())]
+    #[error("task {id} not found in {}", file.display())]
     NoSuchTask {
         file: PathBuf,
         id: String,
         known: Vec<String>,
     },
-    #[error("line {line} of {} is not the row of task {id}", file.display())]
+    #[error("task {id} is not on line {line} of {}", file.display())]
     NotOnLine {
         file: PathBuf,
         id: String,
         line: usize,
         lines: Vec<usize>,
     },
-    #[error("{} cannot be edited: {why}", file.display())]
+    #[error("cannot edit {}: {why}", file.display())]
     Edit { file: PathBuf, why: EditError },
-    #[error("{} may not be written: permission denied", file.display())]
+    #[error("cannot write {}: permission denied", file.display())]
     ReadOnly { file: PathBuf },
     #[error("{why}")]
     Contended { why: String },
     #[error(transparent)]
     Step(#[from] StepError),
-    #[error("{name} cannot be the name of a spec")]
+    #[error("invalid spec name `{name}`")]
     BadName { name: String },
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists { path: PathBuf },
-    #[error("there is no command {name}")]
+    #[error("unknown command `{name}`")]
     NoSuchCommand { name: String },
-    #[error("{name} is no signal")]
+    #[error("unknown signal `{name}`")]
     NoSuchSignal { name: String },
-    #[error("this is no failure report: {why}")]
+    #[error("not a failure report: {why}")]
     NoReport { why: String },
-    #[error("there is no agent to delegate to")]
+    #[error("no agent to delegate to")]
     NoDelegate,
-    #[error("the prompt says nothing")]
+    #[error("the prompt is empty")]
     NoPrompt,
     #[error(transparent)]
     Prompt(ReadError),
@@ -81,11 +81,11 @@ pub enum Problem {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Prompts(#[from] PromptsError),
-    #[error("{} has no task that could be run", file.display())]
+    #[error("no runnable tasks in {}", file.display())]
     NoTasks { file: PathBuf },
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error("task {task} has had no attempt{}", number.map(|n| format!(" {n}")).unwrap_or_default())]
+    #[error("task {task} has no {}", number.map_or("attempts".to_owned(), |n| format!("attempt {n}")))]
     NoAttempt {
         task: String,
         number: Option<u32>,
@@ -93,23 +93,23 @@ pub enum Problem {
     },
     #[error("spec {spec} has not been run yet")]
     NoRun { spec: String },
-    #[error("task {task} was not tried in that run")]
+    #[error("task {task} has no attempts in that run")]
     NotInRun { task: String, known: Vec<String> },
-    #[error("there is no run {name}")]
+    #[error("run {name} not found")]
     NoSuchRun { name: String, known: Vec<String> },
-    #[error("line {line} of {} is no step of a run: {why}", file.display())]
+    #[error("line {line} of {} is not a journal step: {why}", file.display())]
     NotAJournal {
         file: PathBuf,
         line: usize,
         why: String,
     },
-    #[error("the log of attempt {number} is not there: {}", path.display())]
+    #[error("log of attempt {number} not found: {}", path.display())]
     NoLog { number: u32, path: PathBuf },
-    #[error("there is no snapshot of what task {task} changed")]
+    #[error("no snapshot of what task {task} changed")]
     NoSnapshot { task: String },
-    #[error("attempt {number} of task {task} has not ended: what it changed is not known yet")]
+    #[error("attempt {number} of task {task} has not ended, so its changes are not known yet")]
     NotEnded { task: String, number: u32 },
-    #[error("this workspace is not in git, so there are no snapshots of it")]
+    #[error("not a git repository, so regreen has no snapshots")]
     NotInGit,
     #[error(transparent)]
     Git(GitError),
@@ -121,11 +121,11 @@ pub enum Problem {
     StillAtWork { holder: String },
     #[error(transparent)]
     Demo(#[from] ProjectError),
-    #[error("cannot listen to signals")]
+    #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
-    #[error("regreen cannot find its own program")]
+    #[error("cannot find the regreen executable")]
     OwnProgram(#[source] std::io::Error),
-    #[error("cannot print the result")]
+    #[error("cannot write to standard output")]
     Print(#[source] std::io::Error),
 }
 
@@ -143,10 +143,10 @@ impl Problem {
     fn exit_and_hint(&self) -> (Exit, Option<String>) {
         match self {
             Self::Read(error) => (Exit::BadInput, read_hint(error)),
-            Self::Spec(error) => bad_input(spec_hint(error, "name one of these")),
-            Self::SpecFlag(error) => bad_input(spec_hint(error, "name one of these with --spec")),
+            Self::Spec(error) => bad_input(spec_hint(error, "choose one of these")),
+            Self::SpecFlag(error) => bad_input(spec_hint(error, "choose one of these with --spec")),
             Self::NotAnId { .. } => bad_input(
-                "ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file",
+                "ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file",
             ),
             Self::NoSuchTask { known, .. } => bad_input(known_hint(known)),
             Self::NotOnLine { lines, .. } => bad_input(lines_hint(lines)),
@@ -154,66 +154,62 @@ impl Problem {
                 why: EditError::Refused(_),
                 ..
             } => needs_person(
-                "nothing was written; `regreen lint FILE` shows what is hard to read in it",
+                "nothing was written; run `regreen lint FILE` to see what is ambiguous in it",
             ),
             Self::Edit { .. } => (Exit::BadInput, None),
             Self::ReadOnly { file } => {
-                set_up(format!("allow it with: chmod u+w {}", file.display()))
+                set_up(format!("run `chmod u+w {}` to allow it", file.display()))
             }
-            Self::Contended { .. } => {
-                needs_person("nothing was written; stop saving it, then run this again")
-            }
-            Self::NoSuchSignal { .. } => bad_input("give a number or a name: 9, KILL, SIGKILL"),
-            Self::NoReport { .. } => bad_input("without --report the input is explained as a log"),
-            Self::NoSuchCommand { .. } => bad_input("`regreen --help` lists them"),
-            Self::NoDelegate => set_up(
-                "the shell agent runs the commands of tasks and cannot be told anything: install claude, codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'",
+            Self::Contended { .. } => needs_person(
+                "nothing was written; stop editing the file, then run this command again",
             ),
-            Self::NoPrompt => {
-                bad_input("say what is to be done: --prompt 'Add a test for src/auth.py'")
-            }
+            Self::NoSuchSignal { .. } => bad_input("use a number or a name: 9, KILL, SIGKILL"),
+            Self::NoReport { .. } => bad_input("leave out --report to explain the input as a log"),
+            Self::NoSuchCommand { .. } => bad_input("run `regreen --help` to list the commands"),
+            Self::NoDelegate => set_up(
+                "the shell agent only runs commands from task files; install claude, codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'",
+            ),
+            Self::NoPrompt => bad_input("say what to do: --prompt 'Add a test for src/auth.py'"),
             Self::Prompt(error) => (Exit::BadInput, prompt_hint(error)),
             Self::ReadConfig(error) => (Exit::BadInput, config_hint(error)),
             Self::Prompts(error) => (Exit::BadInput, prompts_hint(error)),
             // Each of its faults has its own.
             Self::Config(_) => (Exit::BadInput, None),
             Self::NoTasks { .. } => bad_input(
-                "a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees in the file",
+                "write each task as a list item with a box: `- [ ] 1.1 Title`; run `regreen lint FILE` to see how regreen reads the file",
             ),
             Self::NoAttempt { known, .. } => bad_input(attempts_hint(known)),
-            Self::NoRun { .. } => bad_input("`regreen run` starts one"),
+            Self::NoRun { .. } => bad_input("run `regreen run` to start one"),
             Self::NotInRun { known, .. } => {
-                bad_input(format!("it was tried in these: {}", known.join(", ")))
+                bad_input(format!("runs with this task: {}", known.join(", ")))
             }
-            Self::NoSuchRun { known, .. } => {
-                bad_input(format!("these were there: {}", known.join(", ")))
-            }
+            Self::NoSuchRun { known, .. } => bad_input(format!("known runs: {}", known.join(", "))),
             Self::NotAJournal { .. } => bad_input(
-                "a journal is what `regreen journal > FILE` writes, by the same version of regreen",
+                "write the journal with `regreen journal > FILE`, using the same version of regreen",
             ),
             Self::NoLog { .. } => bad_input(
-                "somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells what is known",
+                "someone removed it, or the attempt was interrupted before it started; run `regreen why TASK` to see what is known",
             ),
             Self::NotEnded { .. } => bad_input(
-                "wait until it has; if its run was killed, `regreen run` goes on and looks at what it left",
+                "wait until it ends; if its run was killed, run `regreen run` to resume it",
             ),
-            Self::NoSnapshot { .. } => bad_input(
-                "it was run without git, or somebody removed what is kept under refs/regreen",
-            ),
+            Self::NoSnapshot { .. } => {
+                bad_input("the task ran outside git, or someone removed refs/regreen")
+            }
             Self::NotInGit => bad_input(
-                "snapshots are taken around every attempt in a git repository: git init, then run it again",
+                "run `git init`, then run the task again: regreen takes snapshots before and after every attempt",
             ),
             Self::UndoConflict { task, .. } => needs_person(format!(
-                "nothing was changed; take it back by hand: `regreen diff {task}` shows what the task changed"
+                "nothing was changed; run `regreen diff {task}` to see what to revert by hand"
             )),
             Self::StillAtWork { .. } => needs_person(
-                "it may be waiting for a commit hook; look again in a while, or end the process yourself: nothing is lost by it",
+                "it may be waiting for a commit hook; run `regreen stop` again, or kill the process: no work is lost",
             ),
             Self::Git(_) | Self::Snapshot(_) => (Exit::SetUp, None),
             Self::Run(error) => (run_exit(error), run_hint(error)),
-            Self::Demo(_) => set_up(
-                "name a folder that you may write to, outside of any project: TMPDIR=FOLDER regreen demo",
-            ),
+            Self::Demo(_) => {
+                set_up("choose a writable folder outside any project: TMPDIR=FOLDER regreen demo")
+            }
             Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => (Exit::SetUp, None),
             Self::Print(_) => (Exit::BadInput, None),
             Self::BadName { .. } => {

@@ -26,7 +26,7 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
         Err(error) if may_write => rebuild(&path, tasks, &error),
         Err(error) => {
             output::note(&format!(
-                "{} is {error}: the rows alone count",
+                "{} is {error}; using only the task file",
                 path.display()
             ));
             Ok(BTreeMap::new())
@@ -89,7 +89,7 @@ fn limits(found: Option<StateFile>) -> Result<StoredLimits, Problem> {
             path,
         }) => {
             output::note(&format!(
-                "{} is {error}: it asks for nothing",
+                "{} is {error}; ignoring its limits",
                 path.display()
             ));
             Ok(StoredLimits::default())
@@ -145,7 +145,7 @@ fn rebuild(
     let aside = move_aside(&RealDisk, path).map_err(Problem::from_aside)?;
     create_file(&RealDisk, path, &state.to_text()).map_err(Problem::from_create)?;
     output::note(&format!(
-        "{} was {error}: it is kept as {}, and made anew from the tasks",
+        "{} was {error}; kept it as {} and rebuilt it from the tasks",
         path.display(),
         aside.display()
     ));

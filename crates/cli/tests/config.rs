@@ -40,8 +40,8 @@ keep_state             false         default
 prompts                built-in      default
 on_end                 none          default
 
-workspace file: regreen.toml (not there)
-your own file:  ~/.config/regreen/config.toml (not there)
+workspace file: regreen.toml (not found)
+user file:      ~/.config/regreen/config.toml (not found)
 spec:           none
 
 "#]]);
@@ -101,7 +101,7 @@ prompts                built-in           default
 on_end                 ["touch","ran"]    ~/.config/regreen/config.toml:3
 
 workspace file: regreen.toml
-your own file:  ~/.config/regreen/config.toml
+user file:      ~/.config/regreen/config.toml
 spec:           login
 
 "#]]);
@@ -312,8 +312,8 @@ keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
 prompts                built-in      default
 on_end                 none          default
 
-workspace file: regreen.toml (not there)
-your own file:  [FOLDER]/xdg/regreen/config.toml
+workspace file: regreen.toml (not found)
+user file:      [FOLDER]/xdg/regreen/config.toml
 spec:           none
 
 "#]]);
@@ -330,14 +330,14 @@ fn a_repository_may_not_choose_programs() {
         .exits(2)
         .prints("")
         .complains(str![[r#"
-  × a repository may not choose the program that is run as the agent
+  × a repository may not choose the program to run as the agent
    ╭─[regreen.toml:1:9]
  1 │ agent = 'command:./evil.sh'
    ·         ─────────┬─────────
-   ·                  ╰── only a name may stand here: auto, claude, codex, gemini, opencode, shell
+   ·                  ╰── only these are allowed here: auto, claude, codex, gemini, opencode, shell
  2 │ on_end = ['./evil.sh']
    ╰────
-  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent
         'command:PROGRAM ARGS'
 
   × a repository may not set `on_end`
@@ -345,20 +345,20 @@ fn a_repository_may_not_choose_programs() {
  1 │ agent = 'command:./evil.sh'
  2 │ on_end = ['./evil.sh']
    · ───┬──
-   ·    ╰── it says which program is run on your machine
+   ·    ╰── it chooses a program to run on your machine
  3 │ 
    ╰────
-  help: if you want it, put it into ~/.config/regreen/config.toml
+  help: to use it, set it in ~/.config/regreen/config.toml
 
   × a repository may not set `agents`
    ╭─[regreen.toml:4:2]
  3 │ 
  4 │ [agents.claude]
    ·  ───┬──
-   ·     ╰── it says which program is run on your machine
+   ·     ╰── it chooses a program to run on your machine
  5 │ program = './evil.sh'
    ╰────
-  help: if you trust it, choose its program in ~/.config/regreen/config.toml: agent =
+  help: if you trust it, set the program in ~/.config/regreen/config.toml: agent =
         "command:PROGRAM ARGS"
 
 "#]]);
@@ -375,18 +375,18 @@ fn mistakes_are_shown_where_they_stand() {
         .exits(2)
         .prints("")
         .complains(str![[r#"
-  × there is no setting `timout`
+  × unknown setting `timout`
    ╭─[regreen.toml:1:1]
  1 │ timout = '30m'
    · ───┬──
-   ·    ╰── do you mean `timeout`?
+   ·    ╰── did you mean `timeout`?
  2 │ verify_timeout = '30'
    ╰────
-  help: known here are: agent, gate, timeout, verify_timeout, idle_timeout, max_wait,
+  help: known settings: agent, gate, timeout, verify_timeout, idle_timeout, max_wait,
         max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost,
         max_task_tokens, max_task_time, include_optional, commit, keep_state, prompts
 
-  × `verify_timeout` cannot be set to this
+  × invalid value for `verify_timeout`
    ╭─[regreen.toml:2:18]
  1 │ timout = '30m'
  2 │ verify_timeout = '30'
@@ -394,36 +394,36 @@ fn mistakes_are_shown_where_they_stand() {
    ·                    ╰── `30` has no unit
  3 │ idle_timeout = '0s'
    ╰────
-  help: write it with its unit: 250ms, 0.5s, 30m, 1h30m
+  help: write a number with a unit: 250ms, 0.5s, 30m, 1h30m
 
-  × `idle_timeout` cannot be set to this
+  × invalid value for `idle_timeout`
    ╭─[regreen.toml:3:16]
  2 │ verify_timeout = '30'
  3 │ idle_timeout = '0s'
    ·                ──┬─
-   ·                  ╰── `0s` would end everything at once
+   ·                  ╰── `0s` is too short
  4 │ max_task_iterations = 0
    ╰────
-  help: give a longer time, or leave it out for the default; `off` means no limit
+  help: use a longer time, or leave it out for the default; `off` means no limit
 
-  × `max_task_iterations` cannot be set to this
+  × invalid value for `max_task_iterations`
    ╭─[regreen.toml:4:23]
  3 │ idle_timeout = '0s'
  4 │ max_task_iterations = 0
    ·                       ┬
-   ·                       ╰── with `0` nothing would ever be tried
+   ·                       ╰── `0` is too small
  5 │ commit = 'always'
    ╰────
-  help: give at least 1, or leave it out for the default
+  help: use at least 1, or leave it out for the default
 
-  × `commit` cannot be set to this
+  × invalid value for `commit`
    ╭─[regreen.toml:5:10]
  4 │ max_task_iterations = 0
  5 │ commit = 'always'
    ·          ────┬───
-   ·              ╰── `always` is no way to commit
+   ·              ╰── unknown commit mode `always`
    ╰────
-  help: write one of these: auto, never
+  help: expected "auto" or "never"
 
 "#]]);
 }
@@ -436,13 +436,13 @@ fn invalid_toml_is_shown_where_it_breaks() {
         .exits(2)
         .prints("")
         .complains(str![[r#"
-  × this is no TOML
+  × invalid TOML
    ╭─[~/.config/regreen/config.toml:1:11]
  1 │ timeout = 30m
    ·           ─┬─
    ·            ╰── string values must be quoted, expected literal string
    ╰────
-  help: settings look like this: timeout = "30m"
+  help: write settings like this: timeout = "30m"
 
 "#]]);
 }
@@ -455,7 +455,7 @@ fn an_unreadable_file_is_an_error() {
         .exits(2)
         .complains(str![[r#"
   × regreen.toml is a folder, not a file
-  help: a text file is expected there: rename regreen.toml
+  help: rename regreen.toml: regreen expects a file there
 
 "#]]);
     Workspace::new()
@@ -500,8 +500,8 @@ keep_state             false                           default
 prompts                built-in                        default
 on_end                 ["tell","***anthropic-key***"]  ~/.config/regreen/config.toml:2
 
-workspace file: regreen.toml (not there)
-your own file:  ~/.config/regreen/config.toml
+workspace file: regreen.toml (not found)
+user file:      ~/.config/regreen/config.toml
 spec:           none
 
 "#]]);
@@ -513,14 +513,14 @@ spec:           none
         .regreen(&["config"])
         .exits(2)
         .complains(str![[r#"
-  × `agent` cannot be set to this
+  × invalid value for `agent`
    ╭─[~/.config/regreen/config.toml:1:9]
  1 │ agent = 'comand:my-agent --key ***anthropic-key***'
    ·         ──────────────────────────────────────────┬──────────────────────────────────────────
-   ·                                                   ╰── there is no agent `comand:my-agent --key ***anthropic-key***`
+   ·                                                   ╰── unknown agent `comand:my-agent --key ***anthropic-key***`
    ╰────
-  help: known are: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM
-        ARGS
+  help: known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS,
+        acp:PROGRAM ARGS
 
 "#]]);
 }
@@ -529,8 +529,8 @@ spec:           none
 fn prompts_are_checked() {
     let test = Workspace::new().file("regreen.toml", "prompts = 'texts'\n");
     test.regreen(&["config"]).exits(2).complains(str![[r#"
-  × the folder of prompts texts cannot be read: No such file or directory (os error 2)
-  help: make the folder, or take `prompts` out of regreen.toml:1
+  × cannot read the prompts folder texts: No such file or directory (os error 2)
+  help: create the folder, or remove `prompts` from regreen.toml:1
 
 "#]]);
     let test = test
@@ -538,7 +538,7 @@ fn prompts_are_checked() {
         .file("texts/executer.md", "Do {{task_id}}.\n")
         .file("texts/noop.md", "Do something for {{task_id}}.\n");
     test.regreen(&["config"]).exits(0).complains(str![[r#"
-note: texts/executer.md replaces no prompt: there is none of that name
+note: texts/executer.md is ignored: no prompt has this name
 
 "#]]);
     // The workspace itself is a folder inside it.
@@ -549,8 +549,8 @@ note: texts/executer.md replaces no prompt: there is none of that name
         .file("regreen.toml", "prompts = 'texts'\n")
         .file("texts/noop.md", "Do something, {{name}}.\n");
     test.regreen(&["config"]).exits(2).complains(str![[r#"
-  × texts/noop.md: line 1: nothing is known that could stand at {{name}}; known are task_id
-  help: use one of these; for braces that stay as they are, put a space into them: {{ name }}
+  × texts/noop.md: line 1: unknown placeholder {{name}}; known placeholders: task_id
+  help: use one of these; to keep literal braces, put a space inside them: {{ name }}
 
 "#]]);
 }
@@ -563,7 +563,7 @@ fn prompts_of_a_repository_do_not_lead_out_of_it() {
         .file("texts/README.md", "");
     symlink(outside.path("private.md"), test.path("texts/noop.md")).unwrap();
     let answer = test.regreen(&["config"]).exits(2);
-    assert!(answer.stderr.contains("leads out of the workspace"));
+    assert!(answer.stderr.contains("outside the workspace"));
     // The user's own prompts may lie anywhere.
     std::fs::remove_file(test.path("regreen.toml")).unwrap();
     test.file(USERS, "prompts = '../../../texts'\n")
@@ -578,11 +578,11 @@ fn a_named_spec_has_to_exist() {
         .file("specs/logout/tasks.md", "")
         .file("specs/logout/.ralph-state.json", "{");
     test.regreen(&["config"]).exits(0).complains(str![[r#"
-note: what may be stored with a spec is left out: name one of login, logout
+note: limits stored with a spec are not shown; name a spec to include them: login, logout
 
 "#]]);
     test.regreen(&["config", "logout"]).exits(0).complains(str![[r#"
-note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1: it asks for nothing
+note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1; ignoring its limits
 
 "#]]);
     // What is past reading is left to a run.
@@ -590,8 +590,8 @@ note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an 
     test.regreen(&["config", "signup"])
         .exits(2)
         .complains(str![[r#"
-  × there is no spec or task file signup
-  help: name one of these: login, logout
+  × spec or task file signup not found
+  help: choose one of these: login, logout
 
 "#]]);
 }
@@ -602,7 +602,7 @@ fn bad_flags_are_refused_with_a_hint() {
         .regreen(&["config", "--timeout", "0"])
         .exits(2)
         .complains(str![[r#"
-error: invalid value '0' for '--timeout <TIME>': `0` has no unit; write it with its unit: 250ms, 0.5s, 30m, 1h30m
+error: invalid value '0' for '--timeout <TIME>': `0` has no unit; write a number with a unit: 250ms, 0.5s, 30m, 1h30m
 
 For more information, try '--help'.
 

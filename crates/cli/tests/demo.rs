@@ -111,7 +111,7 @@ fn timeless(text: &str) -> String {
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
         (r"\bcommit [0-9a-f]{7}\b", "commit [HASH]"),
         (r"\[ *\d[\d.]*m?s\]", "[TIME]"),
-        (r"(?m)^( +PASS .*  )[0-9a-f]{7}$", "$1[HASH]"),
+        (r"(?m)^( +PASS .*)(  | · )[0-9a-f]{7}$", "$1$2[HASH]"),
         (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\b", "[MOMENT]"),
     ]
@@ -159,15 +159,15 @@ fn a_newcomer_sees_one_task_pass_one_healed_and_one_healed_by_a_fix_of_a_fix() {
     same(
         &seen.plain,
         str![[r#"
-regreen gives a list of tasks to a coding agent, checks every result itself, and has what
-fails repaired until all is green. Here is a small project to see it with. A script stands
-in for the agent, and two of its tasks go wrong on purpose. No agent and no network is
-needed, and nothing outside of this folder is touched:
+regreen runs a task list through a coding agent, checks every result itself, and adds fix
+tasks until everything passes. This demo makes a small project in which a script plays the
+agent, and two tasks fail on purpose. It needs no agent and no network, and touches nothing
+outside this folder:
 
   [DEMO]
 
-Its tasks, in specs/hello/tasks.md:
-
+1. The plan, specs/hello/tasks.md
+---------------------------------
   # Tasks: hello
 
   - [ ] 1.1 Greet the world
@@ -185,27 +185,29 @@ Its tasks, in specs/hello/tasks.md:
     - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
     - **Commit**: `feat: greet the whole team`
 
+2. The run
+----------
 $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
 
    START  hello · 3 tasks · command:sh agent.sh · recovery on
-    PASS  [TIME] 1.1 Greet the world                        [HASH]
-    FAIL  [TIME] 1.2 Greet people by name                   attempt 1/5
+    PASS  [TIME] 1.1 Greet the world                            [HASH]
+    FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
-    PASS  [TIME] 1.2 Greet people by name                   [HASH]
-    FAIL  [TIME] 1.3 Greet the whole team                   attempt 1/5
+    PASS  [TIME] 1.2 Greet people by name                       [HASH]
+    FAIL  [TIME] 1.3 Greet the whole team                       attempt 1/5
           team/names.txt does not exist
      FIX  1.3.1 added for 1.3
-    FAIL  [TIME] 1.3.1 Fix: team/names.txt does not exist   attempt 1/5
+    FAIL  [TIME] 1.3.1 Fix: team/names.txt does not exist       attempt 1/5
           no folder team: a file has that name
      FIX  1.3.1.1 added for 1.3.1
     PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name  [HASH]
           Verify failed; 1.3 decides whether the fix worked
           `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1
-    PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist   [HASH]
-    PASS  [TIME] 1.3 Greet the whole team                   [HASH]
-     END  [TIME] all tasks done                             [RUN]
+    PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist       [HASH]
+    PASS  [TIME] 1.3 Greet the whole team                       [HASH]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  3 of 3 done in [TIME]
@@ -214,49 +216,46 @@ Attempts  8 of 100
 
 What happened
 -------------
-1.1  The agent said that it was done. That alone counts for nothing: regreen ran the task's
-     Verify, which was green. Only then was the task ticked, and the change committed.
-1.2  The agent said that it was done, but Verify was red. So regreen wrote task 1.2.1 into
-     the list, to repair it. The agent did that, and now Verify of 1.2 was green.
-1.3  The agent said what kept it from doing it, and got task 1.3.1 to repair that. That
-     failed too, and got 1.3.1.1. Then 1.3.1 was tried again, and then 1.3: both passed.
+1.1  The agent signalled completion. That is not enough: regreen ran the task's Verify,
+     which passed. Only then did regreen tick the task and commit the change.
+1.2  The agent signalled completion, but Verify failed. So regreen added fix task 1.2.1 to
+     the plan. The agent did it, and then Verify of 1.2 passed.
+1.3  The agent reported what stopped it, and regreen added fix task 1.3.1. That failed too
+     and got 1.3.1.1. Then 1.3.1 was attempted again, and then 1.3: both passed.
 
 $ regreen status
 
-spec hello (specs/hello/tasks.md): 3 of 3 originals done, 3 of 3 fixes
-run [RUN], agent command:sh agent.sh: ended, all green
-attempts 8 of 100, waited 0s of 6h 00m
+    SPEC  hello · 3 of 3 tasks done · 3 of 3 fixes done · specs/hello/tasks.md
+     RUN  [RUN] · command:sh agent.sh · all tasks done
+          8 of 100 attempts
 
-[x] 1.1 Greet the world                                       1 attempt, commit [HASH]
-[x] 1.2 Greet people by name                                  1 attempt, commit [HASH]
-  [x] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  1 attempt, commit [HASH]
-[x] 1.3 Greet the whole team                                  2 attempts, commit [HASH]
-  [x] 1.3.1 Fix: team/names.txt does not exist                2 attempts, commit [HASH]
-    [x] 1.3.1.1 Fix: no folder team: a file has that name     1 attempt, commit [HASH]
+    PASS  1.1 Greet the world                                     [HASH]
+    PASS  1.2 Greet people by name                                [HASH]
+    PASS    1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
+    PASS  1.3 Greet the whole team                                2 attempts · 18e07a9
+    PASS    1.3.1 Fix: team/names.txt does not exist              2 attempts · 94a5fc0
+    PASS      1.3.1.1 Fix: no folder team: a file has that name   [HASH]
 
 $ regreen why 1.2
 
-1.2 Greet people by name (done)
-  fix 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' (done): `regreen why 1.2.1`
+    PASS  1.2 Greet people by name
+          fix 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' (done)
 
-run [RUN], agent command:sh agent.sh
+     RUN  [RUN] · command:sh agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.2 1
+            hello.sh +1
+          log: regreen log 1.2 1
+          Verify failed: `sh check.sh` ended with exit code 1
+            | expected 'Hello, Ann!', got 'Hello, world!'
+          Verify failed again
+     FIX  1.2.1 added: `regreen why 1.2.1`
+    PASS  Verify before the next attempt                          [HASH]
+          Verify passed
 
-  attempt 1, [MOMENT]: `regreen log 1.2 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.2 1`
-      hello.sh +1
-    Verify: red: `sh check.sh` ended with exit code 1
-      | expected 'Hello, Ann!', got 'Hello, world!'
-    Verify once more: red again
-    fix 1.2.1 was made for it: `regreen why 1.2.1`
-
-  fixed perhaps, so Verify runs before the agent
-    Verify: green
-    commit [HASH]
-  done
-
-What regreen wrote into specs/hello/tasks.md (- before, + now)
---------------------------------------------------------------
+3. What regreen changed in specs/hello/tasks.md (- before, + now)
+-----------------------------------------------------------------
   - - [ ] 1.1 Greet the world
   + - [x] 1.1 Greet the world
     ...
@@ -299,8 +298,8 @@ What regreen wrote into specs/hello/tasks.md (- before, + now)
 
 And without an agent
 --------------------
-The shell agent runs the commands of the tasks themselves. The script of this one is not
-executable, and it writes to a folder that is not there:
+The shell agent runs the commands of the tasks themselves. The script of this task is not
+executable, and it writes to a folder that does not exist:
 
   # Tasks: release
 
@@ -312,25 +311,25 @@ executable, and it writes to a folder that is not there:
 $ regreen run release --agent shell --recovery-mode
 
    START  release · 1 task · shell · recovery on
-    FAIL  [TIME] 1.1 Make a release                         attempt 1/5
+    FAIL  [TIME] 1.1 Make a release                             attempt 1/5
           file not executable
           bash: line 1: ./release.sh: Permission denied
      FIX  1.1.1 added for 1.1: make release.sh executable
     PASS  [TIME] 1.1.1 Fix: bash: line 1: ./release.sh: Permission denied  [HASH]
-    FAIL  [TIME] 1.1 Make a release                         attempt 2/5
+    FAIL  [TIME] 1.1 Make a release                             attempt 2/5
           missing file
           cp: cannot create regular file 'dist/hello.sh': No such file or directory
-     FIX  1.1.2 added for 1.1: make the folder dist
+     FIX  1.1.2 added for 1.1: create the folder dist
     PASS  [TIME] 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No  [HASH]
-    PASS  [TIME] 1.1 Make a release                         [HASH]
-     END  [TIME] all tasks done                             [RUN]
+    PASS  [TIME] 1.1 Make a release                             [HASH]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  1 of 1 done in [TIME]
    Fixes  2 of 2 done
 Attempts  3 of 100
 
-What regreen wrote into specs/release/tasks.md (- before, + now)
+What regreen changed in specs/release/tasks.md (- before, + now)
 ----------------------------------------------------------------
   - - [ ] 1.1 Make a release
   + - [x] 1.1 Make a release
@@ -352,32 +351,32 @@ What regreen wrote into specs/release/tasks.md (- before, + now)
   +     1. Analyze the failure: No fix attempted
   +     2. Review related code in Files list
   +     3. Implement fix for: cp: cannot create regular file 'dist/hello.sh': No such file or directory
-  +     4. regreen does this itself: make the folder dist
+  +     4. regreen does this itself: create the folder dist
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "cp: cannot create regular file 'dist/hello.sh': No such file or directory" no longer occurs
   +   - **Verify**: `test -s dist/hello.sh`
   +   - **Commit**: `fix(release): address missing file from task 1.1`
 
-What is wrong with the environment only, regreen repairs itself, where a look at the project
-says that this is safe. Each repair is a task in the list, and its log says what was done.
+regreen repairs the environment itself where an inspection of the project shows that it is
+safe. Each repair is a task in the plan, and its log says what was done.
 
-Where to look now
------------------
+Look closer
+-----------
   cd [DEMO]
 How 1.3.1 failed, and passed:
   [REGREEN] why 1.3.1
-What the agent was told when it was to repair 1.2:
+The prompt that the agent got to fix 1.2:
   cat .regreen/runs/*/1.2.1/1.prompt.md
-What was changed to get 1.3 done:
+What was changed for 1.3:
   [REGREEN] diff 1.3
 What was committed:
   git log --oneline
-What is done, and how often it had to be repaired:
+What is done, and how often it had to be fixed:
   cat specs/hello/.progress.md
 The folder stays until you remove it:
   rm -rf [DEMO]
 
-A list of your own is made in your project with `regreen init NAME`, and run with
+To start a plan of your own, run `regreen init NAME` in your project, then
 `regreen run NAME --recovery-mode`.
 
 "#]],
@@ -522,7 +521,7 @@ fn without_git_it_shows_what_there_is_to_show() {
     // By the name of regreen, too.
     symlink(REGREEN, bin.join("regreen")).unwrap();
     let seen = seen(newcomer.command().env("PATH", &bin)).ends_well();
-    let from = seen.plain.find("run [RUN]: ").unwrap();
+    let from = seen.plain.find("   START  ").unwrap();
     same(
         &seen.plain[from..],
         str![[r#"
@@ -673,7 +672,7 @@ warning: this folder is not in git: nothing is committed, and regreen diff and r
 1.1 Make a release: attempt 2 of 5
 1.1 Make a release: attempt 2 of 5 failed after [TIME] (missing file): cp: cannot create regular file 'dist/hello.sh': No such file or directory
 1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: make the folder dist
+1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: create the folder dist
 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: done after [TIME]
 1.1 Make a release: attempt 3 of 5
 1.1: verifying: test -s dist/hello.sh
@@ -709,7 +708,7 @@ What regreen wrote into specs/release/tasks.md (- before, + now)
   +     1. Analyze the failure: No fix attempted
   +     2. Review related code in Files list
   +     3. Implement fix for: cp: cannot create regular file 'dist/hello.sh': No such file or directory
-  +     4. regreen does this itself: make the folder dist
+  +     4. regreen does this itself: create the folder dist
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "cp: cannot create regular file 'dist/hello.sh': No such file or directory" no longer occurs
   +   - **Verify**: `test -s dist/hello.sh`
@@ -775,7 +774,7 @@ fn git_may_be_set_up_as_it_likes() {
 /// The commands that it names, as somebody would paste them.
 fn pasted(seen: &Seen) -> Vec<String> {
     let text = String::from_utf8(seen.output.stdout.clone()).unwrap();
-    let (_, page) = text.split_once("Where to look now").unwrap();
+    let (_, page) = text.split_once("Look closer\n").unwrap();
     let commands = page.lines().filter_map(|line| line.strip_prefix("  "));
     commands.map(str::to_owned).collect()
 }

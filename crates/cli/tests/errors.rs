@@ -11,7 +11,7 @@ fn a_missing_file() {
         .prints("")
         .complains(str![[r#"
   × no.md does not exist
-  help: check the path; `regreen init NAME` makes a new spec
+  help: check the path, or run `regreen init NAME` to create a spec
 
 "#]]);
 }
@@ -24,7 +24,7 @@ fn a_folder_instead_of_a_file() {
         .exits(2)
         .complains(str![[r#"
   × specs/a is a folder, not a file
-  help: name the file in it, for example specs/a/tasks.md
+  help: name a file in it, for example specs/a/tasks.md
 
 "#]]);
 }
@@ -41,8 +41,8 @@ fn a_file_that_may_not_be_read() {
     test.regreen(&["tasks", "list", "tasks.md"])
         .exits(2)
         .complains(str![[r#"
-  × tasks.md may not be read: permission denied
-  help: allow it with: chmod u+r tasks.md
+  × cannot read tasks.md: permission denied
+  help: run `chmod u+r tasks.md` to allow it
 
 "#]]);
 }
@@ -55,8 +55,7 @@ fn text_that_is_not_utf8_names_the_byte() {
         .exits(2)
         .complains(str![[r#"
   × [FOLDER]/tasks.md is not UTF-8 text: line 2 has an invalid byte (at offset 25)
-  help: task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8
-        OLD > NEW
+  help: convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW
 
 "#]]);
 }
@@ -70,8 +69,8 @@ fn an_empty_file_is_read_and_has_no_tasks() {
     test.regreen(&["tasks", "tick", "tasks.md", "1"])
         .exits(2)
         .complains(str![[r#"
-  × tasks.md has no task 1
-  help: it has no tasks at all; `regreen lint FILE` says what regreen sees in it
+  × task 1 not found in tasks.md
+  help: the file has no tasks; run `regreen lint FILE` to see how regreen reads it
 
 "#]]);
 }
@@ -105,8 +104,8 @@ fn a_read_only_file_is_not_replaced() {
     test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--write"])
         .exits(2)
         .complains(str![[r#"
-  × tasks.md may not be written: permission denied
-  help: allow it with: chmod u+w tasks.md
+  × cannot write tasks.md: permission denied
+  help: run `chmod u+w tasks.md` to allow it
 
 "#]]);
 }
@@ -117,15 +116,16 @@ fn an_unknown_task_lists_the_known_ones() {
     test.regreen(&["tasks", "tick", "tasks.md", "1.3"])
         .exits(2)
         .complains(str![[r#"
-  × tasks.md has no task 1.3
-  help: its tasks: 1.1, 1.2
+  × task 1.3 not found in tasks.md
+  help: known tasks: 1.1, 1.2
 
 "#]]);
     test.regreen(&["tasks", "tick", "tasks.md", "first"])
         .exits(2)
         .complains(str![[r#"
-  × first is no task id
-  help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
+  × invalid task id `first`
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
+        file
 
 "#]]);
 }
@@ -136,21 +136,21 @@ fn an_unknown_spec_lists_the_known_ones() {
         .file("specs/a/tasks.md", "")
         .file("specs/b/tasks.md", "");
     test.regreen(&["lint", "c"]).exits(2).complains(str![[r#"
-  × there is no spec or task file c
-  help: name one of these: a, b
+  × spec or task file c not found
+  help: choose one of these: a, b
 
 "#]]);
     test.regreen(&["lint"]).exits(2).complains(str![[r#"
-  × there are several specs, and none is chosen
-  help: name one of these: a, b
+  × several specs found, and none is selected
+  help: choose one of these: a, b
 
 "#]]);
     Workspace::new()
         .regreen(&["lint"])
         .exits(2)
         .complains(str![[r#"
-  × there is no spec in [FOLDER]
-  help: make one with: regreen init NAME
+  × no spec found in [FOLDER]
+  help: run `regreen init NAME` to create one
 
 "#]]);
 }

@@ -19,39 +19,19 @@ fn a_log_is_explained_with_the_line_that_matters() {
         .regreen(&["explain", "out.log", "--exit-code", "2"])
         .exits(0)
         .prints(str![[r#"
-Child agent failed: ModuleNotFoundError: No module named 'requests'
-
-Category: tool_error
-Duration: [TIME]
-Retryable: Yes
-
-Work completed before failure:
-  None
-
-Files modified: none
-
-Blocked on: ModuleNotFoundError: No module named 'requests'
-
-Suggested recovery actions:
-  • Install missing dependencies
-  • Run: pip install requests
-  • Verify installation: python3 -c 'import requests'
-
-<task_metadata>
-  <session_id></session_id>
-  <status>failed</status>
-  <failure_category>tool_error</failure_category>
-  <retryable>true</retryable>
-</task_metadata>
-
-Kind: missing_python_module (missing Python module)
-Where:
-       | File "app.py", line 3, in <module>
-       | import requests
-     5 > ModuleNotFoundError: No module named 'requests'
-       | make: *** [Makefile:2: test] Error 1
-Repair that may help: pip_install requests
-Why: rule python/missing-module, 88 % sure
+    FAIL  missing Python module · app.py:3
+          ModuleNotFoundError: No module named 'requests'
+    Next  Install missing dependencies
+          Run: pip install requests
+          Verify installation: python3 -c 'import requests'
+   Retry  after a repair of the environment
+  Repair  pip_install requests
+   Where  line 5 of the log
+              File "app.py", line 3, in <module>
+                import requests
+          > ModuleNotFoundError: No module named 'requests'
+            make: *** [Makefile:2: test] Error 1
+    Rule  missing_python_module · rule python/missing-module · 88 % sure
 
 "#]]);
 }
@@ -110,7 +90,7 @@ fn bad_input_is_told() {
         .exits(2)
         .complains(str![[r#"
   × no.log does not exist
-  help: check the path; `regreen init NAME` makes a new spec
+  help: check the path, or run `regreen init NAME` to create a spec
 
 "#]]);
     test.regreen(&["explain", "x.log", "--signal", "NOPE"])

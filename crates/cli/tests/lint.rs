@@ -14,15 +14,15 @@ Edit it, then check it with: regreen lint greeting
 
 "#]]);
     test.regreen(&["lint"]).exits(0).prints(str![[r#"
-specs/greeting/tasks.md: smart-ralph style, 2 tasks (0 done)
-Nothing to complain about.
+    PLAN  specs/greeting/tasks.md · smart-ralph style · 2 tasks (0 done)
+    PASS  nothing to improve
 
 "#]]);
     let before = test.text("specs/greeting/tasks.md");
     test.regreen(&["init", "greeting"])
         .exits(2)
         .complains(str![[r#"
-  × specs/greeting/tasks.md exists already
+  × specs/greeting/tasks.md already exists
   help: choose another name, or edit specs/greeting/tasks.md
 
 "#]]);
@@ -35,7 +35,7 @@ fn names_that_are_no_folder_are_refused() {
         .regreen(&["init", "../evil"])
         .exits(2)
         .complains(str![[r#"
-  × ../evil cannot be the name of a spec
+  × invalid spec name `../evil`
   help: use letters, digits, dots, dashes and underscores: my-feature
 
 "#]]);
@@ -49,8 +49,8 @@ fn weaknesses_are_shown_where_they_stand() {
         .regreen(&["lint", "todo.md"])
         .exits(0)
         .prints(str![[r#"
-todo.md: smart-ralph style, 3 tasks (0 done)
-5 things to look at:
+    PLAN  todo.md · smart-ralph style · 3 tasks (0 done)
+    WARN  5 things to improve
 
   ⚠ the id 1.1 is also used on line 3
    ╭─[todo.md:4:1]
@@ -60,8 +60,7 @@ todo.md: smart-ralph style, 3 tasks (0 done)
  5 │   - **Verify**: `true`
    ╰────
 
-  ⚠ the code fence ``` opened here is never closed: ignored, so that the tasks below it are not
-  │ lost
+  ⚠ unclosed code fence ```; ignored, so that the tasks below it are not lost
    ╭─[todo.md:7:1]
  6 │ 
  7 │ ```

@@ -100,10 +100,7 @@ fn plain(text: &str) -> String {
         (r"(after|done in) +\d[\d.]*m?s\b", "$1 [TIME]"),
         (r"Duration: \d[\d.]*m?s\b", "Duration: [TIME]"),
         (r"(?m)^ +(\d+)$", "$1"),
-        (
-            r"stays committed \([0-9a-f, ]+\)",
-            "stays committed ([HASHES])",
-        ),
+        (r"commits stay \([0-9a-f, ]+\)", "commits stay ([HASHES])"),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[MOMENT]"),
     ]
     .into_iter()

@@ -149,8 +149,8 @@ fn a_duplicate_id_means_the_first_row_unless_the_line_is_given() {
     test.regreen(&["tasks", "tick", "tasks.md", "1.1", "--line", "3"])
         .exits(2)
         .complains(str![[r#"
-  × line 3 of tasks.md is not the row of task 1.1
-  help: its rows with that id are on lines: 1, 2
+  × task 1.1 is not on line 3 of tasks.md
+  help: rows with that id are on lines: 1, 2
 
 "#]]);
 }
@@ -242,7 +242,7 @@ fn a_state_file_past_reading_is_kept_and_made_anew_from_the_rows() {
         "--write",
     ]);
     answer.exits(0).prints("1.1.2\n").complains(str![[r#"
-note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column 11: it is kept as [FOLDER]/.ralph-state.json.corrupt-1, and made anew from the tasks
+note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column 11; kept it as [FOLDER]/.ralph-state.json.corrupt-1 and rebuilt it from the tasks
 
 "#]]);
     assert_eq!(test.text(".ralph-state.json.corrupt-1"), "{ \"phase\": ");

@@ -221,7 +221,7 @@ fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence
                 "Give the check more time: --verify-timeout {}s",
                 longer.as_secs_f64()
             ),
-            "Check whether the command ends at all".to_owned(),
+            "Check whether the command can finish at all".to_owned(),
         ];
     }
 }

@@ -61,7 +61,7 @@ impl ObservedAttempt {
             Some(Err(why)) => (
                 None,
                 Some(format!(
-                    "the agent's request to change the plan is not understood: {why}"
+                    "cannot parse the agent's request to change the plan: {why}"
                 )),
             ),
             None => (None, None),
@@ -186,7 +186,7 @@ impl ObservedAttempt {
         let how = match (self.ending.exit_code, self.ending.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "exit status unknown".to_owned(),
+            (None, None) => "unknown".to_owned(),
         };
         format!("The agent exited before it had finished ({how})")
     }
@@ -194,7 +194,7 @@ impl ObservedAttempt {
 
 fn not_permitted(text: &str) -> String {
     format!(
-        "the agent asks for a permission that no one is there to give: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
+        "the agent asks for a permission that no one can grant here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
     )
 }
 

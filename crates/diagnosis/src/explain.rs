@@ -1,12 +1,9 @@
-use std::fmt::Write as _;
-
 use regreen_model::{Ending, Evidence, Failure, Finding, Output, Source};
 use serde_json::{Map, Value, json};
 
 use crate::rank;
 use crate::report::Report;
 use crate::report::child_failure::ChildFailure;
-use crate::text::one_line;
 
 /// Fields of a failure that are not in a log.
 const OF_RUNS: [&str; 2] = ["tool_usage", "last_successful_tool"];
@@ -72,44 +69,20 @@ impl Explanation {
         fields
     }
 
-    /// Returns the report for people, then the quoted line in its context and why it was chosen.
+    /// Returns the failure as a report, with its metadata.
     #[must_use]
-    pub fn to_text(&self) -> String {
-        let Some(failure) = &self.failure else {
-            return "It did not fail.\n".to_owned();
-        };
-        let mut text = Report::new(ChildFailure::of(failure, "", self.duration_ms)).render();
-        let _ = writeln!(text, "\nKind: {} ({})", failure.kind, failure.kind.words());
-        if let Some(finding) = &self.quoted {
-            text.push_str(&context(finding));
+    pub fn report_text(&self) -> String {
+        match &self.failure {
+            Some(failure) => Report::new(ChildFailure::of(failure, "", self.duration_ms)).render(),
+            None => "It did not fail.\n".to_owned(),
         }
-        if let Some(repair) = &failure.repair {
-            let _ = writeln!(
-                text,
-                "Repair that may help: {}",
-                one_line(&repair.to_string())
-            );
-        }
-        let _ = writeln!(
-            text,
-            "Why: rule {}, {} sure",
-            failure.rule, failure.confidence
-        );
-        text
     }
-}
 
-/// The lines around the quoted one, with their numbers.
-fn context(finding: &Finding) -> String {
-    let mut text = String::from("Where:\n");
-    for line in &finding.before {
-        let _ = writeln!(text, "       | {}", one_line(line));
+    /// Returns the finding whose line is quoted, with its neighbours.
+    #[must_use]
+    pub fn quoted(&self) -> Option<&Finding> {
+        self.quoted.as_ref()
     }
-    let _ = writeln!(text, "{:>6} > {}", finding.line, one_line(&finding.text));
-    for line in &finding.after {
-        let _ = writeln!(text, "       | {}", one_line(line));
-    }
-    text
 }
 
 fn no_failure() -> Map<String, Value> {
@@ -149,24 +122,17 @@ mod tests {
     }
 
     #[test]
-    fn people_see_the_line_in_its_context_and_why_it_was_chosen() {
-        let text = explained(
+    fn the_quoted_line_has_its_context() {
+        let explanation = explained(
             "installing\nbash: line 3: jq: command not found\nbye\n",
             127,
-        )
-        .to_text();
-        assert!(text.contains("Category: tool_error\n"), "{text}");
-        let context =
-            "       | installing\n     2 > bash: line 3: jq: command not found\n       | bye\n";
-        assert!(text.contains(context), "{text}");
-        assert!(
-            text.contains("Repair that may help: apt_install jq\n"),
-            "{text}"
         );
-        assert!(
-            text.contains("Why: rule shell/command-not-found, "),
-            "{text}"
-        );
+        let quoted = explanation.quoted().unwrap();
+        assert_eq!(quoted.line, 2);
+        assert_eq!(quoted.before, ["installing"]);
+        assert_eq!(quoted.after, ["bye"]);
+        let report = explanation.report_text();
+        assert!(report.contains("Category: tool_error\n"), "{report}");
     }
 
     #[test]
@@ -203,6 +169,6 @@ mod tests {
                 "fingerprint"
             ]
         );
-        assert_eq!(explained("fine\n", 0).to_text(), "It did not fail.\n");
+        assert_eq!(explained("fine\n", 0).report_text(), "It did not fail.\n");
     }
 }

@@ -38,15 +38,15 @@ fn confirm(
     let plan = match propose(context, failure) {
         Proposal::Allowed(plan) => plan,
         Proposal::Ask(plan, _) if agreed => plan,
-        Proposal::Nothing => return Err("not carried out: there is nothing to repair".to_owned()),
+        Proposal::Nothing => return Err("not applied: nothing to repair".to_owned()),
         Proposal::Ask(_, why) | Proposal::Refused(why) => {
-            return Err(format!("not carried out: {why}"));
+            return Err(format!("not applied: {why}"));
         }
     };
     if plan.planned() == *planned {
         Ok(plan)
     } else {
-        Err("not carried out: the workspace has changed since it was inspected".to_owned())
+        Err("not applied: the workspace has changed since it was inspected".to_owned())
     }
 }
 
@@ -61,7 +61,7 @@ fn apply(
     if created.is_empty() {
         return actions::execute(context, plan, runner);
     }
-    let cannot = |error: io::Error| format!("`.regreen` cannot be written: {error}");
+    let cannot = |error: io::Error| format!("cannot write `.regreen`: {error}");
     interrupted::begin(context, plan, &created).map_err(cannot)?;
     let result = actions::execute(context, plan, runner);
     if result.is_err() {

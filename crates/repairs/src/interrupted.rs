@@ -93,13 +93,13 @@ pub fn roll_back_interrupted(
             roll_back(context, &place)?;
         }
     }
-    end(context).map_err(|error| format!(".regreen/{MARKER} cannot be removed: {error}"))
+    end(context).map_err(|error| format!("cannot remove .regreen/{MARKER}: {error}"))
 }
 
 fn roll_back(context: &RepairContext<'_>, place: &RelPath) -> Result<(), String> {
     match set_aside(context, place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
-            "{place} was begun and cannot be set aside: {error}"
+            "{place} is incomplete and cannot be moved aside: {error}"
         )),
         _ => Ok(()),
     }

@@ -60,7 +60,10 @@ pub fn place_of(output: &str, quoted: &str) -> Option<String> {
     if quoted.is_empty() {
         return None;
     }
-    let is_quoted = |line: &&str| PlainLine::flatten(line, usize::MAX) == quoted;
+    let is_quoted = |line: &&str| {
+        let line = PlainLine::flatten(line, usize::MAX);
+        line.as_str().contains(quoted.as_str())
+    };
     let at = lines.iter().position(is_quoted)?;
     // What stands nearer comes first, and above before below.
     (1..=AROUND).find_map(|distance| {

@@ -12,7 +12,7 @@ const STATUS_WIDTH: usize = 8;
 const INDENT: usize = STATUS_WIDTH + 2;
 const TIME_WIDTH: usize = 6;
 /// What stands at the end of short lines (a commit, the number of an attempt) begins here.
-const TRAILING_COLUMN: usize = 62;
+const TRAILING_COLUMN: usize = 66;
 /// With less room than this for the text, the time and what stands at the end go.
 const MIN_TEXT: usize = 12;
 /// Narrower than this there are no columns.
@@ -45,6 +45,10 @@ pub enum Tone {
     Question,
     /// Details.
     Dim,
+    /// A line that was added.
+    Added,
+    /// A line that was removed.
+    Removed,
 }
 
 impl Palette {
@@ -72,6 +76,8 @@ impl Tone {
             Self::Action => bold(AnsiColor::Cyan),
             Self::Question => bold(AnsiColor::Magenta),
             Self::Dim => Style::new().effects(Effects::DIMMED),
+            Self::Added => AnsiColor::Green.on_default(),
+            Self::Removed => AnsiColor::Red.on_default(),
         }
     }
 }
@@ -366,7 +372,7 @@ mod tests {
             .timed(Some(63_000))
             .detail("test failure · tests/test_form.py:18");
         let expected = [
-            "    PASS  [   41s] 1.1 Add the form                           abc1234\n",
+            "    PASS  [   41s] 1.1 Add the form                               abc1234\n",
             "    FAIL  [ 1m03s] 1.2 Validate input\n",
             "          test failure · tests/test_form.py:18\n",
         ];

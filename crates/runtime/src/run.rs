@@ -70,7 +70,7 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
-    #[error("cannot open {}", path.display())]
+    #[error("cannot use {}", path.display())]
     Store {
         path: PathBuf,
         #[source]

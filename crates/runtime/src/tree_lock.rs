@@ -44,7 +44,7 @@ pub struct LockHolder {
 pub enum TreeLockError {
     #[error("{0}")]
     Held(LockHolder),
-    #[error("cannot open {}", path.display())]
+    #[error("cannot use {}", path.display())]
     Io {
         path: PathBuf,
         #[source]

@@ -5,6 +5,11 @@
 //! A seed gives the same run on every machine. The invariants are checked after every step; a
 //! violation is a [`Finding`], which can be shrunk and written as a journal that `regreen replay`
 //! shows.
+//!
+//! ```
+//! let finished = regreen_simulator::run(1, None).expect("what must hold, holds");
+//! assert!(finished.steps > 0);
+//! ```
 
 mod agent;
 mod attempt;

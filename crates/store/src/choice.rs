@@ -84,6 +84,6 @@ fn from_row(row: &Row<'_>) -> Result<PersonChoice, StoreError> {
         number: row.get(0)?,
         task: task_from_row(row, 2)?,
         what: ChoiceKind::from_name(&what)
-            .ok_or_else(|| StoreError::damaged(format!("nobody can choose to `{what}`")))?,
+            .ok_or_else(|| StoreError::damaged(format!("unknown choice `{what}`")))?,
     })
 }

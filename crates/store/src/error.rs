@@ -7,7 +7,7 @@ pub enum StoreError {
     #[error("another process is writing to the journal")]
     Busy,
     /// There is no space left.
-    #[error("the disk is full; the journal could not be written")]
+    #[error("the disk is full; cannot write the journal")]
     DiskFull,
     /// Permissions forbid to write.
     #[error("the journal or its folder is not writable")]
@@ -16,7 +16,7 @@ pub enum StoreError {
     #[error("the journal is damaged: {0}")]
     Damaged(String),
     /// Anything else that SQLite reports.
-    #[error("the journal cannot be used: {0}")]
+    #[error("cannot use the journal: {0}")]
     Other(#[source] Error),
 }
 
@@ -29,14 +29,14 @@ impl StoreError {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::Busy => "wait until the other process has ended, then try again",
+            Self::Busy => "wait until the other process ends, then try again",
             Self::DiskFull => "free some space and start again; nothing stored so far is lost",
             Self::NotWritable => "give your user write permission on the folder and its files",
             Self::Damaged(_) => {
-                "set the file aside and start again: the task file and the state file are \
-                 enough to go on"
+                "move the file away and start again; the task file and the state file are \
+                 enough to resume"
             }
-            Self::Other(_) => "look at the disk and at the file's permissions, then try again",
+            Self::Other(_) => "check the disk and the file's permissions, then try again",
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum RecordError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// A failure names an attempt that is not stored.
-    #[error("attempt {} of task {} in run {} is not known", .0.number, .0.task, .0.run)]
+    #[error("attempt {} of task {} in run {} not found", .0.number, .0.task, .0.run)]
     NoSuchAttempt(Box<AttemptKey>),
     /// The file cannot be used.
     #[error(transparent)]

@@ -12,7 +12,7 @@ use crate::{CommandSeq, RunError, RunId, StepNo, Store, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// Something has that name already.
-    #[error("{} is there already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// The name is not UTF-8.
     #[error("{} is not a name SQLite can use", .0.display())]
@@ -60,10 +60,10 @@ impl Store {
         if listed.iter().map(|c| c.seq).eq(expected.iter().copied()) {
             Ok(())
         } else {
-            Err(
-                StoreError::damaged(format!("run {run} owes other commands than are listed"))
-                    .into(),
-            )
+            Err(StoreError::damaged(format!(
+                "run {run} has other pending commands than are listed"
+            ))
+            .into())
         }
     }
 

@@ -28,16 +28,16 @@ pub enum AppendError {
         got: StepNo,
     },
     /// The step answers a command that is not pending.
-    #[error("command {0} is not owed, so it cannot be answered")]
+    #[error("command {0} is not pending")]
     NotPending(CommandSeq),
     /// The step issues a command that is pending.
-    #[error("command {0} is owed already")]
+    #[error("command {0} is already pending")]
     AlreadyPending(CommandSeq),
     /// A row of history was refused.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// Something in the step cannot be serialized.
-    #[error("the step has no form in JSON: {0}")]
+    #[error("cannot encode the step as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
     /// The file cannot be used.
     #[error(transparent)]
@@ -204,7 +204,7 @@ fn pending_commands(conn: &Connection, run: i64) -> Result<Vec<(CommandSeq, Step
         Ok(pending)
     } else {
         Err(StoreError::damaged(format!(
-            "a run owes {expected} commands, but {} are listed",
+            "a run has {expected} pending commands, but {} are listed",
             pending.len()
         )))
     }
@@ -218,7 +218,7 @@ fn issued(
 ) -> Result<IssuedCommand, StoreError> {
     if is_answered(conn, run, seq, step)? {
         return Err(StoreError::damaged(format!(
-            "command {seq} is answered, but listed as owed"
+            "command {seq} is answered, but listed as pending"
         )));
     }
     read_step(conn, run, step)?

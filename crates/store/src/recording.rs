@@ -51,7 +51,7 @@ pub enum ExportError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A step cannot be serialized.
-    #[error("a step has no form in JSON: {0}")]
+    #[error("cannot encode a step as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
 }
 
@@ -59,10 +59,10 @@ pub enum ExportError {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// Reading failed.
-    #[error("the recording cannot be read: {0}")]
+    #[error("cannot read the recording: {0}")]
     Io(#[from] io::Error),
     /// A line is not what it should be.
-    #[error("line {line} of the recording is not understood: {error}")]
+    #[error("cannot parse line {line} of the recording: {error}")]
     BadLine {
         /// 1-based.
         line: usize,
@@ -73,7 +73,7 @@ pub enum RecordingError {
     #[error("the recording is empty")]
     Empty,
     /// A newer regreen wrote it.
-    #[error("the recording has format {found}; this regreen knows format {FORMAT}")]
+    #[error("the recording has format {found}; this regreen supports format {FORMAT}")]
     Newer {
         /// The version of its format.
         found: u32,
@@ -83,8 +83,8 @@ pub enum RecordingError {
 /// Why a recording was not stored. Nothing of it was.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The run is there already.
-    #[error("the journal has a run {0} already")]
+    /// The run already exists.
+    #[error("the journal already has a run {0}")]
     Exists(RunId),
     /// The recording cannot be read.
     #[error(transparent)]
@@ -162,7 +162,7 @@ impl Store {
     /// but not resumed.
     ///
     /// # Errors
-    /// If the run is there already, or the recording cannot be read.
+    /// If the run already exists, or the recording cannot be read.
     pub fn import<R: BufRead>(&mut self, recording: Recording<R>) -> Result<RunId, ImportError> {
         let header = recording.header.clone();
         let tx = self.write()?;

@@ -148,10 +148,10 @@ impl fmt::Display for RunId {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is no such run.
-    #[error("the journal knows no run {0}")]
+    #[error("run {0} not found in the journal")]
     NoSuchRun(RunId),
     /// The run has ended, in another way than is asked for.
-    #[error("run {0} has ended already")]
+    #[error("run {0} has already ended")]
     Ended(RunId),
     /// The file cannot be used.
     #[error(transparent)]

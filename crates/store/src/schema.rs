@@ -75,7 +75,7 @@ fn recognised_version(conn: &Connection) -> Result<u32, StoreError> {
     match (application, version, tables) {
         (0, 0, 0) => Ok(0),
         (APPLICATION_ID, 1.., 1..) => confirmed_version(&reading, version),
-        _ => Err(StoreError::damaged("it was not made by regreen")),
+        _ => Err(StoreError::damaged("it was not created by regreen")),
     }
 }
 

@@ -28,7 +28,7 @@ pub enum SnapshotError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// The run has no such step.
-    #[error("run {run} has no step {step} to keep the state of")]
+    #[error("run {run} has no step {step}")]
     NoSuchStep {
         /// The run.
         run: RunId,
@@ -36,7 +36,7 @@ pub enum SnapshotError {
         step: StepNo,
     },
     /// The state cannot be serialized.
-    #[error("the state has no form in JSON: {0}")]
+    #[error("cannot encode the state as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
     /// The file cannot be used.
     #[error(transparent)]

@@ -64,17 +64,17 @@ pub(crate) const FULL: &str = "FULL";
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The folder does not exist.
-    #[error("there is no folder for {}", path.display())]
+    #[error("the folder of {} does not exist", path.display())]
     NoFolder {
         /// The file that was to be opened.
         path: PathBuf,
     },
     /// Permissions forbid to read.
-    #[error("the journal cannot be read")]
+    #[error("cannot read the journal")]
     NotReadable(#[source] io::Error),
     /// A newer regreen wrote it.
     #[error(
-        "the journal has version {found}, written by regreen {regreen}; this regreen knows \
+        "the journal has version {found}, written by regreen {regreen}; this regreen supports \
          version {known} and older"
     )]
     Newer {
@@ -95,7 +95,7 @@ impl OpenError {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::NoFolder { .. } => "make the folder first",
+            Self::NoFolder { .. } => "create the folder first",
             Self::NotReadable(_) => "give your user read permission on the folder and its files",
             Self::Newer { .. } => "use that version of regreen, or a newer one",
             Self::Store(error) => error.advice(),

@@ -51,7 +51,7 @@ impl<F: FnMut(Chunk<'_>)> Observer for F {
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// No pipe could be made.
-    #[error("cannot make a pipe")]
+    #[error("cannot create a pipe")]
     Pipe(#[source] io::Error),
     /// The keeper could not be started.
     #[error("cannot start the keeper")]

@@ -24,10 +24,7 @@ const PATTERNS: [(&str, &str); 19] = [
     (r"(is at work|verifying) for \d+s\b", "$1 for [TIME]"),
     (r#""commit": "[0-9a-f]{7,40}""#, r#""commit": "[HASH]""#),
     (r#""process": \d+"#, r#""process": [PID]"#),
-    (
-        r"stays committed \([0-9a-f, ]+\)",
-        "stays committed ([HASHES])",
-    ),
+    (r"commits stay \([0-9a-f, ]+\)", "commits stay ([HASHES])"),
     (r#""time_ms": \d+"#, r#""time_ms": [TIME]"#),
     (r#""(duration|duration_ms)": [\d.]+"#, r#""$1": [TIME]"#),
 ];

@@ -40,7 +40,7 @@ impl Default for HashLimits {
 /// Without git only fingerprints are kept, so regreen can neither show a diff nor restore a
 /// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("outside git only fingerprints of files are kept, not their content")]
+#[error("outside git, regreen keeps only hashes of files, not their content")]
 pub struct ContentNotKept;
 
 /// The fingerprints of a workspace's files at one moment.

@@ -17,7 +17,7 @@ pub struct RelPath(Vec<u8>);
 
 /// A text or path that is not inside the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no path inside the workspace")]
+#[error("`{0}` is not a path inside the workspace")]
 pub struct RelPathError(String);
 
 impl RelPath {

@@ -21,7 +21,7 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The name or path that the user gave does not exist.
-    #[error("there is no spec or task file {asked}")]
+    #[error("spec or task file {asked} not found")]
     NotFound {
         /// The name or path.
         asked: String,
@@ -38,7 +38,7 @@ pub enum SpecError {
     },
     /// The current spec is outside of the workspace. Only the user may choose such a spec, not
     /// the repository.
-    #[error("{} names {asked}, which is outside of the workspace", Path::new(SPECS).join(CURRENT).display())]
+    #[error("{} names {asked}, which is outside the workspace", Path::new(SPECS).join(CURRENT).display())]
     CurrentOutside {
         /// The path.
         asked: String,
@@ -46,13 +46,13 @@ pub enum SpecError {
         specs: Vec<String>,
     },
     /// No spec is the current one.
-    #[error("there are several specs, and none is chosen")]
+    #[error("several specs found, and none is selected")]
     Several {
         /// The specs of the workspace.
         specs: Vec<String>,
     },
     /// The workspace has no spec.
-    #[error("there is no spec in {}", root.display())]
+    #[error("no spec found in {}", root.display())]
     None {
         /// The workspace.
         root: PathBuf,
@@ -299,7 +299,7 @@ mod tests {
     fn errors_list_the_existing_specs() {
         let root = workspace(&["login"]);
         let error = find(root.path(), Some("signup")).unwrap_err();
-        assert_eq!(error.to_string(), "there is no spec or task file signup");
+        assert_eq!(error.to_string(), "spec or task file signup not found");
         assert_eq!(error.specs(), ["login".to_owned()]);
         fs::write(root.path().join("specs/.current-spec"), "gone").unwrap();
         assert!(matches!(

@@ -77,7 +77,7 @@ impl Updates {
     }
 
     fn is_loop(&self) -> Option<AgentEvent> {
-        const WHY: &str = "it makes its context smaller again and again, and does nothing else";
+        const WHY: &str = "it keeps compacting its context and does nothing else";
         let is_loop = self.messages >= MOST_MESSAGES;
         is_loop.then(|| ApiError::named("context_length", WHY).into_event())
     }

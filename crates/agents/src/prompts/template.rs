@@ -16,7 +16,7 @@ enum Piece {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
     /// It uses a slot that is not known there.
-    #[error("line {line}: nothing is known that could stand at {{{{{slot}}}}}; known are {known}")]
+    #[error("line {line}: unknown placeholder {{{{{slot}}}}}; known placeholders: {known}")]
     UnknownSlot {
         /// The name of the slot.
         slot: String,
@@ -190,7 +190,7 @@ mod tests {
         let error = Template::parse("one\n{{a}}\n {{nope}}", &["a", "b"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "line 3: nothing is known that could stand at {{nope}}; known are a, b"
+            "line 3: unknown placeholder {{nope}}; known placeholders: a, b"
         );
     }
 }

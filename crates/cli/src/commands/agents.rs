@@ -45,7 +45,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
     }
     let _ = writeln!(
         page,
-        "`regreen run` would give the tasks to {} (agent = {})",
+        "`regreen run` would use {} (agent = {})",
         chosen.name(),
         settings.agent.value
     );
@@ -94,8 +94,8 @@ fn login(known: CodingAgent) -> String {
         .iter()
         .find(|file| home.join(file).is_file())
     {
-        Some(file) => format!("~/{file} is there"),
-        None => "none seen; it may have one elsewhere".to_owned(),
+        Some(file) => format!("~/{file} found"),
+        None => "not found; it may be stored elsewhere".to_owned(),
     }
 }
 
@@ -162,5 +162,5 @@ fn version_of(program: &Path, root: &Path) -> Result<String, Problem> {
         return Ok(version.to_string());
     }
     let name = program.file_name().unwrap_or(program.as_os_str());
-    Ok(format!("does not tell its version ({name:?} --version)"))
+    Ok(format!("unknown version ({name:?} --version)"))
 }

@@ -79,24 +79,22 @@ fn message(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> Stri
     let id = &selected.key.id;
     let others = tasks.iter().filter(|key| **key != selected.key);
     let others: Vec<String> = others.map(|key| key.id.to_string()).collect();
-    let (who, is, was) = match others.as_slice() {
-        [] => (id.to_string(), "is", "it"),
-        others => (
-            format!("{id} with {}", others.join(", ")),
-            "are",
-            "each of them",
-        ),
+    let tasks_named = match others.as_slice() {
+        [] => id.to_string(),
+        others => format!("{id} (with {})", others.join(", ")),
     };
     match what {
         ChoiceKind::Skip if tasks.is_empty() => {
-            format!("{id} is done already: there is nothing to skip\n")
+            format!("{id} is already done; nothing to skip\n")
         }
         ChoiceKind::Skip => {
-            format!("{who} will be skipped; `regreen retry {id}` takes that back\n")
+            format!("skipping {tasks_named} from now on; run `regreen retry {id}` to reopen\n")
         }
-        ChoiceKind::Done => format!("{who} {is} ticked, on your word\n"),
+        ChoiceKind::Done => format!("marked {tasks_named} as done, without verifying\n"),
         ChoiceKind::Retry => {
-            format!("{who} {is} open; `regreen run` tries {was} as if for the first time\n")
+            format!(
+                "reopened {tasks_named} and reset its attempts; run `regreen run` to try again\n"
+            )
         }
     }
 }

@@ -22,13 +22,13 @@ use crate::state_file::limits_beside;
 
 #[derive(Debug, Args)]
 pub struct Config {
-    /// A spec's name, its folder, or a task file: limits may be stored with it
+    /// Spec name or folder, or a task file; includes the limits stored with it
     #[arg(value_name = "SPEC|FILE")]
     pub spec: Option<String>,
-    /// As JSON, for scripts
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Print the JSON schema of a configuration file instead
+    /// Print the JSON schema of a configuration file
     #[arg(
         long,
         value_enum,
@@ -48,7 +48,7 @@ pub struct Config {
 pub enum SchemaOf {
     /// regreen.toml
     Workspace,
-    /// Your own config.toml
+    /// Your user configuration, config.toml
     User,
 }
 
@@ -76,9 +76,7 @@ fn settings(arguments: &Config) -> Result<String, Problem> {
     let texts = PromptTexts::load(&settings.prompts, &root, &here)?;
     for file in texts.ignored {
         let file = output::path_from(&here, &file);
-        output::note(&format!(
-            "{file} replaces no prompt: there is none of that name"
-        ));
+        output::note(&format!("{file} is ignored: no prompt has this name"));
     }
     let programs = Programs::new(&path_variable(), &root);
     let listing = Listing {
@@ -103,7 +101,7 @@ fn spec_if_any(found: Result<Spec, SpecError>) -> Result<Option<Spec>, Problem> 
         Err(SpecError::None { .. }) => Ok(None),
         Err(SpecError::Several { specs }) => {
             output::note(&format!(
-                "what may be stored with a spec is left out: name one of {}",
+                "limits stored with a spec are not shown; name a spec to include them: {}",
                 specs.join(", ")
             ));
             Ok(None)
@@ -176,7 +174,7 @@ impl Listing<'_> {
 
     fn files(&self) -> String {
         let named = |owner, file: &Path, exists: bool| {
-            let remark = if exists { "" } else { " (not there)" };
+            let remark = if exists { "" } else { " (not found)" };
             format!("{}{remark}", name_of(owner, file, self.here))
         };
         let Configuration {
@@ -188,10 +186,10 @@ impl Listing<'_> {
         let ours = named(Owner::Workspace, workspace_file, workspace.is_some());
         let yours = match user_file {
             Some(file) => named(Owner::User, file, user.is_some()),
-            None => "nowhere, as there is no home folder".to_owned(),
+            None => "none (no home folder)".to_owned(),
         };
         let spec = output::printable(self.spec.unwrap_or("none"));
-        format!("\nworkspace file: {ours}\nyour own file:  {yours}\nspec:           {spec}\n")
+        format!("\nworkspace file: {ours}\nuser file:      {yours}\nspec:           {spec}\n")
     }
 
     /// Scripts rely on the keys.

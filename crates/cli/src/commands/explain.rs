@@ -1,4 +1,4 @@
-//! `regreen explain`: why something failed, from what it printed.
+//! `regreen explain`: says why something failed, from what it printed.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
 use regreen_engine::recovery::{FailureClass, RecoveryRule, TABLE, table_text};
-use regreen_model::{Ending, Failure, Source};
+use regreen_model::{Ending, Failure, Finding, RetryMode, Source, visible_line};
 use regreen_redaction::Masks;
+use regreen_reporters::{Status, StatusLine, place_of};
 use regreen_workspace::ReadError;
 use serde_json::{Value, json};
 
@@ -15,6 +16,8 @@ use crate::arguments::{Explain, ExplainSource};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+
+const LINE_CHARS: usize = 500;
 
 pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let ending = ending(&arguments)?;
@@ -24,7 +27,7 @@ pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     }
     let file = arguments.file.clone().unwrap_or_else(|| "-".into());
     let input = open(&file).map_err(|error| unreadable(&file, error))?;
-    // What failed may have printed secrets; only what is shown of it is looked at.
+    // The output may contain secrets.
     let masks = Masks::built_in();
     let text = if arguments.report {
         report(input, &file, &masks)?
@@ -61,7 +64,7 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(file))
 }
 
-/// The answer for a log of any size: it is read once and not kept.
+/// Returns the answer for a log of any size, which is read once and not kept.
 fn explained(
     mut input: impl Read,
     file: &Path,
@@ -87,21 +90,99 @@ fn explained(
     let explanation = Explanation::of(&evidence);
     let failure = explanation.failure.as_ref();
     let plan = failure.filter(|_| arguments.plan);
-    let plan = plan.map(|failure| rows_for(failure, source));
+    let plan = plan.map(|failure| rules_for(failure, source));
     Ok(if arguments.json {
         let mut answer = explanation.to_json();
         if arguments.plan {
-            answer["plan"] = plan.map_or(Value::Null, |rows| rows_json(&rows));
+            answer["plan"] = plan.map_or(Value::Null, |rules| rules_json(&rules));
         }
         format!("{:#}\n", masked(answer, masks))
+    } else if arguments.report_text {
+        output::printable(&masks.mask(&explanation.report_text()))
     } else {
-        let plan = plan.map(|rows| rows_text(&rows));
-        let text = explanation.to_text() + &plan.unwrap_or_default();
-        output::printable(&masks.mask(&text))
+        let lines = answer_lines(&explanation, plan.as_deref());
+        let style = output::line_style();
+        let text: String = lines.iter().map(|line| line.render(style)).collect();
+        masks.mask(&text)
     })
 }
 
-/// JSON in which every text is masked by itself, so that it stays JSON.
+/// Returns the answer first, then what to do, then the evidence.
+fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec<StatusLine> {
+    let Some(failure) = &explanation.failure else {
+        return vec![StatusLine::new(Status::Pass, "It did not fail.")];
+    };
+    let mut lines = vec![failure_line(failure, explanation.quoted())];
+    lines.extend(labelled_list("Next", &failure.suggested_actions));
+    let retry = match failure.retry_mode {
+        RetryMode::AsIs => "may succeed as it is",
+        RetryMode::AfterRepair => "after a repair of the environment",
+        RetryMode::AfterFix => "after a change to the code",
+        RetryMode::AfterHuman => "after a decision or information from you",
+        RetryMode::Never => "cannot succeed",
+    };
+    lines.push(StatusLine::labelled("Retry", retry));
+    let repair = failure.repair.as_ref().map(ToString::to_string);
+    lines.extend(repair.map(|repair| StatusLine::labelled("Repair", shown(&repair))));
+    for rule in plan.unwrap_or_default() {
+        let text = rule.text();
+        let mut rows = text.lines().map(|row| shown(row.trim()));
+        let line = StatusLine::labelled("Plan", rows.next().unwrap_or_default());
+        lines.push(rows.fold(line, StatusLine::wrapped_detail));
+    }
+    lines.extend(explanation.quoted().map(context));
+    let evidence = format!("{} · rule {}", failure.kind, failure.rule);
+    lines.push(StatusLine::labelled(
+        "Rule",
+        format!("{evidence} · {} sure", failure.confidence),
+    ));
+    lines
+}
+
+fn failure_line(failure: &Failure, quoted: Option<&Finding>) -> StatusLine {
+    let around = quoted.map(|finding| {
+        let lines = finding
+            .before
+            .iter()
+            .chain([&finding.text])
+            .chain(&finding.after);
+        lines.cloned().collect::<Vec<_>>().join("\n")
+    });
+    let line = failure.blocked_on.as_deref().unwrap_or_default();
+    let place = place_of(&around.unwrap_or_default(), line);
+    let kind = failure.kind.words().to_owned();
+    let kind = place.map_or(kind.clone(), |place| format!("{kind} · {place}"));
+    let line = match failure.blocked_on {
+        Some(_) => line,
+        None => &failure.message,
+    };
+    StatusLine::new(Status::Fail, shown(&kind)).wrapped_detail(shown(line))
+}
+
+fn labelled_list(label: &'static str, items: &[String]) -> Vec<StatusLine> {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    let lines = labels.zip(items);
+    lines
+        .map(|(label, item)| StatusLine::labelled(label, shown(item)).wrapped())
+        .collect()
+}
+
+/// Returns the lines around the quoted one.
+fn context(finding: &Finding) -> StatusLine {
+    let line = StatusLine::labelled("Where", format!("line {} of the log", finding.line));
+    let before = finding.before.iter().map(|text| ("  ", text));
+    let after = finding.after.iter().map(|text| ("  ", text));
+    let lines = before.chain([("> ", &finding.text)]).chain(after);
+    lines.fold(line, |line, (mark, text)| {
+        line.detail(format!("{mark}{}", shown(text)))
+    })
+}
+
+fn shown(text: &str) -> String {
+    visible_line(text, LINE_CHARS)
+}
+
+/// Masks every text of a JSON value by itself, so that it stays JSON.
 fn masked(value: Value, masks: &Masks) -> Value {
     match value {
         Value::String(text) => Value::String(masks.mask(&text)),
@@ -117,9 +198,9 @@ fn masked(value: Value, masks: &Masks) -> Value {
     }
 }
 
-/// What a run would do. Whether a repair is allowed only a look at its workspace can tell: then
-/// there are two rows.
-fn rows_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
+/// Returns what a run would do: two rules where only an inspection of the workspace can tell
+/// whether a repair is allowed.
+fn rules_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
     let classes = match FailureClass::of_kind(failure.kind) {
         FailureClass::PassingTrouble if source == Source::Agent => vec![FailureClass::Transient],
         FailureClass::Other if failure.repair.is_some() => {
@@ -130,31 +211,27 @@ fn rows_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
     classes.into_iter().map(RecoveryRule::of).collect()
 }
 
-fn rows_text(rows: &[RecoveryRule]) -> String {
-    let rows: Vec<String> = rows.iter().map(RecoveryRule::text).collect();
-    format!("\nPlan: {}", rows.join("if it may not be repaired: "))
+fn rules_json(rules: &[RecoveryRule]) -> Value {
+    Value::from_iter(rules.iter().map(rule_json))
 }
 
-fn rows_json(rows: &[RecoveryRule]) -> Value {
-    Value::from_iter(rows.iter().map(row_json))
-}
-
-fn row_json(row: &RecoveryRule) -> Value {
+fn rule_json(rule: &RecoveryRule) -> Value {
     json!({
-        "class": row.class,
-        "charged_to": row.charge.words(),
-        "does": row.words(),
+        "class": rule.class,
+        "charged_to": rule.charge.words(),
+        "does": rule.words(),
     })
 }
 
 fn whole_table(as_json: bool) -> String {
-    match as_json {
-        true => format!("{:#}\n", Value::from_iter(TABLE.iter().map(row_json))),
-        false => table_text(),
+    if as_json {
+        format!("{:#}\n", Value::from_iter(TABLE.iter().map(rule_json)))
+    } else {
+        table_text()
     }
 }
 
-/// A report's text as the object it stands for.
+/// Converts the text of a report to JSON.
 fn report(mut input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     let read = input.read_to_end(&mut bytes);

@@ -14,7 +14,7 @@ const TEMPLATE: &str = include_str!("../../templates/tasks.md");
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The spec's name; its folder will be specs/NAME
+    /// Name of the spec; its folder is specs/NAME
     pub name: String,
 }
 

@@ -40,60 +40,60 @@ pub use self::run::Run;
 // A doc comment would be taken for the program's description.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See a run that heals, in a small project of its own; needs no agent and no network
+    /// Watch a run heal itself in a throwaway project; needs no agent and no network
     Demo,
-    /// Run a task list through an agent, checking every result
+    /// Run a task list through a coding agent and check every result
     Run(Run),
-    /// Have an agent do one thing: prints its answer, or a report of why it failed
+    /// Give an agent one prompt and print its answer, or a report of why it failed
     Delegate(Delegate),
-    /// Show where a spec stands: its tasks, its run, what is used up
+    /// Show the progress of a spec: its tasks, its run and the limits used
     Status(Status),
-    /// Tell the story of a task: its attempts, reports, Verify and changes, in order
+    /// Show the history of a task: its attempts, reports, Verify and changes
     Why(Why),
-    /// List how attempts failed, what was tried about it, and whether it helped
+    /// List failed attempts, what was tried next, and whether it helped
     Failures(Failures),
-    /// Print what an attempt printed [default: the last attempt]
+    /// Print the output of an attempt [default: the last one]
     Log(Log),
-    /// Show what a task and its fixes changed, or one attempt of it
+    /// Show what a task and its fixes changed, or a single attempt
     Diff(OneAttempt),
-    /// Print a run step by step, one line of JSON each, for `regreen replay`
+    /// Print the journal of a run, one JSON step per line, for `regreen replay`
     Journal(Journal),
-    /// Show a journal as its run was shown
+    /// Replay a journal as the run was displayed
     Replay(Replay),
-    /// Take back in the working tree what a task changed, and open it again; commits stay
+    /// Revert the changes of a task in the working tree and reopen it; commits stay
     Undo(OneTask),
-    /// Leave a task out of coming runs, until `retry` takes that back
+    /// Skip a task in future runs, until `regreen retry` reopens it
     Skip(OneTask),
-    /// Say that a task is done: ticks it, without verifying it
+    /// Mark a task as done without verifying it
     Done(OneTask),
-    /// Open a task, and try it again as if it had never been tried
+    /// Reopen a task and reset its attempts
     Retry(OneTask),
-    /// Ask the run that is at work here to stop; it can go on later
+    /// Stop the run in this workspace; `regreen run` resumes it
     Stop,
-    /// Show what regreen understands of a task file, and what it will ignore
+    /// Show how regreen reads a task file, and what it ignores
     Lint(Lint),
-    /// Make a new spec with a commented task list
+    /// Create a spec with a commented task list
     Init(Init),
-    /// Say why a command or an agent failed, from what it printed
+    /// Explain why a command or an agent failed, from its output
     Explain(Explain),
-    /// Show every setting, and where its value comes from
+    /// Show all settings and where their values come from
     Config(Config),
-    /// Show which agents are installed, and how each would be called
+    /// List the agents that are installed and how regreen calls them
     Agents(AgentFlags),
-    /// Answer the hooks of agents: whether a session may stop
+    /// Answer agent hooks: decide whether a session may stop
     #[command(subcommand)]
     Hook(Hook),
-    /// Read and edit task files, for scripts
+    /// Read and edit task files from scripts
     #[command(subcommand)]
     Tasks(Tasks),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions {
-        /// The shell to complete in
+        /// Shell to generate the script for
         shell: Shell,
     },
-    /// Print the manual page
+    /// Print a manual page
     Man {
-        /// Of a command: `regreen man tasks list`
+        /// Command to describe: `regreen man tasks list` [default: regreen itself]
         command: Vec<String>,
     },
 }

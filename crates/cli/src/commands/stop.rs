@@ -36,10 +36,10 @@ pub fn run() -> Result<Exit, Problem> {
     }
     output::print(&match asked {
         Some(holder) => format!(
-            "spec {} has stopped; `regreen run` goes on with it\n",
+            "stopped spec {}; run `regreen run` to resume\n",
             output::printable(&holder.name)
         ),
-        None => "no run is at work here\n".to_owned(),
+        None => "no run is active here\n".to_owned(),
     })?;
     Ok(Exit::Success)
 }

@@ -35,7 +35,7 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     }
     output::print(&message(&history, &paths, is_opened)?)?;
     for conflict in &kept {
-        output::note(&format!("{conflict}: it stays as it is"));
+        output::note(&format!("{conflict}; left unchanged"));
     }
     Ok(match kept.as_slice() {
         [] => Exit::Success,
@@ -75,14 +75,14 @@ fn revert(history: &TaskHistory) -> Result<(Vec<RelPath>, Vec<UndoConflict>), Pr
 fn message(history: &TaskHistory, paths: &[RelPath], is_opened: bool) -> Result<String, Problem> {
     let id = &history.selected.key.id;
     let opened = if is_opened {
-        "; its box is empty again"
+        "; the task is open again"
     } else {
         ""
     };
     let mut text = match paths.len() {
-        0 => format!("there is nothing left to take back of task {id}{opened}\n"),
-        1 => format!("1 file is as it was before task {id}{opened}\n"),
-        n => format!("{n} files are as they were before task {id}{opened}\n"),
+        0 => format!("nothing to revert for task {id}{opened}\n"),
+        1 => format!("restored 1 file to its state before task {id}{opened}\n"),
+        n => format!("restored {n} files to their state before task {id}{opened}\n"),
     };
     for path in paths {
         text.push_str(&format!("  {path}\n"));
@@ -91,7 +91,7 @@ fn message(history: &TaskHistory, paths: &[RelPath], is_opened: bool) -> Result<
     match (paths, commits.as_slice()) {
         ([], _) | (_, []) => {}
         (_, commits) => text.push_str(&format!(
-            "what was committed stays committed ({}): commit the files as they are now, if that is to last\n",
+            "commits stay ({}); commit the restored files to make the undo permanent\n",
             commits.join(", ")
         )),
     }

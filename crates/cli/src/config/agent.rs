@@ -57,8 +57,8 @@ impl FromStr for RequestedAgent {
                 choice,
             }),
             Err(AgentChoiceError::Unknown(name)) => Err(BadValue::new(
-                format!("there is no agent `{name}`"),
-                format!("known are: {}", AgentChoice::FORMS.join(", ")),
+                format!("unknown agent `{name}`"),
+                format!("known agents: {}", AgentChoice::FORMS.join(", ")),
             )),
             Err(error) => Err(BadValue::new(
                 error.to_string(),
@@ -79,12 +79,11 @@ impl SettingValue for RequestedAgent {
         let agent: Self = line.parsed()?;
         if line.file.owner == Owner::Workspace && agent.names_program() {
             return Err(ConfigFault {
-                message: "a repository may not choose the program that is run as the agent"
-                    .to_owned(),
+                message: "a repository may not choose the program to run as the agent".to_owned(),
                 span: line.value.span(),
-                label: format!("only a name may stand here: {}", Self::names().join(", ")),
+                label: format!("only these are allowed here: {}", Self::names().join(", ")),
                 hint: format!(
-                    "if you trust it, set `agent` in {}, or use the flag --agent 'command:PROGRAM ARGS'",
+                    "if you trust it, set `agent` in {}, or pass --agent 'command:PROGRAM ARGS'",
                     line.file.user_file
                 ),
             });
@@ -120,8 +119,8 @@ impl FromStr for ModelName {
         let name = text.trim();
         if name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(BadValue::new(
-                "this is no name of a model",
-                "write it as the agent calls it: opus, gpt-5.5, provider/model",
+                "invalid model name",
+                "use the agent's name for it: opus, gpt-5.5, provider/model",
             ));
         }
         Ok(Self((!name.is_empty()).then(|| name.to_owned())))
@@ -174,7 +173,7 @@ impl fmt::Display for AgentArguments {
 
 impl SettingValue for AgentArguments {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        let words = line.words(r#"a list of texts: ["--effort", "high"]"#)?;
+        let words = line.words(r#"write a list of strings: ["--effort", "high"]"#)?;
         line.checked(Self::new(words))
     }
 
@@ -198,7 +197,7 @@ impl AgentEnvironment {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
             // The word itself may be a secret: it is not quoted.
             _ => Err(BadValue::new(
-                "a word has no name and no `=`",
+                "a variable has no name or no `=`",
                 "write NAME=VALUE",
             )),
         };
@@ -232,7 +231,7 @@ impl fmt::Display for AgentEnvironment {
 
 impl SettingValue for AgentEnvironment {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        let words = line.words(r#"a list of texts: ["NAME=VALUE"]"#)?;
+        let words = line.words(r#"write a list of strings: ["NAME=VALUE"]"#)?;
         line.checked(Self::new(words))
     }
 
@@ -247,17 +246,14 @@ impl SettingValue for AgentEnvironment {
 
 fn without_nul(words: Vec<String>) -> Result<Vec<String>, BadValue> {
     if words.iter().any(|word| word.contains('\0')) {
-        return Err(BadValue::new(
-            "a word cannot have a NUL in it",
-            "leave it out",
-        ));
+        return Err(BadValue::new("a word contains a NUL byte", "remove it"));
     }
     Ok(words)
 }
 
 fn split(line: &str) -> Result<Vec<String>, BadValue> {
     shell_words::split(line)
-        .map_err(|_| BadValue::new("a quote is not closed", "quote words as in a shell"))
+        .map_err(|_| BadValue::new("unclosed quote", "quote words as in a shell"))
 }
 
 fn joined(words: &[String]) -> String {
@@ -288,7 +284,7 @@ mod tests {
     fn an_unknown_agent_is_refused_with_the_known_ones() {
         assert_eq!(
             "clyde".parse::<RequestedAgent>().unwrap_err().to_string(),
-            "there is no agent `clyde`; known are: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
+            "unknown agent `clyde`; known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS"
         );
     }
 

@@ -63,7 +63,7 @@ fn similarity(name: &str, key: &str) -> f64 {
 pub fn schema(owner: Owner) -> Value {
     let title = match owner {
         Owner::Workspace => "regreen.toml",
-        Owner::User => "regreen's config.toml of a user",
+        Owner::User => "user configuration of regreen (config.toml)",
     };
     let property = |key: Key| {
         let description = ("description".to_owned(), key.meaning().into());

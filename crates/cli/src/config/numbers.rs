@@ -35,8 +35,8 @@ impl FromStr for Count {
     type Err = BadValue;
 
     fn from_str(text: &str) -> Result<Self, BadValue> {
-        let at_least = "give at least 1, or leave it out for the default";
-        let count = whole_number(text, u32::MAX.into(), at_least, "give a number such as 5")?;
+        let at_least = "use at least 1, or leave it out for the default";
+        let count = whole_number(text, u32::MAX.into(), at_least, "use a number such as 5")?;
         Ok(Self(u32::try_from(count).unwrap_or(u32::MAX)))
     }
 }
@@ -49,7 +49,7 @@ impl fmt::Display for Count {
 
 impl SettingValue for Count {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        line.checked(line.integer("a number such as 5")?.parse())
+        line.checked(line.integer("use a number such as 5")?.parse())
     }
 
     fn schema(_: Owner) -> Value {
@@ -78,8 +78,8 @@ impl FromStr for TokenCount {
     type Err = BadValue;
 
     fn from_str(text: &str) -> Result<Self, BadValue> {
-        let example = "give a number such as 200000";
-        whole_number(text, Self::MAX, "give at least 1", example).map(Self)
+        let example = "use a number such as 200000";
+        whole_number(text, Self::MAX, "use at least 1", example).map(Self)
     }
 }
 
@@ -93,7 +93,7 @@ impl SettingValue for TokenCount {
     const IS_NUMBER: bool = true;
 
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        line.checked(line.integer("a number such as 200000")?.parse())
+        line.checked(line.integer("use a number such as 200000")?.parse())
     }
 
     fn schema(_: Owner) -> Value {
@@ -109,12 +109,12 @@ impl SettingValue for TokenCount {
 fn whole_number(text: &str, max: u64, at_least: &str, example: &str) -> Result<u64, BadValue> {
     let text = text.trim();
     let too_small = || {
-        let problem = format!("with `{text}` nothing would ever be tried");
+        let problem = format!("`{text}` is too small");
         BadValue::new(problem, at_least)
     };
     let too_large = || {
         let problem = format!("`{text}` is too large");
-        BadValue::new(problem, format!("give at most {max}"))
+        BadValue::new(problem, format!("use at most {max}"))
     };
     match text.parse::<i128>() {
         Ok(..=0) => Err(too_small()),
@@ -125,7 +125,7 @@ fn whole_number(text: &str, max: u64, at_least: &str, example: &str) -> Result<u
         Err(error) => Err(match error.kind() {
             IntErrorKind::PosOverflow => too_large(),
             IntErrorKind::NegOverflow => too_small(),
-            _ => BadValue::new(format!("`{text}` is no whole number"), example),
+            _ => BadValue::new(format!("`{text}` is not a whole number"), example),
         }),
     }
 }
@@ -142,7 +142,7 @@ const MICRO_DIGITS: usize = 6;
 impl Money {
     /// A larger amount is a typing error.
     const MAX_DOLLARS: u64 = 1_000_000;
-    const HINT: &str = "write dollars: 5 or 2.50";
+    const HINT: &str = "write an amount in dollars: 5 or 2.50";
 
     pub const fn micro_usd(self) -> u64 {
         self.micro_usd
@@ -156,22 +156,22 @@ impl FromStr for Money {
         let text = text.trim();
         let amount = text.strip_prefix('$').unwrap_or(text);
         if amount.is_empty() {
-            return Err(BadValue::new("no amount is given", Self::HINT));
+            return Err(BadValue::new("missing amount", Self::HINT));
         }
         let unsigned = amount.strip_prefix('-').unwrap_or(amount);
         let Some(micro_usd) = decimal(unsigned, MICRO, MICRO_DIGITS) else {
-            let problem = format!("`{text}` is no amount of money");
+            let problem = format!("invalid amount `{text}`");
             return Err(BadValue::new(problem, Self::HINT));
         };
         if micro_usd == 0 || unsigned != amount {
-            let problem = format!("with `{text}` nothing would ever be tried");
-            return Err(BadValue::new(problem, "give more than 0 dollars"));
+            let problem = format!("`{text}` is too small");
+            return Err(BadValue::new(problem, "use more than 0 dollars"));
         }
         match u64::try_from(micro_usd) {
             Ok(micro_usd) if micro_usd <= Self::MAX_DOLLARS * MICRO => Ok(Self { micro_usd }),
             _ => Err(BadValue::new(
                 format!("`{text}` is too large"),
-                format!("give at most {} dollars", Self::MAX_DOLLARS),
+                format!("use at most {} dollars", Self::MAX_DOLLARS),
             )),
         }
     }
@@ -225,14 +225,14 @@ mod tests {
         let problem = |text: &str| text.parse::<T>().err().unwrap().problem;
         assert_eq!(good.parse::<T>().ok().unwrap().to_string(), good);
         for text in ["0", "-3", &format!("-{}", "9".repeat(50))] {
-            let why = format!("with `{text}` nothing would ever be tried");
+            let why = format!("`{text}` is too small");
             assert_eq!(problem(text), why);
         }
         for text in [too_large, &"9".repeat(50)] {
             assert_eq!(problem(text), format!("`{text}` is too large"));
         }
         for text in ["", "many", "1.5", "-", "--1", "200k", "nan", "1e6"] {
-            assert_eq!(problem(text), format!("`{text}` is no whole number"));
+            assert_eq!(problem(text), format!("`{text}` is not a whole number"));
         }
     }
 
@@ -258,15 +258,15 @@ mod tests {
     #[test]
     fn a_bad_amount_is_told_why() {
         let problem = |text: &str| text.parse::<Money>().unwrap_err().problem;
-        assert_eq!(problem(""), "no amount is given");
-        assert_eq!(problem("$"), "no amount is given");
+        assert_eq!(problem(""), "missing amount");
+        assert_eq!(problem("$"), "missing amount");
         for text in ["0", "0.00", "-3", "-0.5", "$0"] {
-            let why = format!("with `{text}` nothing would ever be tried");
+            let why = format!("`{text}` is too small");
             assert_eq!(problem(text), why);
         }
         let not_amounts = "five nan NaN inf -inf 1e3 5. .5 1,50 --1 +5 5$ 0.0000001 1.2.3";
         for text in not_amounts.split(' ').chain(["5 USD"]) {
-            assert_eq!(problem(text), format!("`{text}` is no amount of money"));
+            assert_eq!(problem(text), format!("invalid amount `{text}`"));
         }
         for text in ["1000000.01", "99999999999999999999999999"] {
             assert_eq!(problem(text), format!("`{text}` is too large"));

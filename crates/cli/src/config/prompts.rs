@@ -27,14 +27,14 @@ impl PromptFolder {
         let folder = Path::new(text);
         if text.trim().is_empty() || text.contains('\0') {
             return Err(BadValue::new(
-                "no folder is named",
-                "name one, such as \"prompts\", or leave it out for the built-in prompts",
+                "missing folder",
+                "name one such as \"prompts\", or remove the setting to use the built-in prompts",
             ));
         }
         if owner == Owner::Workspace && leads_out(folder) {
             return Err(BadValue::new(
-                format!("`{text}` leads out of the workspace"),
-                "name a folder inside it, such as \"prompts\"",
+                format!("`{text}` is outside the workspace"),
+                "use a folder inside it, such as \"prompts\"",
             ));
         }
         let base = file.parent().unwrap_or(Path::new(""));
@@ -84,7 +84,7 @@ pub struct PromptTexts {
 /// Why the prompts of a folder cannot be used.
 #[derive(Debug, Error)]
 pub enum PromptsError {
-    #[error("the folder of prompts {folder} cannot be read")]
+    #[error("cannot read the prompts folder {folder}")]
     Folder {
         folder: String,
         /// The file and line of the setting.
@@ -92,7 +92,7 @@ pub enum PromptsError {
         #[source]
         source: io::Error,
     },
-    #[error("the prompt {file} leads out of the workspace")]
+    #[error("the prompt {file} links outside the workspace")]
     Outside { file: String },
     #[error("{file}: {why}")]
     Template { file: String, why: TemplateError },
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_repository_cannot_name_a_folder_outside_itself() {
         for text in ["/etc", "..", "../p", "a/../../p", "a/.."] {
-            let why = format!("`{text}` leads out of the workspace");
+            let why = format!("`{text}` is outside the workspace");
             assert_eq!(named(text, Owner::Workspace), Err(why));
         }
         assert!(named(" ", Owner::Workspace).is_err());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use miette::{LabeledSpan, NamedSource, Severity};
 use thiserror::Error;
 use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
+use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 use super::key::Owner;
 use super::settings::{Key, Layer};
@@ -21,11 +21,11 @@ use crate::output::printable;
 const AGENTS: &str = "agents";
 
 /// Why a repository may not choose programs.
-pub const CHOOSES_PROGRAM: &str = "it says which program is run on your machine";
+pub const CHOOSES_PROGRAM: &str = "it chooses a program to run on your machine";
 
 /// A configuration file with something in it that it cannot or may not say.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{file} cannot be used")]
+#[error("invalid configuration file {file}")]
 pub struct ConfigError {
     /// The name of the file in messages.
     pub file: String,
@@ -120,7 +120,7 @@ impl<'t> ConfigLine<'t> {
             return Err(unknown(name.get_ref(), span, file));
         };
         if let Some(why) = key.refusal(file.owner) {
-            let hint = format!("if you want it, put it into {}", file.user_file);
+            let hint = format!("to use it, set it in {}", file.user_file);
             return Err(refused(key.name(), span, why, hint));
         }
         let before = text.as_bytes().iter().take(span.start);
@@ -152,46 +152,44 @@ impl<'t> ConfigLine<'t> {
     pub fn text(&self) -> Result<&str, ConfigFault> {
         match self.value.get_ref() {
             DeValue::String(text) => Ok(text),
-            other => Err(self.wrong_type("text in quotes", other)),
+            other => Err(self.wrong_type("a string", "put it in quotes", other)),
         }
     }
 
     pub fn boolean(&self) -> Result<bool, ConfigFault> {
         match self.value.get_ref() {
             DeValue::Boolean(value) => Ok(*value),
-            other => Err(self.wrong_type("true or false", other)),
+            other => Err(self.wrong_type("a boolean", "write true or false", other)),
         }
     }
 
     /// Returns the digits of a whole number.
-    pub fn integer(&self, expected: &str) -> Result<String, ConfigFault> {
+    pub fn integer(&self, hint: &str) -> Result<String, ConfigFault> {
         match self.value.get_ref() {
-            // Without the base that it is written in.
-            DeValue::Integer(number) => {
-                let value = i128::from_str_radix(number.as_str(), number.radix());
-                Ok(value.map_or_else(|_| number.as_str().to_owned(), |value| value.to_string()))
-            }
-            other => Err(self.wrong_type(expected, other)),
+            DeValue::Integer(number) => Ok(digits(number)),
+            other => Err(self.wrong_type("an integer", hint, other)),
         }
     }
 
     /// Returns the digits of a number, or the word for no limit.
     pub fn number_or_off(&self) -> Result<String, ConfigFault> {
+        let hint = "use a number, or \"off\" for no limit";
         match self.value.get_ref() {
+            DeValue::Integer(number) => Ok(digits(number)),
             DeValue::Float(number) => Ok(number.as_str().to_owned()),
             DeValue::String(word) if word == OFF => Ok(word.to_string()),
-            _ => self.integer("a number, or \"off\" for no limit"),
+            other => Err(self.wrong_type("a number", hint, other)),
         }
     }
 
-    /// Returns the texts of a list.
-    pub fn words(&self, expected: &str) -> Result<Vec<String>, ConfigFault> {
+    /// Returns the strings of a list.
+    pub fn words(&self, hint: &str) -> Result<Vec<String>, ConfigFault> {
         let DeValue::Array(words) = self.value.get_ref() else {
-            return Err(self.wrong_type(expected, self.value.get_ref()));
+            return Err(self.wrong_type("an array", hint, self.value.get_ref()));
         };
         let word = |word: &Spanned<DeValue<'_>>| match word.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
-            other => Err(self.wrong_type_at(word.span(), expected, other)),
+            other => Err(self.wrong_type_at(word.span(), "a string", hint, other)),
         };
         words.iter().map(word).collect()
     }
@@ -201,34 +199,36 @@ impl<'t> ConfigLine<'t> {
         value.map_err(|BadValue { problem, hint }| self.fault(self.value.span(), problem, hint))
     }
 
-    fn wrong_type(&self, expected: &str, found: &DeValue<'_>) -> ConfigFault {
-        self.wrong_type_at(self.value.span(), expected, found)
+    fn wrong_type(&self, expected: &str, hint: &str, found: &DeValue<'_>) -> ConfigFault {
+        self.wrong_type_at(self.value.span(), expected, hint, found)
     }
 
     fn wrong_type_at(
         &self,
         span: Range<usize>,
         expected: &str,
+        hint: &str,
         found: &DeValue<'_>,
     ) -> ConfigFault {
         let found = match found {
-            DeValue::String(_) => "text",
-            DeValue::Integer(_) | DeValue::Float(_) => "a number",
-            DeValue::Boolean(_) => "true or false",
-            DeValue::Datetime(_) => "a date or a time of day",
-            DeValue::Array(_) => "a list",
+            DeValue::String(_) => "a string",
+            DeValue::Integer(_) => "an integer",
+            DeValue::Float(_) => "a float",
+            DeValue::Boolean(_) => "a boolean",
+            DeValue::Datetime(_) => "a datetime",
+            DeValue::Array(_) => "an array",
             DeValue::Table(_) => "a table",
         };
         self.fault(
             span,
-            format!("this is {found}"),
-            format!("write {expected}"),
+            format!("expected {expected}, found {found}"),
+            hint.to_owned(),
         )
     }
 
     fn fault(&self, span: Range<usize>, label: String, hint: String) -> ConfigFault {
         ConfigFault {
-            message: format!("`{}` cannot be set to this", self.key.name()),
+            message: format!("invalid value for `{}`", self.key.name()),
             span,
             label,
             hint,
@@ -236,12 +236,18 @@ impl<'t> ConfigLine<'t> {
     }
 }
 
+/// Returns the digits of a number in base 10, whatever base it is written in.
+fn digits(number: &DeInteger<'_>) -> String {
+    let value = i128::from_str_radix(number.as_str(), number.radix());
+    value.map_or_else(|_| number.as_str().to_owned(), |value| value.to_string())
+}
+
 fn not_toml(error: &toml::de::Error) -> ConfigFault {
     ConfigFault {
-        message: "this is no TOML".to_owned(),
+        message: "invalid TOML".to_owned(),
         span: error.span().unwrap_or_default(),
         label: error.message().lines().collect::<Vec<&str>>().join(", "),
-        hint: "settings look like this: timeout = \"30m\"".to_owned(),
+        hint: "write settings like this: timeout = \"30m\"".to_owned(),
     }
 }
 
@@ -249,19 +255,19 @@ fn unknown(name: &str, span: Range<usize>, file: &ConfigFile) -> ConfigFault {
     if file.owner == Owner::Workspace && name == AGENTS {
         let user_file = &file.user_file;
         let hint = format!(
-            "if you trust it, choose its program in {user_file}: agent = \"command:PROGRAM ARGS\""
+            "if you trust it, set the program in {user_file}: agent = \"command:PROGRAM ARGS\""
         );
         return refused(name, span, CHOOSES_PROGRAM, hint);
     }
     let known: Vec<&str> = Key::open_to(file.owner).map(Key::name).collect();
     ConfigFault {
-        message: format!("there is no setting `{name}`"),
+        message: format!("unknown setting `{name}`"),
         span,
         label: match Key::nearest(name, file.owner) {
-            Some(key) => format!("do you mean `{}`?", key.name()),
-            None => "nothing known looks like it".to_owned(),
+            Some(key) => format!("did you mean `{}`?", key.name()),
+            None => "not recognized".to_owned(),
         },
-        hint: format!("known here are: {}", known.join(", ")),
+        hint: format!("known settings: {}", known.join(", ")),
     }
 }
 

@@ -14,110 +14,110 @@ use super::table::{Origin, Row, Setting, setting_table};
 use super::time::{TimeLimit, TimeSpan};
 use super::value::{CommitMode, Gate, OnEnd, OptionalLimit, SettingValue as _, parse_choice};
 
-const CALLS_AGENT: Access = Access::UserFile("it says what the agent may do on your machine");
-const REPAIRS: Access = Access::UserFile("it says what is repaired on your machine");
+const CALLS_AGENT: Access = Access::UserFile("it controls what the agent may do on your machine");
+const REPAIRS: Access = Access::UserFile("it controls what regreen repairs on your machine");
 const STARTS_PROGRAM: Access = Access::UserFile(CHOOSES_PROGRAM);
 
 setting_table! {
 AgentFlags {
-    /// Who works on the tasks: auto, claude, codex, gemini, opencode, shell, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]
+    /// Agent that works on the tasks: auto, claude, codex, gemini, opencode, shell, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]
     #[arg(long, value_name = "AGENT")]
     Agent agent: RequestedAgent = RequestedAgent::default(), Access::AnyFile,
-        "Who works on the tasks.";
+        "The agent that works on the tasks.";
 
-    /// What the agent may do: skip tells it not to ask, own leaves it to its settings [default: skip]
+    /// Permissions of the agent: skip runs it without permission prompts, own uses its own settings [default: skip]
     #[arg(long, value_name = "skip|own", value_parser = parse_choice::<Permissions>)]
     AgentPermissions agent_permissions: Permissions = Permissions::default(), CALLS_AGENT,
-        "What the agent may do: \"skip\" tells it not to ask, \"own\" leaves it to its own settings.";
+        "Permissions of the agent: \"skip\" runs it without permission prompts, \"own\" uses its own settings.";
 
-    /// The model that the agent is to use
+    /// Model that the agent uses
     #[arg(long, value_name = "MODEL")]
     AgentModel agent_model: ModelName = ModelName::default(), CALLS_AGENT,
-        "The model that the agent is to use. Empty: its own choice.";
+        "The model that the agent uses. Empty: the agent's default.";
 
-    /// More arguments for the agent, quoted as in a shell
+    /// Extra arguments for the agent, quoted as in a shell
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     AgentArgs agent_args: AgentArguments = AgentArguments::default(), CALLS_AGENT,
-        "More arguments for the agent.";
+        "Extra arguments for the agent.";
 
-    /// More environment for the agent: 'NAME=VALUE …'
+    /// Extra environment variables for the agent: 'NAME=VALUE …'
     #[arg(long, value_name = "VARS")]
     AgentEnv agent_env: AgentEnvironment = AgentEnvironment::default(), CALLS_AGENT,
-        "More environment for the agent, each NAME=VALUE.";
+        "Extra environment variables for the agent, each NAME=VALUE.";
 }
 
 SettingFlags {
-    /// Checks the whole workspace where a task has no Verify of its own; '' for none
+    /// Command that checks the workspace for tasks without their own Verify; '' for none
     #[arg(long, value_name = "CMD")]
     Gate gate: Gate = Gate::default(), Access::AnyFile,
-        "A shell command that checks the whole workspace where a task has no Verify of its own. Empty: none.";
+        "A shell command that checks the whole workspace, for tasks without their own Verify. Empty: none.";
 
-    /// How long one attempt may take: 2s, 0.5s, 30m, 1h30m [default: 30m]
+    /// Time limit for an attempt: 2s, 0.5s, 30m, 1h30m [default: 30m]
     #[arg(long, value_name = "TIME")]
     Timeout timeout: TimeLimit = TimeLimit::at_least_1_ms(RunConfig::default().attempt_timeout_ms), Access::AnyFile,
-        "How long one attempt may take.";
+        "Time limit for an attempt.";
 
-    /// How long one Verify may take [default: 10m]
+    /// Time limit for a Verify command [default: 10m]
     #[arg(long, value_name = "TIME")]
     VerifyTimeout verify_timeout: TimeLimit = TimeLimit::at_least_1_ms(RunConfig::default().verify_timeout_ms), Access::AnyFile,
-        "How long one Verify may take.";
+        "Time limit for a Verify command.";
 
-    /// How long an attempt may show no sign of life, or off [default: off]
+    /// Time limit for an attempt without any activity, or off [default: off]
     #[arg(long, value_name = "TIME|off")]
     IdleTimeout idle_timeout: OptionalLimit<TimeLimit> = OptionalLimit::OFF, Access::AnyFile,
-        "How long an attempt may show no sign of life; \"off\": any time.";
+        "Time limit for an attempt without any activity. \"off\": no limit.";
 
-    /// How long a run may wait altogether for an agent's service [default: 6h]
+    /// Total time that a run may wait for the agent's service [default: 6h]
     #[arg(long, value_name = "TIME")]
     MaxWait max_wait: TimeSpan = TimeSpan::from_ms(RunConfig::default().max_wait_ms), Access::AnyFile,
-        "How long a run may wait altogether for an agent's service.";
+        "Total time that a run may wait for the agent's service.";
 
-    /// Attempts of one task [default: 5]
+    /// Maximum number of attempts per task [default: 5]
     #[arg(long, value_name = "N")]
     MaxTaskIterations max_task_iterations: Count = Count::at_least_1(Limits::default().task_iterations), Access::AnyFile,
-        "Attempts of one task.";
+        "Maximum number of attempts per task.";
 
-    /// Attempts of the whole run [default: 100, or twice the tasks if that is more]
+    /// Maximum number of attempts per run [default: 100, or twice the number of tasks if that is more]
     #[arg(long, value_name = "N")]
     MaxGlobalIterations max_global_iterations: Count = Count::at_least_1(Limits::default().global_iterations), Access::AnyFile,
-        "Attempts of a whole run. 100, the default, means 100 or twice the tasks, whichever is more.";
+        "Maximum number of attempts per run. The default, 100, means 100 or twice the number of tasks, whichever is more.";
 
-    /// What the run may cost, in dollars, where the agent says what it costs [default: off]
+    /// Maximum cost of a run in dollars, if the agent reports its cost [default: off]
     #[arg(long, value_name = "USD|off", allow_negative_numbers = true)]
     MaxCost max_cost: OptionalLimit<Money> = OptionalLimit::OFF, Access::AnyFile,
-        "What a run may cost, in dollars, where the agent says what it costs; \"off\": anything.";
+        "Maximum cost of a run in dollars, if the agent reports its cost. \"off\": no limit.";
 
-    /// Tokens that the run may use up, where the agent counts them [default: off]
+    /// Maximum number of tokens per run, if the agent reports them [default: off]
     #[arg(long, value_name = "N|off", allow_negative_numbers = true)]
     MaxTokens max_tokens: OptionalLimit<TokenCount> = OptionalLimit::OFF, Access::AnyFile,
-        "How many tokens a run may use up, where the agent counts them; \"off\": any number.";
+        "Maximum number of tokens per run, if the agent reports them. \"off\": no limit.";
 
-    /// How long the run may take: attempts, Verify and waiting together [default: off]
+    /// Time limit for a run: attempts, Verify and waiting together [default: off]
     #[arg(long, value_name = "TIME|off")]
     MaxTime max_time: OptionalLimit<TimeLimit> = OptionalLimit::OFF, Access::AnyFile,
-        "How long a run may take: attempts, Verify and waiting together; \"off\": any time.";
+        "Time limit for a run: attempts, Verify and waiting together. \"off\": no limit.";
 
-    /// What one task may cost with its fixes [default: off]
+    /// Maximum cost of a task and its fixes in dollars [default: off]
     #[arg(long, value_name = "USD|off", allow_negative_numbers = true)]
     MaxTaskCost max_task_cost: OptionalLimit<Money> = OptionalLimit::OFF, Access::AnyFile,
-        "What one task may cost with its fixes.";
+        "Maximum cost of a task and its fixes in dollars. \"off\": no limit.";
 
-    /// Tokens that one task may use up with its fixes [default: off]
+    /// Maximum number of tokens for a task and its fixes [default: off]
     #[arg(long, value_name = "N|off", allow_negative_numbers = true)]
     MaxTaskTokens max_task_tokens: OptionalLimit<TokenCount> = OptionalLimit::OFF, Access::AnyFile,
-        "How many tokens one task may use up with its fixes.";
+        "Maximum number of tokens for a task and its fixes. \"off\": no limit.";
 
-    /// How long one task may take with its fixes: attempts and Verify [default: off]
+    /// Time limit for a task and its fixes: attempts and Verify [default: off]
     #[arg(long, value_name = "TIME|off")]
     MaxTaskTime max_task_time: OptionalLimit<TimeLimit> = OptionalLimit::OFF, Access::AnyFile,
-        "How long one task may take with its fixes: attempts and Verify.";
+        "Time limit for a task and its fixes: attempts and Verify. \"off\": no limit.";
 
-    /// What regreen may repair by itself in recovery mode: safe, ask or off [default: safe]
+    /// Repairs that regreen makes itself in recovery mode: safe, ask or off [default: safe]
     #[arg(long, value_name = "safe|ask|off", value_parser = parse_choice::<RepairPolicy>)]
     Repairs repairs: RepairPolicy = RepairPolicy::default(), REPAIRS,
-        "What regreen may repair by itself in a run with recovery: \"safe\" is what a look at the workspace allows, \"ask\" what a person agrees to, \"off\" nothing.";
+        "Repairs that regreen makes itself in recovery mode: \"safe\" makes those that it has checked to be safe, \"ask\" asks before each, \"off\" makes none.";
 
-    /// Run optional tasks as well
+    /// Also run optional tasks
     #[arg(
         long,
         value_name = "true|false",
@@ -126,14 +126,14 @@ SettingFlags {
         default_missing_value = "true"
     )]
     IncludeOptional include_optional: bool = RunConfig::default().include_optional, Access::AnyFile,
-        "Whether optional tasks are run as well.";
+        "Whether to run optional tasks.";
 
-    /// Whether finished tasks are committed [default: auto]
+    /// Whether to commit finished tasks [default: auto]
     #[arg(long, value_enum, value_name = "auto|never", hide_possible_values = true)]
     Commit commit: CommitMode = CommitMode::default(), Access::AnyFile,
-        "Whether finished tasks are committed.";
+        "Whether to commit finished tasks.";
 
-    /// Keep the state file when all is done
+    /// Keep the state file when all tasks are done
     #[arg(
         long,
         value_name = "true|false",
@@ -142,16 +142,16 @@ SettingFlags {
         default_missing_value = "true"
     )]
     KeepState keep_state: bool = RunConfig::default().keep_state, Access::AnyFile,
-        "Whether the state file stays when all is done.";
+        "Whether to keep the state file when all tasks are done.";
 }
 
 // These two are meant for more than one run.
 without_flag {
     Prompts prompts: PromptFolder = PromptFolder::default(), Access::AnyFile,
-        "A folder, relative to this file, with texts that replace the built-in prompts.";
+        "A folder with files that replace the built-in prompts, relative to this file.";
 
     OnEnd on_end: OnEnd = OnEnd::default(), STARTS_PROGRAM,
-        "A program and its arguments to run when a run has ended.";
+        "A program and its arguments to run when a run ends.";
 }
 }
 

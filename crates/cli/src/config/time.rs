@@ -34,7 +34,7 @@ const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 /// More digits are finer than any clock.
 const MAX_FRACTION_DIGITS: usize = 9;
 
-const HINT: &str = "write it with its unit: 250ms, 0.5s, 30m, 1h30m";
+const HINT: &str = "write a number with a unit: 250ms, 0.5s, 30m, 1h30m";
 
 impl TimeSpan {
     /// The form of a time, for the schema.
@@ -57,14 +57,14 @@ impl FromStr for TimeSpan {
         let mut total = 0_u128;
         let mut smallest = u64::MAX;
         if rest.is_empty() {
-            return Err(BadValue::new("no time is given", HINT));
+            return Err(BadValue::new("missing time", HINT));
         }
         while !rest.is_empty() {
             let (ms, unit_ms, after) = read_part(text, rest)?;
             if unit_ms >= smallest {
                 return Err(BadValue::new(
-                    format!("the units of `{text}` are not in order"),
-                    "name each unit once, the largest first: 1h30m",
+                    format!("the units in `{text}` are out of order"),
+                    "use each unit once, largest first: 1h30m",
                 ));
             }
             smallest = unit_ms;
@@ -75,7 +75,7 @@ impl FromStr for TimeSpan {
             Ok(ms) if ms <= MAX_MS => Ok(Self { ms }),
             _ => Err(BadValue::new(
                 format!("`{text}` is more than a year"),
-                "give at most 365d",
+                "use at most 365d",
             )),
         }
     }
@@ -85,7 +85,7 @@ impl FromStr for TimeSpan {
 fn read_part<'t>(text: &str, rest: &'t str) -> Result<(u128, u64, &'t str), BadValue> {
     let (number, rest) = split_where(rest, |c| !c.is_ascii_digit() && c != '.');
     let (unit, rest) = split_where(rest, |c| !c.is_alphabetic());
-    let no_time = || BadValue::new(format!("`{text}` is no time"), HINT);
+    let no_time = || BadValue::new(format!("invalid time `{text}`"), HINT);
     decimal(number, 1, MAX_FRACTION_DIGITS).ok_or_else(no_time)?;
     if unit.is_empty() {
         let is_alone = rest.is_empty() || rest.starts_with(char::is_whitespace);
@@ -94,8 +94,8 @@ fn read_part<'t>(text: &str, rest: &'t str) -> Result<(u128, u64, &'t str), BadV
     }
     let Some((_, unit_ms)) = UNITS.iter().find(|(name, _)| *name == unit) else {
         return Err(BadValue::new(
-            format!("`{unit}` in `{text}` is no unit of time"),
-            "units are ms, s, m, h and d: 250ms, 0.5s, 30m, 1h30m",
+            format!("unknown unit `{unit}` in `{text}`"),
+            "use ms, s, m, h or d: 250ms, 0.5s, 30m, 1h30m",
         ));
     };
     let ms = decimal(number, *unit_ms, MAX_FRACTION_DIGITS).ok_or_else(no_time)?;
@@ -166,8 +166,8 @@ impl FromStr for TimeLimit {
             return Ok(Self(span));
         }
         Err(BadValue::new(
-            format!("`{text}` would end everything at once"),
-            "give a longer time, or leave it out for the default",
+            format!("`{text}` is too short"),
+            "use a longer time, or leave it out for the default",
         ))
     }
 }
@@ -220,22 +220,22 @@ mod tests {
     fn a_bad_time_is_told_why() {
         let problem = |text: &str| text.parse::<TimeSpan>().unwrap_err().problem;
         for (text, why) in [
-            ("", "no time is given"),
-            ("  ", "no time is given"),
+            ("", "missing time"),
+            ("  ", "missing time"),
             ("30", "`30` has no unit"),
             ("1h 30", "`1h 30` has no unit"),
-            ("soon", "`soon` is no time"),
-            ("-5s", "`-5s` is no time"),
-            (".5s", "`.5s` is no time"),
-            ("5.s", "`5.s` is no time"),
-            ("1.2.3s", "`1.2.3s` is no time"),
-            ("1,5s", "`1,5s` is no time"),
+            ("soon", "invalid time `soon`"),
+            ("-5s", "invalid time `-5s`"),
+            (".5s", "invalid time `.5s`"),
+            ("5.s", "invalid time `5.s`"),
+            ("1.2.3s", "invalid time `1.2.3s`"),
+            ("1,5s", "invalid time `1,5s`"),
             ("5 s", "`5 s` has no unit"),
-            ("0.0000000001s", "`0.0000000001s` is no time"),
-            ("5min", "`min` in `5min` is no unit of time"),
-            ("5S", "`S` in `5S` is no unit of time"),
-            ("30m1h", "the units of `30m1h` are not in order"),
-            ("1m1m", "the units of `1m1m` are not in order"),
+            ("0.0000000001s", "invalid time `0.0000000001s`"),
+            ("5min", "unknown unit `min` in `5min`"),
+            ("5S", "unknown unit `S` in `5S`"),
+            ("30m1h", "the units in `30m1h` are out of order"),
+            ("1m1m", "the units in `1m1m` are out of order"),
             ("366d", "`366d` is more than a year"),
             (
                 "99999999999999999999999d",
@@ -260,7 +260,7 @@ mod tests {
             assert_eq!(
                 text.parse::<TimeLimit>().unwrap_err().to_string(),
                 format!(
-                    "`{text}` would end everything at once; give a longer time, or leave it out for the default"
+                    "`{text}` is too short; use a longer time, or leave it out for the default"
                 )
             );
         }

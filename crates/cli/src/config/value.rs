@@ -153,8 +153,8 @@ impl Choice for Permissions {
 
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
-            format!("`{name}` is no mode of permissions"),
-            "write \"skip\" (it is told not to ask) or \"own\" (what its own settings allow)",
+            format!("unknown permissions `{name}`"),
+            "expected \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
         )
     }
 }
@@ -164,8 +164,8 @@ impl Choice for RepairPolicy {
 
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
-            format!("`{name}` does not say what may be repaired"),
-            "write \"safe\" (what a look at the workspace allows), \"ask\" (what a person agrees to) or \"off\"",
+            format!("unknown repair policy `{name}`"),
+            "expected \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
         )
     }
 }
@@ -174,10 +174,10 @@ named_enum! {
     /// Whether finished tasks are committed.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
     pub enum CommitMode {
-        /// Each finished task that names a commit gets it
+        /// Commit each finished task that names a commit
         #[default]
         Auto = "auto",
-        /// Commits are left to you
+        /// Leave commits to you
         Never = "never",
     }
 }
@@ -187,8 +187,8 @@ impl Choice for CommitMode {
 
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
-            format!("`{name}` is no way to commit"),
-            "write one of these: auto, never",
+            format!("unknown commit mode `{name}`"),
+            "expected \"auto\" or \"never\"",
         )
     }
 }
@@ -211,8 +211,8 @@ impl FromStr for Gate {
         let command = text.trim();
         if command.contains('\0') {
             return Err(BadValue::new(
-                "a command cannot have a NUL in it",
-                "write a command that a shell can run: make check",
+                "the command contains a NUL byte",
+                "write a shell command such as `make check`",
             ));
         }
         Ok(Self((!command.is_empty()).then(|| command.to_owned())))
@@ -244,11 +244,10 @@ impl OnEnd {
 
     fn new(argv: Vec<String>) -> Result<Self, BadValue> {
         match argv.first().map(String::as_str) {
-            None | Some("") => Err(BadValue::new("no program is named", Self::HINT)),
-            _ if argv.iter().any(|word| word.contains('\0')) => Err(BadValue::new(
-                "an argument cannot have a NUL in it",
-                Self::HINT,
-            )),
+            None | Some("") => Err(BadValue::new("missing program", Self::HINT)),
+            _ if argv.iter().any(|word| word.contains('\0')) => {
+                Err(BadValue::new("an argument contains a NUL byte", Self::HINT))
+            }
             _ => Ok(Self(Some(argv))),
         }
     }
@@ -269,7 +268,7 @@ impl fmt::Display for OnEnd {
 
 impl SettingValue for OnEnd {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        let argv = line.words(r#"a list of texts: ["notify-send", "regreen"]"#)?;
+        let argv = line.words(Self::HINT)?;
         line.checked(Self::new(argv))
     }
 
@@ -311,12 +310,12 @@ mod tests {
     #[test]
     fn a_choice_is_read_by_the_name_that_is_shown() {
         check_choice::<Permissions>(
-            "`always` is no mode of permissions; write \"skip\" (it is told not to ask) or \"own\" (what its own settings allow)",
+            "unknown permissions `always`; expected \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
         );
         check_choice::<RepairPolicy>(
-            "`always` does not say what may be repaired; write \"safe\" (what a look at the workspace allows), \"ask\" (what a person agrees to) or \"off\"",
+            "unknown repair policy `always`; expected \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
         );
-        check_choice::<CommitMode>("`always` is no way to commit; write one of these: auto, never");
+        check_choice::<CommitMode>("unknown commit mode `always`; expected \"auto\" or \"never\"");
     }
 
     #[test]

@@ -27,17 +27,17 @@ pub(super) fn run_exit(error: &RunError) -> Exit {
 pub(super) fn run_hint(error: &RunError) -> Option<String> {
     Some(match error {
         RunError::Lock(TreeLockError::Held { .. }) => {
-            "wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your own: git worktree add ../another".into()
+            "wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree add ../another".into()
         }
         RunError::Store { path, source } => store_hint(path, source),
         RunError::Journal(error) => error.fault()?.advice().into(),
         RunError::Read(error) => read_hint(error)?,
-        RunError::Contended { .. } => "stop saving it, then run this again: it goes on where it was".into(),
+        RunError::Contended { .. } => "stop editing the file, then run this command again to resume".into(),
         RunError::Lock(TreeLockError::Io { path, .. }) | RunError::Folder { path, .. } => {
-            format!("regreen keeps its journal in {}: make that folder writable", path.display())
+            format!("make {} writable: regreen keeps its journal there", path.display())
         }
         RunError::OtherAgent { begun, found } => format!(
-            "say which is meant: --agent '{}', or --agent '{}'; `agent` in your own configuration says it for all runs",
+            "choose one: --agent '{}' or --agent '{}'; set `agent` in your user configuration to choose it for all runs",
             begun.name(),
             found.name()
         ),
@@ -61,23 +61,27 @@ fn set_aside_hint(database: &Path) -> String {
         database.rsplit_once('/').map_or(".", |(own, _)| own)
     );
     format!(
-        "set it aside and run this again: the task file and the state file are enough to go on\n\
+        "move it away, then run this command again; the task file and the state file are enough to resume\n\
          mkdir -p {aside} && mv {database}* {aside}"
     )
 }
 
 pub(super) fn read_hint(error: &ReadError) -> Option<String> {
     Some(match error {
-        ReadError::NotFound { .. } => "check the path; `regreen init NAME` makes a new spec".into(),
+        ReadError::NotFound { .. } => {
+            "check the path, or run `regreen init NAME` to create a spec".into()
+        }
         ReadError::IsDirectory { path } => {
-            format!("name the file in it, for example {}", path.join("tasks.md").display())
+            format!(
+                "name a file in it, for example {}",
+                path.join("tasks.md").display()
+            )
         }
         ReadError::PermissionDenied { path } => {
-            format!("allow it with: chmod u+r {}", path.display())
+            format!("run `chmod u+r {}` to allow it", path.display())
         }
         ReadError::NotUtf8 { .. } => {
-            "task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8 OLD > NEW"
-                .into()
+            "convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW".into()
         }
         ReadError::Io { .. } => return None,
     })
@@ -87,10 +91,10 @@ pub(super) fn config_hint(error: &ReadError) -> Option<String> {
     Some(match error {
         ReadError::NotFound { .. } | ReadError::Io { .. } => return None,
         ReadError::IsDirectory { path } => {
-            format!("a text file is expected there: rename {}", path.display())
+            format!("rename {}: regreen expects a file there", path.display())
         }
         ReadError::PermissionDenied { path } => {
-            format!("allow it with: chmod u+r {}", path.display())
+            format!("run `chmod u+r {}` to allow it", path.display())
         }
         ReadError::NotUtf8 { .. } => "save it as UTF-8 text".into(),
     })
@@ -99,7 +103,7 @@ pub(super) fn config_hint(error: &ReadError) -> Option<String> {
 pub(super) fn prompt_hint(error: &ReadError) -> Option<String> {
     Some(match error {
         ReadError::NotFound { .. } => {
-            "check the path, or give the text itself: --prompt TEXT".into()
+            "check the path, or pass the text itself with --prompt TEXT".into()
         }
         ReadError::IsDirectory { .. } => "name a file in it".into(),
         error => return config_hint(error),
@@ -109,14 +113,13 @@ pub(super) fn prompt_hint(error: &ReadError) -> Option<String> {
 pub(super) fn prompts_hint(error: &PromptsError) -> Option<String> {
     match error {
         PromptsError::Folder { named_in, .. } => Some(format!(
-            "make the folder, or take `prompts` out of {named_in}"
+            "create the folder, or remove `prompts` from {named_in}"
         )),
         PromptsError::Outside { .. } => Some(
-            "put the text itself there, not a link: agents would be told what is behind it".into(),
+            "replace the link with a copy of the file: agents would see what it points to".into(),
         ),
         PromptsError::Template { .. } => Some(
-            "use one of these; for braces that stay as they are, put a space into them: {{ name }}"
-                .into(),
+            "use one of these; to keep literal braces, put a space inside them: {{ name }}".into(),
         ),
         PromptsError::Read(error) => config_hint(error),
     }
@@ -124,7 +127,7 @@ pub(super) fn prompts_hint(error: &PromptsError) -> Option<String> {
 
 pub(super) fn spec_hint(error: &SpecError, how: &str) -> String {
     match error.specs() {
-        [] => "make one with: regreen init NAME".into(),
+        [] => "run `regreen init NAME` to create one".into(),
         specs => format!("{how}: {}", specs.join(", ")),
     }
 }
@@ -132,11 +135,11 @@ pub(super) fn spec_hint(error: &SpecError, how: &str) -> String {
 pub(super) fn known_hint(known: &[String]) -> String {
     const SHOWN: usize = 12;
     match known {
-        [] => "it has no tasks at all; `regreen lint FILE` says what regreen sees in it".into(),
+        [] => "the file has no tasks; run `regreen lint FILE` to see how regreen reads it".into(),
         known => {
             let more = if known.len() > SHOWN { ", …" } else { "" };
             let shown: Vec<&str> = known.iter().take(SHOWN).map(String::as_str).collect();
-            format!("its tasks: {}{more}", shown.join(", "))
+            format!("known tasks: {}{more}", shown.join(", "))
         }
     }
 }
@@ -144,12 +147,12 @@ pub(super) fn known_hint(known: &[String]) -> String {
 pub(super) fn attempts_hint(known: &[u32]) -> String {
     let known: Vec<String> = known.iter().map(ToString::to_string).collect();
     match known.as_slice() {
-        [] => "`regreen status` shows what has been tried".into(),
-        known => format!("the run has these: {}", known.join(", ")),
+        [] => "run `regreen status` to see which tasks have attempts".into(),
+        known => format!("attempts in that run: {}", known.join(", ")),
     }
 }
 
 pub(super) fn lines_hint(lines: &[usize]) -> String {
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-    format!("its rows with that id are on lines: {}", lines.join(", "))
+    format!("rows with that id are on lines: {}", lines.join(", "))
 }

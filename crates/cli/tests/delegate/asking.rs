@@ -15,8 +15,8 @@ fn without_a_prompt_there_is_nothing_to_do() {
     }
     workspace.delegate(&["--prompt", " "]).shows(str![[r#"
 --- standard error
-  × the prompt says nothing
-  help: say what is to be done: --prompt 'Add a test for src/auth.py'
+  × the prompt is empty
+  help: say what to do: --prompt 'Add a test for src/auth.py'
 --- exit code 2
 
 "#]]);
@@ -25,7 +25,7 @@ fn without_a_prompt_there_is_nothing_to_do() {
         .shows(str![[r#"
 --- standard error
   × gone.md does not exist
-  help: check the path, or give the text itself: --prompt TEXT
+  help: check the path, or pass the text itself with --prompt TEXT
 --- exit code 2
 
 "#]]);
@@ -56,9 +56,9 @@ fn the_shell_agent_cannot_be_told_anything() {
     let told = workspace.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
     told.shows(str![[r#"
 --- standard error
-  × there is no agent to delegate to
-  help: the shell agent runs the commands of tasks and cannot be told anything: install claude,
-        codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
+  × no agent to delegate to
+  help: the shell agent only runs commands from task files; install claude, codex, gemini or
+        opencode, or name a program: --agent 'command:PROGRAM ARGS'
 --- exit code 78
 
 "#]]);

@@ -68,7 +68,7 @@ Blocked on: sleep 60
 
 Suggested recovery actions:
   • Give the check more time: --verify-timeout 0.4s
-  • Check whether the command ends at all
+  • Check whether the command can finish at all
 
 <task_metadata>
   <session_id>[CHILD]</session_id>

@@ -28,21 +28,21 @@ fn everything_can_be_looked_at() {
     wait_until(|| !workspace.regreen(&["log", "1.1"]).stdout.is_empty());
     let before = own_files(&workspace);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 2 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: at work, process [PID], spec demo
-attempts 0 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · running: process [PID], spec demo
+          0 of 100 attempts
 
-[ ] 1.1 Goes on  1 attempt, attempt 1 is at work for [TIME]
-[ ] 1.2 Later
+     RUN  1.1 Goes on                                             attempt 1 for 0s
+    TODO  1.2 Later
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status", "other"]).shows(str![[r#"
-spec other (specs/other/tasks.md): 0 of 1 originals done
-no run yet: `regreen run` starts one
-another spec is being run here: process [PID], spec demo
+    SPEC  other · 0 of 1 tasks done · specs/other/tasks.md
+     RUN  none yet: `regreen run` starts one
+    WARN  another spec is running here: process [PID], spec demo
 
-[ ] 7 Else
+    TODO  7 Else
 --- exit code 0
 
 "#]]);
@@ -52,25 +52,24 @@ working on it
 
 "#]]);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Goes on (open)
+    TODO  1.1 Goes on
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+     RUN  attempt 1 · [MOMENT]
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
-  × attempt 1 of task 1.1 has not ended: what it changed is not known yet
-  help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
+  × attempt 1 of task 1.1 has not ended, so its changes are not known yet
+  help: wait until it ends; if its run was killed, run `regreen run` to resume it
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 --- standard error
-  × attempt 1 of task 1.1 has not ended: what it changed is not known yet
-  help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
+  × attempt 1 of task 1.1 has not ended, so its changes are not known yet
+  help: wait until it ends; if its run was killed, run `regreen run` to resume it
 --- exit code 2
 
 "#]]);
@@ -84,12 +83,12 @@ run [RUN], agent command:sh [AGENT]/agent.sh
     assert_eq!(own_files(&workspace), before);
     end(run);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 2 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: was cut off; `regreen run` goes on with it
-attempts 0 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · interrupted; `regreen run` resumes it
+          0 of 100 attempts
 
-[ ] 1.1 Goes on  1 attempt
-[ ] 1.2 Later
+    TODO  1.1 Goes on
+    TODO  1.2 Later
 --- exit code 0
 
 "#]]);
@@ -114,8 +113,8 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 --- standard error
   × another run is active here: process [PID], spec demo
-  help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
-        own: git worktree add ../another
+  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree
+        add ../another
 --- exit code 2
 
 "#]]);
@@ -146,8 +145,8 @@ fn what_a_killed_run_left_is_not_taken_back_by_guess() {
     wait_until(|| !send_signal("0", pid));
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
-  × attempt 1 of task 1.1 has not ended: what it changed is not known yet
-  help: wait until it has; if its run was killed, `regreen run` goes on and looks at what it left
+  × attempt 1 of task 1.1 has not ended, so its changes are not known yet
+  help: wait until it ends; if its run was killed, run `regreen run` to resume it
 --- exit code 2
 
 "#]]);

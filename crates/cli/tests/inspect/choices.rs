@@ -14,7 +14,7 @@ fn workspace() -> Workspace {
 fn what_is_skipped_is_left_out_until_that_is_taken_back() {
     let workspace = workspace();
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 will be skipped; `regreen retry 1.2` takes that back
+skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
@@ -34,7 +34,7 @@ ended: skipped, 2 of 3 done, 2 of 100 attempts
 
 "#]]);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -62,7 +62,7 @@ fn whoever_says_that_a_task_is_done_is_believed() {
         .regreen(&["done", "1.2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.2 is ticked, on your word
+marked 1.2 as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -89,15 +89,15 @@ ended: all_green, 3 of 3 done, 2 of 100 attempts
 
 "#]]);
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
-1.2 Second (done)
+    PASS  1.2 Second
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-  a person said: it is done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    DONE  your choice
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 is done already: there is nothing to skip
+1.2 is already done; nothing to skip
 --- exit code 0
 
 "#]]);
@@ -107,33 +107,35 @@ run [RUN], agent command:sh [AGENT]/agent.sh
 fn a_task_at_its_limit_has_all_its_attempts_again() {
     let workspace = workspace().has_run(&["--max-task-iterations=2"], 1);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 3 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max retries reached for task 1.2 after 2 attempts
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 3 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max retries reached for task 1.2 after 2 attempts
+          3 of 100 attempts
 
-[x] 1.1 First   1 attempt
-[ ] 1.2 Second  2 attempts, 2 of 2 used up
-    failed: Verify failed: `cat good` ended with exit code 1
-[ ] 1.3 Third
+    PASS  1.1 First
+    FAIL  1.2 Second                                              2/2 attempts used
+          missing file
+          cat: good: No such file or directory
+    TODO  1.3 Third
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 3 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max retries reached for task 1.2 after 2 attempts
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 3 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max retries reached for task 1.2 after 2 attempts
+          3 of 100 attempts
 
-[x] 1.1 First   1 attempt
-[ ] 1.2 Second  2 attempts
-    failed: Verify failed: `cat good` ended with exit code 1
-[ ] 1.3 Third
+    PASS  1.1 First
+    FAIL  1.2 Second                                              2 attempts
+          missing file
+          cat: good: No such file or directory
+    TODO  1.3 Third
 --- exit code 0
 
 "#]]);
@@ -161,13 +163,13 @@ fn a_run_that_goes_on_counts_from_the_start_after_a_retry() {
     let flags = ["--max-task-iterations=3"];
     let run = workspace.start(&flags, "working");
     workspace.regreen(&["stop"]).shows(str![[r#"
-spec demo has stopped; `regreen run` goes on with it
+stopped spec demo; run `regreen run` to resume
 --- exit code 0
 
 "#]]);
     run.wait();
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -194,19 +196,19 @@ fn a_group_stands_for_the_tasks_in_it() {
     )
     .agent("*) date +%N >out; echo TASK_COMPLETE ;;");
     workspace.regreen(&["skip", "1"]).shows(str![[r#"
-1 with 1.1 will be skipped; `regreen retry 1` takes that back
+skipping 1 (with 1.1) from now on; run `regreen retry 1` to reopen
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 4 originals done
-no run yet: `regreen run` starts one
+    SPEC  demo · 1 of 4 tasks done · specs/demo/tasks.md
+     RUN  none yet: `regreen run` starts one
 
-[ ] 1 Group          skipped
-  [ ] 1.1 Inside     skipped
-  [x] 1.2 Done
-  [ ]* 1.3 Optional
-[ ] 2 Other
+    SKIP  1 Group
+    SKIP    1.1 Inside
+    PASS    1.2 Done
+    TODO    1.3 Optional (optional)
+    TODO  2 Other
 --- exit code 0
 
 "#]]);
@@ -215,7 +217,7 @@ no run yet: `regreen run` starts one
         .regreen(&["retry", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 with 1.1 are open; `regreen run` tries each of them as if for the first time
+reopened 1 (with 1.1) and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1 Group
@@ -229,7 +231,7 @@ no run yet: `regreen run` starts one
         .regreen(&["done", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 with 1.1, 1.2 are ticked, on your word
+marked 1 (with 1.1, 1.2) as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [x] 1 Group
@@ -243,7 +245,7 @@ no run yet: `regreen run` starts one
         .regreen(&["retry", "1.1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1 Group
@@ -262,7 +264,7 @@ fn a_skipped_fix_leaves_its_task_to_be_run() {
     )
     .agent("1.1:1) echo TASK_COMPLETE ;; *) touch $notes/wrong ;;");
     workspace.regreen(&["skip", "1.1.1"]).shows(str![[r#"
-1.1.1 will be skipped; `regreen retry 1.1.1` takes that back
+skipping 1.1.1 from now on; run `regreen retry 1.1.1` to reopen
 --- exit code 0
 
 "#]]);
@@ -277,7 +279,7 @@ fn of_two_tasks_with_one_id_the_line_tells() {
         .regreen(&["done", "1.1", "--line", "2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1.1 is ticked, on your word
+marked 1.1 as done, without verifying
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 One
@@ -294,7 +296,7 @@ fn whoever_mistypes_an_id_changes_nothing() {
         assert_eq!(told.code, Some(2));
         assert_eq!(
             told.stderr,
-            "  × specs/demo/tasks.md has no task 1.4\n  help: its tasks: 1.1, 1.2, 1.3\n"
+            "  × task 1.4 not found in specs/demo/tasks.md\n  help: known tasks: 1.1, 1.2, 1.3\n"
         );
     }
     assert!(!workspace.has(".regreen"));
@@ -311,15 +313,16 @@ fn a_task_at_its_limit_of_fixes_gets_as_many_again() {
         )
         .has_run(&["--recovery-mode", "--max-fix-tasks=2"], 1);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max fix attempts (2) reached for task 1.1
-attempts 5 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 1 tasks done · 2 of 2 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max fix attempts (2) reached for task 1.1
+          5 of 100 attempts
 
-[ ] 1.1 Make it                                        3 attempts, 3 of 5 used up, 2 of 2 fixes made
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
+    FAIL  1.1 Make it                                             3/5 attempts used · 2/2 fixes
+          missing file
+          cat: good: No such file or directory
+    PASS    1.1.1 Fix: cat: good: No such file or directory
+    PASS    1.1.2 Fix: cat: good: No such file or directory
 --- exit code 0
 
 "#]]);
@@ -327,7 +330,7 @@ attempts 5 of 100, waited 0s of 6h 00m
         .regreen(&["retry", "1.1"])
         .and(&workspace, &[STATE])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/.ralph-state.json
 {
@@ -360,29 +363,30 @@ attempts 5 of 100, waited 0s of 6h 00m
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 1 originals done, 2 of 2 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max fix attempts (2) reached for task 1.1
-attempts 5 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 1 tasks done · 2 of 2 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max fix attempts (2) reached for task 1.1
+          5 of 100 attempts
 
-[ ] 1.1 Make it                                        3 attempts
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
+    FAIL  1.1 Make it                                             3 attempts
+          missing file
+          cat: good: No such file or directory
+    PASS    1.1.1 Fix: cat: good: No such file or directory
+    PASS    1.1.2 Fix: cat: good: No such file or directory
 --- exit code 0
 
 "#]]);
     // The limit is still 2, the recovery on: the state file says so.
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done, 3 of 3 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 2 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · 3 of 3 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          2 of 100 attempts
 
-[x] 1.1 Make it                                        4 attempts
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.2 Fix: cat: good: No such file or directory  1 attempt
-  [x] 1.1.3 Fix: cat: good: No such file or directory  1 attempt
+    PASS  1.1 Make it                                             4 attempts
+    PASS    1.1.1 Fix: cat: good: No such file or directory
+    PASS    1.1.2 Fix: cat: good: No such file or directory
+    PASS    1.1.3 Fix: cat: good: No such file or directory
 --- exit code 0
 
 "#]]);

@@ -131,7 +131,7 @@ fn all_runs_count_since_the_task_was_last_done() {
         .has_run(&[], 0);
     fs::remove_file(workspace.path("good")).unwrap();
     workspace.regreen(&["retry", "1.1"]).shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
@@ -146,7 +146,7 @@ fn all_runs_count_since_the_task_was_last_done() {
     assert!(told.stdout.contains("@@ -1 +1,3 @@"), "{}", told.stdout);
     assert_eq!(
         told.stderr,
-        "note: made was changed by somebody else between two attempts, and that is shown as well\n"
+        "note: made was changed by someone else between two attempts, and that is shown as well\n"
     );
     let runs = workspace.runs();
     let second = workspace.regreen(&["diff", "1.1", "--run", &runs[1]]);
@@ -175,29 +175,30 @@ fn without_git_there_is_nothing_to_show() {
         .has_run(&[], 0);
     workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
-  × this workspace is not in git, so there are no snapshots of it
-  help: snapshots are taken around every attempt in a git repository: git init, then run it again
+  × not a git repository, so regreen has no snapshots
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every
+        attempt
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 --- standard error
-  × this workspace is not in git, so there are no snapshots of it
-  help: snapshots are taken around every attempt in a git repository: git init, then run it again
+  × not a git repository, so regreen has no snapshots
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every
+        attempt
 --- exit code 2
 
 "#]]);
     // How many files there were is known all the same.
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
+    PASS  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file
-    Verify: green
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PASS  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed 1 file
+          log: regreen log 1.1 1
+          Verify passed
 --- exit code 0
 
 "#]]);
@@ -214,15 +215,15 @@ fn snapshots_that_were_given_up_are_missed() {
     }
     workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
-  × there is no snapshot of what task 1.1 changed
-  help: it was run without git, or somebody removed what is kept under refs/regreen
+  × no snapshot of what task 1.1 changed
+  help: the task ran outside git, or someone removed refs/regreen
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
-  × there is no snapshot of what task 1.1 changed
-  help: it was run without git, or somebody removed what is kept under refs/regreen
+  × no snapshot of what task 1.1 changed
+  help: the task ran outside git, or someone removed refs/regreen
 --- exit code 2
 
 "#]]);

@@ -55,7 +55,7 @@ fn a_session_goes_on_while_the_current_spec_has_open_tasks() {
     ask(&spec(), "").exits(0).complains("").prints(str![[r#"
 {
   "decision": "block",
-  "reason": "Continue spec: login (Task 2/3, Iter 4)\n\n## State\nPath: specs/login | Index: 1 | Iteration: 1/5 | Recovery: false\n\n## Current Task\n- [ ] 1.2 Two\n  - **Verify**: `true`\n\n## How to go on\n1. Read specs/login/.ralph-state.json: it says where the spec stands.\n2. Have the task above done as your instructions say, rows marked [VERIFY] by whoever verifies.\n3. When it has signalled, verify it yourself, tick its box, and bring the state file up to date.\n4. If it fails, count the attempt in taskIteration and try again.\n5. When no box in specs/login/tasks.md is left open, end as your instructions say.",
+  "reason": "Continue spec: login (Task 2/3, Iter 4)\n\n## State\nPath: specs/login | Index: 1 | Iteration: 1/5 | Recovery: false\n\n## Current Task\n- [ ] 1.2 Two\n  - **Verify**: `true`\n\n## How to continue\n1. Read specs/login/.ralph-state.json to see where the spec stands.\n2. Delegate the task above as your instructions say; rows marked [VERIFY] go to the verifier.\n3. When it signals completion, verify it yourself, tick its box, and update the state file.\n4. If it fails, count the attempt in taskIteration and try again.\n5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.",
   "systemMessage": "regreen: iteration 4, task 2/3"
 }
 
@@ -135,8 +135,8 @@ fn a_corrupt_state_is_named() {
         .prints(str![[r#"
 {
   "decision": "block",
-  "reason": "ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing an object at line 1 column 8.\n\nIt cannot be said where the spec stands. Ways out:\n1. Start the execution of the spec again, which makes the file anew from tasks.md; or run `regreen run login`, which moves it aside and goes on.\n2. Cancel the spec.",
-  "systemMessage": "regreen: corrupt state file of login"
+  "reason": "ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing an object at line 1 column 8.\n\nThe progress of the spec is unknown. Do one of these:\n1. Start executing the spec again, which rebuilds the file from tasks.md; or run `regreen run login`, which moves the file aside and continues.\n2. Cancel the spec.",
+  "systemMessage": "regreen: corrupt state file of spec login"
 }
 
 "#]]);

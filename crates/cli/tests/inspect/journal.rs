@@ -64,8 +64,8 @@ fn what_is_no_journal_is_named_by_file_and_line() {
     fs::write(workspace.path("empty.jsonl"), "\n").unwrap();
     workspace.regreen(&["replay", "bad.jsonl"]).shows(str![[r#"
 --- standard error
-  × line 3 of bad.jsonl is no step of a run: missing field `input`
-  help: a journal is what `regreen journal > FILE` writes, by the same version of regreen
+  × line 3 of bad.jsonl is not a journal step: missing field `input`
+  help: write the journal with `regreen journal > FILE`, using the same version of regreen
 --- exit code 2
 
 "#]]);
@@ -73,20 +73,20 @@ fn what_is_no_journal_is_named_by_file_and_line() {
         .regreen(&["replay", "empty.jsonl"])
         .shows(str![[r#"
 --- standard error
-  × line 1 of empty.jsonl is no step of a run: there is nothing in it
-  help: a journal is what `regreen journal > FILE` writes, by the same version of regreen
+  × line 1 of empty.jsonl is not a journal step: there is nothing in it
+  help: write the journal with `regreen journal > FILE`, using the same version of regreen
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["replay", "none.jsonl"]).shows(str![[r#"
 --- standard error
   × none.jsonl does not exist
-  help: check the path; `regreen init NAME` makes a new spec
+  help: check the path, or run `regreen init NAME` to create a spec
 --- exit code 2
 
 "#]]);
     let told = workspace.regreen(&["journal", "20000101-000000"]);
     assert_eq!(told.code, Some(2));
-    let known = "these were there: [RUN]";
+    let known = "known runs: [RUN]";
     assert!(told.stderr.contains(known), "{}", told.stderr);
 }

@@ -61,22 +61,22 @@ fn what_is_not_there_is_told_with_what_is() {
     let workspace = tried_twice();
     workspace.regreen(&["log", "1.1", "3"]).shows(str![[r#"
 --- standard error
-  × task 1.1 has had no attempt 3
-  help: the run has these: 1, 2
+  × task 1.1 has no attempt 3
+  help: attempts in that run: 1, 2
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["log", "1.2"]).shows(str![[r#"
 --- standard error
-  × task 1.2 has had no attempt
-  help: `regreen status` shows what has been tried
+  × task 1.2 has no attempts
+  help: run `regreen status` to see which tasks have attempts
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["log", "1.3"]).shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task 1.3
-  help: its tasks: 1.1, 1.2
+  × task 1.3 not found in specs/demo/tasks.md
+  help: known tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
@@ -84,8 +84,8 @@ fn what_is_not_there_is_told_with_what_is() {
         .regreen(&["log", "1.1", "--run", "20200101-000000"])
         .shows(str![[r#"
 --- standard error
-  × task 1.1 was not tried in that run
-  help: it was tried in these: [RUN]
+  × task 1.1 has no attempts in that run
+  help: runs with this task: [RUN]
 --- exit code 2
 
 "#]]);
@@ -93,39 +93,40 @@ fn what_is_not_there_is_told_with_what_is() {
     fs::remove_dir_all(&runs).unwrap();
     workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 --- standard error
-  × the log of attempt 1 is not there: [FOLDER]/.regreen/runs/[RUN]/1.1/1.log
-  help: somebody removed it, or the attempt was cut off before it began; `regreen why TASK` tells
-        what is known
+  × log of attempt 1 not found: [FOLDER]/.regreen/runs/[RUN]/1.1/1.log
+  help: someone removed it, or the attempt was interrupted before it started; run `regreen why
+        TASK` to see what is known
 --- exit code 2
 
 "#]]);
     // History is not lost with the logs.
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (open)
+    TODO  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed no file
-    Verify: red: `cat good` ended with exit code 1
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-
-  attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
-    exit code 1 after [TIME], gave no signal
-    its log is not there any more
-    changed no file
-    Verify: red: `cat good` ended with exit code 1
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-  the run ended: ERROR: Max retries reached for task 1.1 after 2 attempts
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed no file
+          log: regreen log 1.1 1
+          Verify failed: `cat good` ended with exit code 1
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+    FAIL  [TIME] attempt 2 · [MOMENT]
+          prompted with the last failure
+          exit code 1, no completion signal
+          its log is missing
+          changed no file
+          log: regreen log 1.1 2
+          Verify failed: `cat good` ended with exit code 1
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+     END  ERROR: Max retries reached for task 1.1 after 2 attempts
 --- exit code 0
 
 "#]]);
@@ -137,15 +138,15 @@ fn without_a_run_there_is_no_log() {
     workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 --- standard error
   × spec demo has not been run yet
-  help: `regreen run` starts one
+  help: run `regreen run` to start one
 --- exit code 2
 
 "#]]);
     let workspace = workspace.file("specs/other/tasks.md", ONE);
     workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 --- standard error
-  × there are several specs, and none is chosen
-  help: name one of these with --spec: demo, other
+  × several specs found, and none is selected
+  help: choose one of these with --spec: demo, other
 --- exit code 2
 
 "#]]);

@@ -83,11 +83,11 @@ fn what_may_only_be_read_can_be_looked_at() {
         return;
     };
     status.shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 1 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          1 of 100 attempts
 
-[x] 1.1 Make it  1 attempt
+    PASS  1.1 Make it
 --- exit code 0
 
 "#]]);
@@ -108,8 +108,8 @@ fn what_may_not_be_read_is_told() {
     let Some(status) = status else { return };
     status.shows(str![[r#"
 --- standard error
-  × cannot open [FOLDER]/.regreen/regreen.db: the journal cannot be read: Permission denied
-  │ (os error 13)
+  × cannot use [FOLDER]/.regreen/regreen.db: cannot read the journal: Permission denied (os
+  │ error 13)
   help: give your user read permission on the folder and its files
 --- exit code 78
 

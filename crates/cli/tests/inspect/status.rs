@@ -23,16 +23,16 @@ const TREE: &str = "\
 fn before_any_run_the_plan_is_shown_as_a_tree_and_nothing_is_made() {
     let workspace = Workspace::with_tasks(TREE);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 5 originals done, 0 of 1 fixes
-no run yet: `regreen run` starts one
+    SPEC  demo · 1 of 5 tasks done · 0 of 1 fixes done · specs/demo/tasks.md
+     RUN  none yet: `regreen run` starts one
 
-[x] 1.1 Was done
-[ ] 1.2 Fails             1 of 3 fixes made
-  [ ] 1.2.1 Repair it
-[ ] 2 Group
-  [ ] 2.1 Inside
-  [ ] 2.2 Inside, too
-[ ]* 3 Only if asked for
+    PASS  1.1 Was done
+    TODO  1.2 Fails                                               1/3 fixes
+    TODO    1.2.1 Repair it
+    TODO  2 Group
+    TODO    2.1 Inside
+    TODO    2.2 Inside, too
+    TODO  3 Only if asked for (optional)
 --- exit code 0
 
 "#]]);
@@ -49,80 +49,83 @@ fn what_all_runs_did_is_counted() {
         )
         .has_run(&["--max-task-iterations=2"], 1);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 5 originals done, 1 of 1 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max retries reached for task 1.2 after 2 attempts
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max retries reached for task 1.2 after 2 attempts
+          3 of 100 attempts
 
-[x] 1.1 Was done
-[ ] 1.2 Fails             2 attempts, 2 of 2 used up, 1 of 3 fixes made
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.2.1 Repair it     1 attempt, unverified
-[ ] 2 Group
-  [ ] 2.1 Inside
-  [ ] 2.2 Inside, too
-[ ]* 3 Only if asked for
+    PASS  1.1 Was done
+    FAIL  1.2 Fails                                               2/2 attempts used · 1/3 fixes
+          missing file
+          cat: good: No such file or directory
+    PASS    1.2.1 Repair it                                       unverified
+    TODO  2 Group
+    TODO    2.1 Inside
+    TODO    2.2 Inside, too
+    TODO  3 Only if asked for (optional)
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
-1.2 will be skipped; `regreen retry 1.2` takes that back
+skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
     // At once, and not when the next run has heard of it.
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 5 originals done, 1 of 1 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended at a limit; `regreen run` tries once more
-ERROR: Max retries reached for task 1.2 after 2 attempts
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
+          ERROR: Max retries reached for task 1.2 after 2 attempts
+          3 of 100 attempts
 
-[x] 1.1 Was done
-[ ] 1.2 Fails             2 attempts, 1 of 3 fixes made, skipped
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.2.1 Repair it     1 attempt, unverified
-[ ] 2 Group
-  [ ] 2.1 Inside
-  [ ] 2.2 Inside, too
-[ ]* 3 Only if asked for
+    PASS  1.1 Was done
+    SKIP  1.2 Fails                                               2 attempts · 1/3 fixes
+          missing file
+          cat: good: No such file or directory
+    PASS    1.2.1 Repair it                                       unverified
+    TODO  2 Group
+    TODO    2.1 Inside
+    TODO    2.2 Inside, too
+    TODO  3 Only if asked for (optional)
 --- exit code 0
 
 "#]]);
     let workspace = workspace.has_run(&["--max-task-iterations=2"], 1);
     workspace.regreen(&["retry", "1.2"]).shows(str![[r#"
-1.2 is open; `regreen run` tries it as if for the first time
+reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 4 of 5 originals done, 1 of 1 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, with tasks skipped
-attempts 2 of 100, waited 0s of 6h 00m
+    SPEC  demo · 4 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · open tasks were skipped
+          2 of 100 attempts
 
-[x] 1.1 Was done
-[ ] 1.2 Fails             2 attempts
-    failed: Verify failed: `cat good` ended with exit code 1
-  [x] 1.2.1 Repair it     1 attempt, unverified
-[x] 2 Group
-  [x] 2.1 Inside          1 attempt, commit [HASH]
-  [x] 2.2 Inside, too     1 attempt, unverified
-[ ]* 3 Only if asked for
+    PASS  1.1 Was done
+    FAIL  1.2 Fails                                               2 attempts
+          missing file
+          cat: good: No such file or directory
+    PASS    1.2.1 Repair it                                       unverified
+    PASS  2 Group
+    PASS    2.1 Inside                                            [HASH]
+    PASS    2.2 Inside, too                                       unverified
+    TODO  3 Only if asked for (optional)
 --- exit code 0
 
 "#]]);
     let workspace = workspace.file("good", "").has_run(&[], 0);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 5 of 5 originals done, 1 of 1 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 1 of 100, waited 0s of 6h 00m
+    SPEC  demo · 5 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          1 of 100 attempts
 
-[x] 1.1 Was done
-[x] 1.2 Fails             3 attempts
-  [x] 1.2.1 Repair it     1 attempt, unverified
-[x] 2 Group
-  [x] 2.1 Inside          1 attempt, commit [HASH]
-  [x] 2.2 Inside, too     1 attempt, unverified
-[ ]* 3 Only if asked for
+    PASS  1.1 Was done
+    PASS  1.2 Fails                                               3 attempts
+    PASS    1.2.1 Repair it                                       unverified
+    PASS  2 Group
+    PASS    2.1 Inside                                            [HASH]
+    PASS    2.2 Inside, too                                       unverified
+    TODO  3 Only if asked for (optional)
 --- exit code 0
 
 "#]]);
@@ -258,33 +261,31 @@ fn a_list_without_ids_keeps_its_history_when_rows_move() {
     )
     .unwrap();
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 2 of 3 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 2 of 3 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          3 of 100 attempts
 
-[ ] 1 New
-[x] 2 Second  2 attempts, unverified
-[x] 3 First   1 attempt, unverified
+    TODO  1 New
+    PASS  2 Second                                                2 attempts · unverified
+    PASS  3 First                                                 unverified
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "3"]).shows(str![[r#"
-3 First (done)
+    PASS  3 First
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 3 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file
-    Verify: there is nothing to run
-  done, unverified
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PASS  [TIME] attempt 1 · [MOMENT]            unverified
+          exit code 0, signalled completion
+          changed 1 file
+          log: regreen log 3 1
+          no Verify to run
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1"]).shows(str![[r#"
-1 New (open)
-
-nothing has been done about it yet
+    TODO  1 New
+          not attempted yet
 --- exit code 0
 
 "#]]);
@@ -300,32 +301,32 @@ fn any_single_task_file_has_a_status() {
     workspace
         .regreen(&["status", "docs/todo.md"])
         .shows(str![[r#"
-spec todo (docs/todo.md): 2 of 2 originals done
-run [RUN], agent command:echo TASK_COMPLETE: ended, all green
-attempts 4 of 100, waited 0s of 6h 00m
+    SPEC  todo · 2 of 2 tasks done · docs/todo.md
+     RUN  [RUN] · command:echo TASK_COMPLETE · all tasks done
+          4 of 100 attempts
 
-[x] 1 Buy milk  2 attempts, unverified, nothing changed
-[x] 2 Drink it  2 attempts, unverified, nothing changed
+    PASS  1 Buy milk                                              2 attempts · unverified · nothing changed
+    PASS  2 Drink it                                              2 attempts · unverified · nothing changed
 --- exit code 0
 
 "#]]);
     workspace
         .regreen(&["why", "2", "--spec", "docs/todo.md"])
         .shows(str![[r#"
-2 Drink it (done)
+    PASS  2 Drink it
 
-run [RUN], agent command:echo TASK_COMPLETE
-
-  attempt 1, [MOMENT]: `regreen log 2 1 --spec docs/todo.md`
-    exit code 0 after [TIME], claimed completion
-    changed no file
-    Verify: there is nothing to run
-
-  attempt 2, told that the last one changed nothing, [MOMENT]: `regreen log 2 2 --spec docs/todo.md`
-    exit code 0 after [TIME], claimed completion
-    changed no file
-    Verify: there is nothing to run
-  done, unverified, nothing changed
+     RUN  [RUN] · command:echo TASK_COMPLETE
+     RUN  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed no file
+          log: regreen log 2 1 --spec docs/todo.md
+          no Verify to run
+    PASS  [TIME] attempt 2 · [MOMENT]            unverified · nothing changed
+          prompted that the last attempt changed nothing
+          exit code 0, signalled completion
+          changed no file
+          log: regreen log 2 2 --spec docs/todo.md
+          no Verify to run
 --- exit code 0
 
 "#]]);

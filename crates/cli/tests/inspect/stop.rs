@@ -26,7 +26,7 @@ fn a_run_stops_with_all_its_children_and_can_go_on() {
     let run = workspace.start(&[], "working");
     let began = Instant::now();
     workspace.regreen(&["stop"]).shows(str![[r#"
-spec demo has stopped; `regreen run` goes on with it
+stopped spec demo; run `regreen run` to resume
 --- exit code 0
 
 "#]]);
@@ -40,25 +40,25 @@ spec demo has stopped; `regreen run` goes on with it
     let allowed = GRACE + Duration::from_secs(2) * busy();
     assert!(took < allowed, "{took:?}");
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 2 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: was stopped; `regreen run` goes on with it
-attempts 0 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · stopped; `regreen run` resumes it
+          0 of 100 attempts
 
-[ ] 1.1 First   1 attempt
-[ ] 1.2 Second
+    TODO  1.1 First
+    TODO  1.2 Second
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 First (open)
+    TODO  1.1 First
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    ended by signal 9 after [TIME], cut off
-    printed nothing
-    changed 1 file
-  the run ended: somebody stopped it
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+     RUN  [TIME] attempt 1 · [MOMENT]
+          signal 9, interrupted
+          printed nothing
+          changed 1 file
+          log: regreen log 1.1 1
+     END  stopped
 --- exit code 0
 
 "#]]);
@@ -88,14 +88,14 @@ fn is_zombie(pid: u32) -> bool {
 fn where_nobody_is_at_work_there_is_nobody_to_stop() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);
     assert!(!workspace.has(".regreen"));
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);
@@ -109,16 +109,16 @@ fn a_process_that_has_not_the_tree_is_left_alone() {
     let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
     fs::write(workspace.path(".regreen/lock"), lock).unwrap();
     workspace.regreen(&["stop"]).shows(str![[r#"
-no run is at work here
+no run is active here
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 2 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          2 of 100 attempts
 
-[x] 1.1 First  2 attempts, unverified, nothing changed
+    PASS  1.1 First                                               2 attempts · unverified · nothing changed
 --- exit code 0
 
 "#]]);

@@ -25,9 +25,9 @@ fn a_damaged_journal_is_told_with_the_way_out() {
     fs::write(workspace.path(DATABASE), "no database ".repeat(500)).unwrap();
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
-  × cannot open [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a
-  │ database
-  help: set it aside and run this again: the task file and the state file are enough to go on
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
+  help: move it away, then run this command again; the task file and the state file are enough to
+        resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 
@@ -68,8 +68,8 @@ fn a_journal_that_somebody_keeps_to_himself_is_told() {
     .unwrap();
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
-  × cannot open [FOLDER]/.regreen/regreen.db: another process is writing to the journal
-  help: wait until the other process has ended, then try again
+  × cannot use [FOLDER]/.regreen/regreen.db: another process is writing to the journal
+  help: wait until the other process ends, then try again
 --- exit code 78
 
 "#]]);
@@ -86,8 +86,8 @@ fn a_journal_of_a_later_version_is_left_alone() {
     raw.close().unwrap();
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 --- standard error
-  × cannot open [FOLDER]/.regreen/regreen.db: the journal has version 99, written by
-  │ regreen 9.4.1; this regreen knows version 4 and older
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen
+  │ 9.4.1; this regreen supports version 4 and older
   help: use that version of regreen, or a newer one
 --- exit code 78
 

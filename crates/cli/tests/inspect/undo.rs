@@ -27,11 +27,11 @@ fn a_task_is_taken_back_in_the_work_tree_and_commits_stay() {
         .regreen(&["undo", "1.1"])
         .and(&workspace, &[TASKS, "old", "good", "later"])
         .shows(str![[r#"
-3 files are as they were before task 1.1; its box is empty again
+restored 3 files to their state before task 1.1; the task is open again
   deep/er/file
   good
   old
-what was committed stays committed ([HASHES]): commit the files as they are now, if that is to last
+commits stay ([HASHES]); commit the restored files to make the undo permanent
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 Make it
@@ -51,17 +51,17 @@ later
     assert_eq!(workspace.text(PROGRESS), progress);
     // Once more does no harm.
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
-there is nothing left to take back of task 1.1
+nothing to revert for task 1.1
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 2 originals done
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 3 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          3 of 100 attempts
 
-[ ] 1.1 Make it  2 attempts
-[x] 1.2 Later    1 attempt
+    TODO  1.1 Make it                                             2 attempts
+    PASS  1.2 Later
 --- exit code 0
 
 "#]]);
@@ -75,7 +75,7 @@ fn a_task_that_was_taken_back_is_tried_as_if_for_the_first_time() {
     assert_eq!(workspace.regreen(&["undo", "1.1"]).code, Some(0));
     let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(
-        why.ends_with("\na person said: try it again as if for the first time\n"),
+        why.ends_with("\n   RETRY  your choice, starting over\n"),
         "{why}"
     );
     // Once is enough.
@@ -107,7 +107,7 @@ fn work_of_others_is_not_lost_by_it() {
 --- standard error
   × undoing task 1.1 would lose work:
   │ old was changed after the task
-  help: nothing was changed; take it back by hand: `regreen diff 1.1` shows what the task changed
+  help: nothing was changed; run `regreen diff 1.1` to see what to revert by hand
 --- exit code 3
 --- specs/demo/tasks.md
 - [x] 1.1 Make it
@@ -135,7 +135,7 @@ fn attempts_of_several_runs_are_taken_back_together() {
         .has_run(&[], 0);
     assert_eq!(workspace.text("times").lines().count(), 3);
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
-1 file is as it was before task 1.1; its box is empty again
+restored 1 file to its state before task 1.1; the task is open again
   times
 --- exit code 0
 
@@ -153,7 +153,7 @@ fn a_group_is_taken_back_with_what_is_in_it_and_a_task_opens_its_group() {
         .regreen(&["undo", "1.2"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 file is as it was before task 1.2; its box is empty again
+restored 1 file to its state before task 1.2; the task is open again
   1.2.txt
 --- exit code 0
 --- specs/demo/tasks.md
@@ -167,7 +167,7 @@ fn a_group_is_taken_back_with_what_is_in_it_and_a_task_opens_its_group() {
         .regreen(&["undo", "1"])
         .and(&workspace, &[TASKS])
         .shows(str![[r#"
-1 file is as it was before task 1; its box is empty again
+restored 1 file to its state before task 1; the task is open again
   1.2.txt
 --- exit code 0
 --- specs/demo/tasks.md
@@ -184,14 +184,14 @@ fn where_there_is_nothing_to_take_back_nothing_is_made() {
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × spec demo has not been run yet
-  help: `regreen run` starts one
+  help: run `regreen run` to start one
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["undo", "7"]).shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task 7
-  help: its tasks: 1.1, 1.2
+  × task 7 not found in specs/demo/tasks.md
+  help: known tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
@@ -201,8 +201,9 @@ fn where_there_is_nothing_to_take_back_nothing_is_made() {
         .has_run(&[], 0);
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
-  × this workspace is not in git, so there are no snapshots of it
-  help: snapshots are taken around every attempt in a git repository: git init, then run it again
+  × not a git repository, so regreen has no snapshots
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every
+        attempt
 --- exit code 2
 
 "#]]);

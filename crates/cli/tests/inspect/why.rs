@@ -20,94 +20,91 @@ fn the_story_of_a_task_is_told_in_order() {
     )
     .has_run(&[], 0);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
+    PASS  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], gave no signal
-    printed:
-      | I looked around.
-      |
-      | It is too hard.
-    plan: task 1.1 is being worked on: what the agent changed in it was taken back
-    plan: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-    plan: the agent ticked 1.2 Comes later as well
-    plan: the agent changed 1.3 Comes last of all
-    changed 2 files: `regreen diff 1.1 1`
-      kept +1
-      specs/demo/tasks.md +2 -2
-    plan: 1.2 was verified and stays ticked
-    Verify: red: `seq 3; cat good` ended with exit code 1
-      | 1
-      | 2
-      | 3
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-
-  attempt 2, told how it failed before, [MOMENT]: `regreen log 1.1 2`
-    exit code 0 after [TIME], claimed completion
-    printed:
-      | TASK_COMPLETE
-      | This requires manual work.
-    its answer contradicts that: requires manual
-    changed no file
-    failed: CONTRADICTION: claimed completion while admitting failure: requires manual
-
-  attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
-    exit code 0 after [TIME], reported failure
-    printed:
-      | Task 1.1: Make it FAILED
-      | - Error: no paint
-      | - Attempted fix: bought some
-    changed no file
-    failed: no paint
-    attempted fix: bought some
-
-  attempt 4, told how it failed before, [MOMENT]: `regreen log 1.1 4`
-    exit code 0 after [TIME], claimed completion
-    changed 3 files: `regreen diff 1.1 4`
-      good
-      kept -3
-      picture (no text)
-    Verify: green
-    commit [HASH]
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, no completion signal
+            | I looked around.
+            |
+            | It is too hard.
+          plan: task 1.1 is being worked on: what the agent changed in it was taken back
+          plan: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+          plan: agent ticked 1.2 Comes later
+          plan: agent changed 1.3 Comes last of all
+          changed 2 files: regreen diff 1.1 1
+            kept +1
+            specs/demo/tasks.md +2 -2
+          log: regreen log 1.1 1
+          plan: 1.2 verified, stays ticked
+          Verify failed: `seq 3; cat good` ended with exit code 1
+            | 1
+            | 2
+            | 3
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+    FAIL  [TIME] attempt 2 · [MOMENT]
+          prompted with the last failure
+          exit code 0, signalled completion
+            | TASK_COMPLETE
+            | This requires manual work.
+          its message contradicts that: requires manual
+          changed no file
+          log: regreen log 1.1 2
+          CONTRADICTION: claimed completion while admitting failure: requires manual
+    FAIL  [TIME] attempt 3 · [MOMENT]
+          prompted with the last failure
+          exit code 0, reported failure
+            | Task 1.1: Make it FAILED
+            | - Error: no paint
+            | - Attempted fix: bought some
+          changed no file
+          log: regreen log 1.1 3
+          no paint
+          attempted fix: bought some
+    PASS  [TIME] attempt 4 · [MOMENT]            [HASH]
+          prompted with the last failure
+          exit code 0, signalled completion
+          changed 3 files: regreen diff 1.1 4
+            good
+            kept -3
+            picture (binary)
+          log: regreen log 1.1 4
+          Verify passed
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
-1.2 Comes later (done)
+    PASS  1.2 Comes later
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-  attempt 1 of task 1.1 ticked it
-  it was verified and stays ticked
-  done, claimed by the agent
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PLAN  ticked by the agent in attempt 1 of 1.1
+          verified, stays ticked
+    PASS                                                          claimed by the agent
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1.3", "--diff"]).shows(str![[r#"
-1.3 Comes last of all (done)
+    PASS  1.3 Comes last of all
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-  attempt 1 of task 1.1 changed it
-
-  attempt 1, [MOMENT]: `regreen log 1.3 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.3 1`
-      made +1
-      | diff --git a/made b/made
-      | new file mode 100644
-      | index 0000000..7e32cd5
-      | --- /dev/null
-      | +++ b/made
-      | @@ -0,0 +1 @@
-      | +1.3
-    Verify: there is nothing to run
-  done, unverified
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PLAN  changed by the agent in attempt 1 of 1.1
+    PASS  [TIME] attempt 1 · [MOMENT]            unverified
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.3 1
+            made +1
+            | diff --git a/made b/made
+            | new file mode 100644
+            | index 0000000..7e32cd5
+            | --- /dev/null
+            | +++ b/made
+            | @@ -0,0 +1 @@
+            | +1.3
+          log: regreen log 1.3 1
+          no Verify to run
 --- exit code 0
 
 "#]]);
@@ -132,35 +129,34 @@ fn reminders_second_looks_and_hooks_are_part_of_it() {
     std::fs::set_permissions(hook, mode).unwrap();
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
+    PASS  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], gave no signal
-    printed:
-      | All is well.
-    changed 1 file: `regreen diff 1.1 1`
-      made +1
-    Verify: red: `test -f seen || { touch seen; echo not yet; exit 4; }` ended with exit code 4
-      | not yet
-    Verify once more: green, so it is flaky
-
-  attempt 2, reminded that only the signal is missing, [MOMENT]: `regreen log 1.1 2`
-    exit code 0 after [TIME], claimed completion
-    changed no file
-    Verify: green
-    a commit hook refused it:
-      | made has no b
-    failed: made has no b
-
-  attempt 3, told how it failed before, [MOMENT]: `regreen log 1.1 3`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.1 3`
-      made +1 -1
-    Verify: green
-    commit [HASH]
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+     RUN  [TIME] attempt 1 · [MOMENT]
+          exit code 0, no completion signal
+            | All is well.
+          changed 1 file: regreen diff 1.1 1
+            made +1
+          log: regreen log 1.1 1
+          Verify failed: `test -f seen || { touch seen; echo not yet; exit 4; }` ended with exit code 4
+            | not yet
+          Verify passed the second time: flaky
+    FAIL  [TIME] attempt 2 · [MOMENT]
+          reminded of the completion signal
+          exit code 0, signalled completion
+          changed no file
+          log: regreen log 1.1 2
+          Verify passed
+          a commit hook refused the commit
+            | made has no b
+          made has no b
+    PASS  [TIME] attempt 3 · [MOMENT]            [HASH]
+          prompted with the last failure
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.1 3
+            made +1 -1
+          log: regreen log 1.1 3
+          Verify passed
 --- exit code 0
 
 "#]]);
@@ -172,46 +168,46 @@ fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
         .agent("*) date +%N >made; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=1"], 1);
     workspace.regreen(&["skip", "1.1"]).shows(str![[r#"
-1.1 will be skipped; `regreen retry 1.1` takes that back
+skipping 1.1 from now on; run `regreen retry 1.1` to reopen
 --- exit code 0
 
 "#]]);
     let workspace = workspace.has_run(&[], 1);
     workspace.regreen(&["retry", "1.1"]).shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
     let workspace = workspace.file("good", "").has_run(&[], 0);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
+    PASS  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.1 1 --run [RUN]
+            made +1
+          log: regreen log 1.1 1 --run [RUN]
+          Verify failed: `cat good` ended with exit code 1
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+     END  ERROR: Max retries reached for task 1.1 after 1 attempt
 
-  attempt 1, [MOMENT]: `regreen log 1.1 1 --run [RUN]`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.1 1 --run [RUN]`
-      made +1
-    Verify: red: `cat good` ended with exit code 1
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-  the run ended: ERROR: Max retries reached for task 1.1 after 1 attempt
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    SKIP  your choice
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-  a person said: skip it
-
-run [RUN], agent command:sh [AGENT]/agent.sh
-  a person said: try it again as if for the first time
-
-  attempt 1, told how it failed before, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.1 1`
-      made +1 -1
-    Verify: green
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+   RETRY  your choice, starting over
+    PASS  [TIME] attempt 1 · [MOMENT]
+          prompted with the last failure
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.1 1
+            made +1 -1
+          log: regreen log 1.1 1
+          Verify passed
 --- exit code 0
 
 "#]]);
@@ -235,12 +231,13 @@ fn a_task_that_an_agent_removed_says_who_did() {
     )
     .has_run(&[], 1);
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
-1.2 Is removed (not in the file any more)
+    SKIP  1.2 Is removed
+          no longer in the file
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-  attempt 1 of task 1.1 removed it, and it was put back
-  attempt 2 of task 1.1 removed it again, so it counts as skipped
-  skipped
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PLAN  removed by the agent and put back in attempt 1 of 1.1
+    PLAN  removed again by the agent, so skipped, in attempt 2 of 1.1
+    SKIP
 --- exit code 0
 
 "#]]);
@@ -255,52 +252,48 @@ fn fixes_are_told_with_the_task_that_they_repair() {
         )
         .has_run(&["--recovery-mode"], 0);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
-  fix 1.1.1 Fix: cat: good: No such file or directory (done): `regreen why 1.1.1`
+    PASS  1.1 Make it
+          fix 1.1.1 Fix: cat: good: No such file or directory (done)
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.1 1`
-      made +1
-    Verify: red: `cat good` ended with exit code 1
-      | cat: good: No such file or directory
-    Verify once more: red again
-    diagnosis: missing file, cat: good: No such file or directory
-      may help: Check the path
-      may help: Create the file, or run the step that generates it
-    fix 1.1.1 was made for it: `regreen why 1.1.1`
-
-  fixed perhaps, so Verify runs before the agent
-    Verify: green
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.1 1
+            made +1
+          log: regreen log 1.1 1
+          Verify failed: `cat good` ended with exit code 1
+            | cat: good: No such file or directory
+          Verify failed again
+          missing file
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+     FIX  1.1.1 added: `regreen why 1.1.1`
+    PASS  Verify before the next attempt
+          Verify passed
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1.1.1"]).shows(str![[r#"
-1.1.1 Fix: cat: good: No such file or directory (done)
-  made to fix 1.1 Make it
+    PASS  1.1.1 Fix: cat: good: No such file or directory
+          fixes 1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file: `regreen diff 1.1.1 1`
-      good
-    Verify: green
-    commit [HASH]
-  done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PASS  [TIME] attempt 1 · [MOMENT]            [HASH]
+          exit code 0, signalled completion
+          changed 1 file: regreen diff 1.1.1 1
+            good
+          log: regreen log 1.1.1 1
+          Verify passed
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 1 of 1 originals done, 1 of 1 fixes
-run [RUN], agent command:sh [AGENT]/agent.sh: ended, all green
-attempts 2 of 100, waited 0s of 6h 00m
+    SPEC  demo · 1 of 1 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+          2 of 100 attempts
 
-[x] 1.1 Make it                                        1 attempt
-  [x] 1.1.1 Fix: cat: good: No such file or directory  1 attempt, commit [HASH]
+    PASS  1.1 Make it
+    PASS    1.1.1 Fix: cat: good: No such file or directory       [HASH]
 --- exit code 0
 
 "#]]);
@@ -310,23 +303,23 @@ attempts 2 of 100, waited 0s of 6h 00m
 fn of_a_task_that_nothing_was_done_about_there_is_nothing_to_tell() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n- [ ] 1.2 Again\n");
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
-1.2 Again (open)
-
-nothing has been done about it yet
+    TODO  1.2 Again
+          not attempted yet
 --- exit code 0
 
 "#]]);
     workspace.regreen(&["why", "1.3"]).shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task 1.3
-  help: its tasks: 1.1, 1.2
+  × task 1.3 not found in specs/demo/tasks.md
+  help: known tasks: 1.1, 1.2
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
-  × what? is no task id
-  help: ids look like 1.3, T012, V4 or US-001; `regreen tasks list FILE` shows those of a file
+  × invalid task id `what?`
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
+        file
 --- exit code 2
 
 "#]]);
@@ -338,30 +331,28 @@ fn of_two_tasks_with_one_id_each_has_its_own_story() {
         .agent("*) echo \"$prompt\" | grep -o 'Make it again' | head -n 1 >out; touch $(date +%N); echo TASK_COMPLETE ;;")
         .has_run(&[], 0);
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
-1.1 Make it (done)
+    PASS  1.1 Make it
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1`
-    exit code 0 after [TIME], claimed completion
-    changed 2 files
-    Verify: there is nothing to run
-  done, unverified
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PASS  [TIME] attempt 1 · [MOMENT]            unverified
+          exit code 0, signalled completion
+          changed 2 files
+          log: regreen log 1.1 1
+          no Verify to run
 --- exit code 0
 
 "#]]);
     workspace
         .regreen(&["why", "1.1", "--line", "2"])
         .shows(str![[r#"
-1.1 Make it again (done)
+    PASS  1.1 Make it again
 
-run [RUN], agent command:sh [AGENT]/agent.sh
-
-  attempt 1, [MOMENT]: `regreen log 1.1 1 --line 2`
-    exit code 0 after [TIME], claimed completion
-    changed 2 files
-    Verify: there is nothing to run
-  done, unverified
+     RUN  [RUN] · command:sh [AGENT]/agent.sh
+    PASS  [TIME] attempt 1 · [MOMENT]            unverified
+          exit code 0, signalled completion
+          changed 2 files
+          log: regreen log 1.1 1 --line 2
+          no Verify to run
 --- exit code 0
 
 "#]]);
@@ -369,8 +360,8 @@ run [RUN], agent command:sh [AGENT]/agent.sh
         .regreen(&["why", "1.1", "--line", "3"])
         .shows(str![[r#"
 --- standard error
-  × line 3 of specs/demo/tasks.md is not the row of task 1.1
-  help: its rows with that id are on lines: 1, 2
+  × task 1.1 is not on line 3 of specs/demo/tasks.md
+  help: rows with that id are on lines: 1, 2
 --- exit code 2
 
 "#]]);

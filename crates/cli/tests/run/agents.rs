@@ -408,7 +408,7 @@ fn the_first_that_is_installed_is_taken_in_order() {
         // Whatever is installed on this machine.
         let output = workspace.command(&["agents"]).env("PATH", &bin).output();
         let printed = String::from_utf8(output.unwrap().stdout).unwrap();
-        let last = format!("`regreen run` would give the tasks to {name} (agent = auto)\n");
+        let last = format!("`regreen run` would use {name} (agent = auto)\n");
         assert!(printed.ends_with(&last), "{printed}");
         fs::remove_file(bin.join(name)).unwrap();
     }
@@ -428,7 +428,7 @@ fn it_is_shown_how_each_agent_would_be_called() {
         "7.8.9",
         "login:  ANTHROPIC_API_KEY is set",
         "call:   claude -p --output-format stream-json --verbose --dangerously-skip-permissions --model opus < PROMPT",
-        "would give the tasks to acp (agent = acp:my-agent --acp)",
+        "would use acp (agent = acp:my-agent --acp)",
         "call:   my-agent --acp\n",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");

@@ -49,26 +49,26 @@ fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
         str![[r#"
    START  demo · shell · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    FAIL  [TIME] 1.1 Look                                   attempt 1/5
+    FAIL  [TIME] 1.1 Look                                       attempt 1/5
           missing file
           cat: here: No such file or directory
 
-Task 1.1 needs a decision: Look
-  why       the shell agent runs commands and cannot fix them
-  error     cat: here: No such file or directory
-  kind      missing file
-  may help  Check the path
-  may help  Create the file, or run the step that generates it
-  attempts  1 of 5 used up
-  log       .regreen/runs/[RUN]/1.1/1.log
+     ASK  1.1 Look                                                1/5 attempts used
+          the shell agent runs commands and cannot fix them
+          missing file
+          cat: here: No such file or directory
+          may help: Check the path
+          may help: Create the file, or run the step that generates it
+          log: .regreen/runs/[RUN]/1.1/1.log
 
-  e  edit and retry: change specs/demo/tasks.md; the task starts afresh, with all its attempts
-  f  make a fix task anyway: it is written into the plan and done, then this one is tried again
-  s  skip: leave it out from now on, until `regreen retry 1.1`
-  q  stop: end here with exit code 3; `regreen run` asks again
-What is to be done? [e/f/s/q] q
+       e  edit specs/demo/tasks.md and retry: the task starts over, with all its attempts
+       f  add a fix task anyway: the agent does it, then this task is retried
+       s  skip: leave it out until `regreen retry 1.1`
+       q  stop with exit code 3: `regreen run` asks again
+
+What now? [e/f/s/q] q
     STOP  1.1 not decided yet
-     END  [TIME] needs your decision · exit code 3          [RUN]
+     END  [TIME] needs your decision · exit code 3              [RUN]
 
 A person must decide: task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
    Tasks  0 of 2 done in [TIME]
@@ -89,15 +89,16 @@ Attempts  1 of 100
     assert_eq!(code, Some(3));
     assert!(!shown.contains("FAIL"), "{shown}");
     workspace.regreen(&["status"]).shows(str![[r#"
-spec demo (specs/demo/tasks.md): 0 of 2 originals done
-run [RUN], agent shell: waits for a person; `regreen run` goes on with it
-task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file…
-attempts 1 of 100, waited 0s of 6h 00m
+    SPEC  demo · 0 of 2 tasks done · specs/demo/tasks.md
+     RUN  [RUN] · shell · needs your decision; `regreen run` resumes it
+          task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
+          1 of 100 attempts
 
-[ ] 1.1 Look  1 attempt, 1 of 5 used up, waits for a person
-    to decide: the shell agent runs commands and cannot fix them
-    failed: cat: here: No such file or directory
-[ ] 1.2 Work
+     ASK  1.1 Look                                                1/5 attempts used
+          the shell agent runs commands and cannot fix them
+          missing file
+          cat: here: No such file or directory
+    TODO  1.2 Work
 --- exit code 0
 
 "#]]);
@@ -124,20 +125,21 @@ fn what_a_person_adds_is_told_to_the_agent() {
           timeout without progress
           The agent did not finish within 3s
 
-Task 1.1 needs a decision: Find it
-  why       it made no progress within its time limit and was not split
-  error     The agent did not finish within 3s
-  kind      timeout without progress
-  may help  Break task into smaller subtasks
-  may help  Check that the task can make progress at all
-  log       .regreen/runs/[RUN]/1.1/2.log
+     ASK  1.1 Find it
+          it made no progress within its time limit and was not split
+          timeout without progress
+          The agent did not finish within 3s
+          may help: Break task into smaller subtasks
+          may help: Check that the task can make progress at all
+          log: .regreen/runs/[RUN]/1.1/2.log
 
-  e  edit and retry: change specs/demo/tasks.md; the task starts afresh, with all its attempts
-  c  add context and retry: the agent is told what you write; counts as an attempt
-  f  make a fix task anyway: it is written into the plan and done, then this one is tried again
-  s  skip: leave it out from now on, until `regreen retry 1.1`
-  q  stop: end here with exit code 3; `regreen run` asks again
-What is to be done? [e/c/f/s/q] c
+       e  edit specs/demo/tasks.md and retry: the task starts over, with all its attempts
+       c  add context and retry: the agent gets what you write; counts as an attempt
+       f  add a fix task anyway: the agent does it, then this task is retried
+       s  skip: leave it out until `regreen retry 1.1`
+       q  stop with exit code 3: `regreen run` asks again
+
+What now? [e/c/f/s/q] c
 What should the agent know? An empty line ends it.
 Look under the rug,
 token ghp_0123456789abcdefghijklmnopqrstuvwxyz
@@ -145,7 +147,7 @@ token ghp_0123456789abcdefghijklmnopqrstuvwxyz
    RETRY  1.1 with your context
           Look under the rug, token ***github-token***
     PASS  [TIME] 1.1 Find it
-     END  [TIME] all tasks done                             [RUN]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  1 of 1 done in [TIME]
@@ -165,9 +167,7 @@ Attempts  3 of 100
     assert!(!prompt.contains("ghp_0123456789"), "{prompt}");
     let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(
-        why.contains(
-            "a person said: try it again, and tell the agent:\n    | Look under the rug,\n"
-        ),
+        why.contains("   RETRY  with your context\n            | Look under the rug,\n"),
         "{why}"
     );
     assert!(!why.contains("ghp_0123456789"), "{why}");
@@ -247,7 +247,7 @@ fn editing_gives_a_task_its_budgets_back() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&[&SHELL[..], &["--max-fix-tasks=1"]].concat());
     run.when(ASKED, "f\n")
-        .when("Task 1.1.1 needs", "")
+        .when("     ASK  1.1.1 ", "")
         .when(ASKED, "s\n");
     run.sees("     ASK  1.1 ");
     assert!(
@@ -301,7 +301,7 @@ fn what_a_person_skips_stays_skipped_until_they_take_it_back() {
     assert_eq!(told.code, Some(1));
     assert!(!told.stdout.contains("] 1.1 Look"), "{}", told.stdout);
     let why = workspace.regreen(&["why", "1.1"]).stdout;
-    assert!(why.contains("\n  a person said: skip it\n"), "{why}");
+    assert!(why.contains("\n    SKIP  your choice\n"), "{why}");
     fs::write(workspace.path("here"), "").unwrap();
     workspace.regreen(&["retry", "1.1"]);
     assert_eq!(
@@ -315,12 +315,12 @@ fn an_unknown_answer_is_asked_for_again() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "maybe\x1b[31m\n")
-        .sees("\"maybe\" is none of e/f/s/q.")
+        .sees("\"maybe\" is not one of e/f/s/q.")
         .when(ASKED, "\n")
-        .sees("\"\" is none of e/f/s/q.")
+        .sees("\"\" is not one of e/f/s/q.")
         // Commands do not listen.
         .when(ASKED, "c\n")
-        .sees("\"c\" is none of e/f/s/q.");
+        .sees("\"c\" is not one of e/f/s/q.");
     assert_eq!(run.when(ASKED, "Q\n").ends().0, Some(3));
 }
 
@@ -410,12 +410,12 @@ fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
         .shows(str![[r#"
    START  demo · shell · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    FAIL  [TIME] 1.1 Look                                   attempt 1/5
+    FAIL  [TIME] 1.1 Look                                       attempt 1/5
           missing file
           cat: here: No such file or directory
      ASK  1.1 Look
           the shell agent runs commands and cannot fix them
-     END  [TIME] needs your decision · exit code 3          [RUN]
+     END  [TIME] needs your decision · exit code 3              [RUN]
 
    Tasks  0 of 2 done in [TIME]
 Attempts  1 of 100
@@ -435,7 +435,7 @@ A person must decide: task 1.1: the shell agent runs commands and cannot fix the
     workspace
         .regreen(&["retry", "1.1", "--spec", "demo"])
         .shows(str![[r#"
-1.1 is open; `regreen run` tries it as if for the first time
+reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);

@@ -211,12 +211,12 @@ fn an_attempt_ends_with_the_time_of_the_run_and_has_not_failed() {
 fn what_is_no_budget_is_refused_with_the_way_out() {
     let workspace = Workspace::with_tasks(TWO);
     for (flag, value, why) in [
-        ("--max-cost", "0", "with `0` nothing would ever be tried"),
-        ("--max-cost", "-1", "with `-1` nothing would ever be tried"),
+        ("--max-cost", "0", "`0` is too small"),
+        ("--max-cost", "-1", "`-1` is too small"),
         ("--max-cost", "NaN", "`NaN` is no amount of money"),
         ("--max-task-cost", "1e99", "`1e99` is no amount of money"),
         ("--max-cost", "2000000", "give at most 1000000 dollars"),
-        ("--max-tokens", "0", "with `0` nothing would ever be tried"),
+        ("--max-tokens", "0", "`0` is too small"),
         ("--max-task-tokens", "many", "`many` is no whole number"),
         ("--max-time", "0s", "`off` means no limit"),
         ("--max-task-time", "soon", "`soon` is no time"),
@@ -227,8 +227,8 @@ fn what_is_no_budget_is_refused_with_the_way_out() {
     }
     for (line, why) in [
         ("max_cost = nan", "`nan` is no amount of money"),
-        ("max_cost = -2.5", "with `-2.5` nothing would ever be tried"),
-        ("max_tokens = 0", "with `0` nothing would ever be tried"),
+        ("max_cost = -2.5", "`-2.5` is too small"),
+        ("max_tokens = 0", "`0` is too small"),
         ("max_tokens = '7'", "a number, or \"off\" for no limit"),
         ("max_time = 5", "text in quotes"),
     ] {

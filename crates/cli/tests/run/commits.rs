@@ -32,11 +32,11 @@ fn a_commit_has_what_the_attempts_changed_and_the_files_of_the_spec() {
         .and_plan(&workspace)
         .shows(str![[r#"
    START  demo · 2 tasks · command:sh [AGENT]/agent.sh
-    PASS  [TIME] 1.1 First                                  [HASH]
-    FAIL  [TIME] 1.2 Second                                 attempt 1/5
+    PASS  [TIME] 1.1 First                                      [HASH]
+    FAIL  [TIME] 1.2 Second                                     attempt 1/5
           Verify failed: `test -f b` ended with exit code 1
-    PASS  [TIME] 1.2 Second                                 [HASH]
-     END  [TIME] all tasks done                             [RUN]
+    PASS  [TIME] 1.2 Second                                     [HASH]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
@@ -90,7 +90,7 @@ fn what_was_changed_before_the_run_is_left_alone() {
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 1.1 attempt 1 of 5; verify green; done, committed
-  warning: a was not committed: it had changes before the run began
+  warning: a was not committed: it already had changes when the run started
 1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
 1.2 attempt 2 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 3 of 100 attempts

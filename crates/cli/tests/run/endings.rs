@@ -50,7 +50,7 @@ fn an_agent_that_is_not_there_stops_the_run_at_once() {
     told.and_spec(&workspace).shows(str![[r#"
    START  demo · command:no-such-agent --fast
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-     END  [TIME] setup must be fixed · exit code 78         [RUN]
+     END  [TIME] setup must be fixed · exit code 78             [RUN]
 
    Tasks  0 of 2 done in [TIME]
 Attempts  1, 0 of 100 counted
@@ -73,7 +73,7 @@ Fix the setup first: cannot start the agent's program no-such-agent: No such fil
   RESUME  demo · 2 tasks · command:sh [AGENT]/agent.sh
     PASS  [TIME] 1.1 First
     PASS  [TIME] 1.2 Second
-     END  [TIME] all tasks done                             [RUN]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]

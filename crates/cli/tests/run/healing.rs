@@ -29,14 +29,14 @@ fn a_fix_is_written_done_and_the_task_tried_again() {
     told.and(&workspace, &[TASKS, PROGRESS, STATE])
         .shows(str![[r#"
    START  demo · 2 tasks · command:sh [AGENT]/agent.sh · recovery on
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
           missing file
           File not found: src/parser.ts
      FIX  1.3.1 added for 1.3
-    PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts   [HASH]
-    PASS  [TIME] 1.3 Add failure parser                     [HASH]
+    PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts       [HASH]
+    PASS  [TIME] 1.3 Add failure parser                         [HASH]
     PASS  [TIME] 1.4 Next task
-     END  [TIME] all tasks done                             [RUN]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
@@ -182,31 +182,31 @@ fn after_three_fixes_it_is_enough() {
     told.shows(str![[r#"
    START  demo · command:sh [AGENT]/agent.sh · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
           missing file
           File not found: src/parser.ts
      FIX  1.3.1 added for 1.3
     PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts
           Verify failed; 1.3 decides whether the fix worked
           `test -f fixed` ended with exit code 1
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 2/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 2/5
           missing file
           File not found: src/parser.ts
      FIX  1.3.2 added for 1.3
     PASS  [TIME] 1.3.2 Fix: File not found: src/parser.ts
           Verify failed; 1.3 decides whether the fix worked
           `test -f fixed` ended with exit code 1
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 3/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 3/5
           missing file
           File not found: src/parser.ts
      FIX  1.3.3 added for 1.3
     PASS  [TIME] 1.3.3 Fix: File not found: src/parser.ts
           Verify failed; 1.3 decides whether the fix worked
           `test -f fixed` ended with exit code 1
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 4/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 4/5
           missing file
           File not found: src/parser.ts
-     END  [TIME] limit reached · exit code 1                [RUN]
+     END  [TIME] limit reached · exit code 1                    [RUN]
 
    Tasks  0 of 2 done in [TIME]
    Fixes  3 of 3 done
@@ -317,8 +317,8 @@ fn the_shell_agent_cannot_repair_so_a_person_decides() {
      ASK  1.1 Fails
           the shell agent runs commands and cannot fix them
     PARK  1.1 waits for your decision; continuing with the other tasks
-    PASS  [TIME] 1.2 Works                                  unverified
-     END  [TIME] needs your decision · exit code 3          [RUN]
+    PASS  [TIME] 1.2 Works                                      unverified
+     END  [TIME] needs your decision · exit code 3              [RUN]
 
    Tasks  1 of 2 done in [TIME]
 Attempts  2 of 100

@@ -28,22 +28,22 @@ fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
    START  demo · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.2 Add a folder
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
           missing file
           File not found: src/parser.ts
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 2/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 2/5
           missing file
           File not found: src/parser.ts
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 3/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 3/5
           missing file
           File not found: src/parser.ts
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 4/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 4/5
           missing file
           File not found: src/parser.ts
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 5/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 5/5
           missing file
           File not found: src/parser.ts
-     END  [TIME] limit reached · exit code 1                [RUN]
+     END  [TIME] limit reached · exit code 1                    [RUN]
 
    Tasks  2 of 4 done in [TIME]
 Attempts  6 of 100
@@ -252,13 +252,13 @@ fn the_run_as_a_whole_has_a_limit_too() {
    START  demo · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.2 Add a folder
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 1/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
           missing file
           File not found: src/parser.ts
-    FAIL  [TIME] 1.3 Add failure parser                     attempt 2/5
+    FAIL  [TIME] 1.3 Add failure parser                         attempt 2/5
           missing file
           File not found: src/parser.ts
-     END  [TIME] limit reached · exit code 1                [RUN]
+     END  [TIME] limit reached · exit code 1                    [RUN]
 
    Tasks  2 of 4 done in [TIME]
 Attempts  3 of 3

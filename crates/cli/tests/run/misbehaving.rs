@@ -132,14 +132,14 @@ fn one_that_always_asks_to_split() {
         .shows(str![[r#"
 1.1 attempt 1 of 5; inserted 1.1.1
 1.1.1 attempt 1 of 5; inserted 1.1.1.1
-1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1
-1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1
-1.1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further; inserted 1.1.1.1.1.1.1
-1.1.1.1.1.1.1 attempt 1 of 5; refused: parts of parts are not divided further; verify unverified
-1.1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: parts of parts are not divided further; failed: Task did not complete: the agent asked to change the plan instead: parts of parts are not divided further
+1.1.1.1 attempt 1 of 5; refused: a part of a divided task cannot be divided again; verify unverified
+1.1.1.1 attempt 1 of 5 (reminder); refused: a part of a divided task cannot be divided again; failed: Task did not complete: the agent asked to change the plan instead: a part of a divided task cannot be divided again; inserted 1.1.1.1.1
+1.1.1.1.1 attempt 1 of 5; refused: a part of a divided task cannot be divided again; verify unverified
+1.1.1.1.1 attempt 1 of 5 (reminder); refused: a part of a divided task cannot be divided again; failed: Task did not complete: the agent asked to change the plan instead: a part of a divided task cannot be divided again; inserted 1.1.1.1.1.1
+1.1.1.1.1.1 attempt 1 of 5; refused: a part of a divided task cannot be divided again; verify unverified
+1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: a part of a divided task cannot be divided again; failed: Task did not complete: the agent asked to change the plan instead: a part of a divided task cannot be divided again; inserted 1.1.1.1.1.1.1
+1.1.1.1.1.1.1 attempt 1 of 5; refused: a part of a divided task cannot be divided again; verify unverified
+1.1.1.1.1.1.1 attempt 1 of 5 (reminder); refused: a part of a divided task cannot be divided again; failed: Task did not complete: the agent asked to change the plan instead: a part of a divided task cannot be divided again
 ended: limit, 1 of 5 done, 0 of 3 fixes, 6 of 100 attempts
 ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 --- exit code 1
@@ -234,22 +234,22 @@ fn one_that_deletes_rows() {
     let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; removed 1.2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
-  warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
-  warning: task 1.1 is being worked on: the agent removed it, it was put back
-  warning: task 1.2 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.2`
+  warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
+  warning: task 1.1 is being worked on: the agent removed it; restored it
+  warning: restored task 1.2, which had vanished from the plan; run `regreen skip 1.2` to skip it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1.1 attempt 1 of 5; removed again 1.2
-  warning: task 1.1 is being worked on: the agent removed it, it was put back
-  warning: task 1.1.1 is being worked on: the agent removed it, it was put back
-  warning: task 1.2 has vanished from the plan again: skipped
+  warning: task 1.1 is being worked on: the agent removed it; restored it
+  warning: task 1.1.1 is being worked on: the agent removed it; restored it
+  warning: task 1.2 has vanished from the plan again; skipping it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
 1.2 skipped
 1.1.1 verify red; done
 1.1 verify red
 1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
-  warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
-  warning: task 1.1 is being worked on: the agent removed it, it was put back
-  warning: task 1.1.1 is done: the agent removed it, it was put back
+  warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
+  warning: task 1.1 is being worked on: the agent removed it; restored it
+  warning: task 1.1.1 is done: the agent removed it; restored it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 1 of 2 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
@@ -283,10 +283,10 @@ fn one_that_deletes_the_row_of_another_task_is_not_green() {
     let told = workspace.run(&["--recovery-mode"]);
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; removed 1.3; verify unverified; done, unverified
-  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+  warning: restored task 1.3, which had vanished from the plan; run `regreen skip 1.3` to skip it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.2 attempt 1 of 5; removed again 1.3
-  warning: task 1.3 has vanished from the plan again: skipped
+  warning: task 1.3 has vanished from the plan again; skipping it
 1.3 skipped
 1.2 verify green; done
 ended: skipped, 2 of 2 done, 2 of 100 attempts
@@ -310,15 +310,15 @@ fn one_that_unticks_done_rows() {
     let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
-  warning: task 0.1 is done: the agent unticked it, it is ticked again
+  warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1.1 attempt 1 of 5; verify red; done
-  warning: task 0.1 is done: the agent unticked it, it is ticked again
+  warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
 1.1 verify red
 1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
-  warning: task 0.1 is done: the agent unticked it, it is ticked again
-  warning: task 1.1.1 is done: the agent unticked it, it is ticked again
+  warning: task 0.1 is done: the agent unticked it; ticked it again
+  warning: task 1.1.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
@@ -350,16 +350,16 @@ fn one_that_weakens_its_verify() {
     let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
-  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1.1 attempt 1 of 5; verify red; done
-  warning: task 1.1 is being worked on: what the agent changed in it was taken back
-  warning: task 1.1.1 is being worked on: what the agent changed in it was taken back
+  warning: task 1.1 is being worked on: reverted the agent's changes to it
+  warning: task 1.1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
 1.1 verify red
 1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
-  warning: task 1.1 is being worked on: what the agent changed in it was taken back
-  warning: task 1.1.1 is done: what the agent changed in it was taken back
+  warning: task 1.1 is being worked on: reverted the agent's changes to it
+  warning: task 1.1.1 is done: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
@@ -388,7 +388,7 @@ fn one_that_weakens_the_verify_of_the_task_it_is_a_part_of() {
     ));
     let made = "ERROR: Max fix attempts (1) reached for task 1.1\nFix attempts: 1.1.2\n";
     let told = ends(workspace.run(&ONE_FIX), 1, made);
-    let warning = "task 1.1 is being worked on: what the agent changed in it was taken back\n";
+    let warning = "task 1.1 is being worked on: reverted the agent's changes to it\n";
     assert!(told.stdout.contains(warning), "{}", told.stdout);
     // Nor does that help the next run.
     ends(workspace.run(&[]), 1, made);

@@ -238,7 +238,7 @@ x - [x] 1.3 Print
 
 #[test]
 fn a_bad_request_is_reported_and_ignored() {
-    const UNKNOWN: &str = "warning: the agent's request to change the plan is not understood: ";
+    const UNKNOWN: &str = "warning: cannot parse the agent's request to change the plan: ";
     let one = r#"{"title":"One"}"#;
     let no_title = r#"{"title":"One"},{"title":" \n[x] "}"#;
     let no_object = format!("{UNKNOWN}no JSON object follows TASK_MODIFICATION_REQUEST\n");
@@ -290,7 +290,7 @@ fn a_task_and_its_parts_have_three_requests_between_them() {
 1.2.1 attempt 2 of 5; verify unverified; done, unverified
 1.2 attempt 2 of 5; inserted 1.2.2
 1.2.2 attempt 1 of 5; verify unverified; done, unverified
-1.2 attempt 3 of 5; refused: task 1.2 has had its 3 changes; verify green
+1.2 attempt 3 of 5; refused: task 1.2 already had its 3 changes; verify green
 1.2 attempt 3 of 5 (reminder); verify green; done
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 6 of 6 done, 8 of 100 attempts
@@ -326,8 +326,9 @@ fn parts_of_parts_are_not_divided() {
         split("1.2.1.1"),
     ));
     let told = workspace.run(&["--recovery-mode"]);
-    told.exits(0)
-        .mentions("1.2.1.1 attempt 1 of 5; refused: parts of parts are not divided further");
+    told.exits(0).mentions(
+        "1.2.1.1 attempt 1 of 5; refused: a part of a divided task cannot be divided again",
+    );
     assert!(!workspace.text(TASKS).contains("1.2.1.1.1"));
 }
 

@@ -12,10 +12,10 @@ fn an_agent_that_rewrites_its_verify_changes_nothing() {
     let told = workspace.run(&["--max-task-iterations=2"]);
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
-  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.1 attempt 2 of 2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
-  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
 ended: limit, 0 of 1 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 2 attempts
@@ -36,7 +36,7 @@ fn an_agent_that_edits_and_ticks_its_own_block_changes_nothing() {
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify green; done
-  warning: task 1.1 is being worked on: what the agent changed in it was taken back
+  warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 2 of 100 attempts
@@ -138,7 +138,7 @@ fn a_row_that_vanishes_is_put_back_once() {
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; removed 1.3; verify green; done
-  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+  warning: restored task 1.3, which had vanished from the plan; run `regreen skip 1.3` to skip it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.3 attempt 1 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
@@ -170,10 +170,10 @@ fn a_row_that_vanishes_again_is_skipped_and_the_run_is_not_green() {
         .and_spec(&workspace)
         .shows(str![[r#"
 1.2 attempt 1 of 2; exit code 1; removed 1.3; verify green
-  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
+  warning: restored task 1.3, which had vanished from the plan; run `regreen skip 1.3` to skip it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.2 attempt 1 of 2 (reminder); removed again 1.3
-  warning: task 1.3 has vanished from the plan again: skipped
+  warning: task 1.3 has vanished from the plan again; skipping it
 1.3 skipped
 1.2 verify green; done
 1.4 attempt 1 of 2; verify green; done
@@ -202,13 +202,13 @@ fn done_rows_stay_as_they_are() {
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; done
-  warning: task 1.1 is done: the agent unticked it, it is ticked again
+  warning: task 1.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.3 attempt 1 of 5; verify green; done
-  warning: task 1.1 is done: the agent removed it, it was put back
+  warning: task 1.1 is done: the agent removed it; restored it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.3/1.plan.md
 1.4 attempt 1 of 5; verify green; done
-  warning: task 1.1 is done: what the agent changed in it was taken back
+  warning: task 1.1 is done: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.4/1.plan.md
 ended: all_green, 4 of 4 done, 3 of 100 attempts
 --- exit code 0
@@ -330,11 +330,11 @@ fn a_plan_that_an_agent_replaces_is_restored_and_the_other_one_kept() {
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; removed 1.3, 1.4; verify green; done
-  warning: the agent rewrote the plan beyond recognition: the plan of before the attempt is restored
-  warning: task 1.1 is done: the agent removed it, it was put back
-  warning: task 1.2 is being worked on: the agent removed it, it was put back
-  warning: task 1.3 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.3`
-  warning: task 1.4 had vanished from the plan and was put back; to leave it out, run `regreen skip 1.4`
+  warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
+  warning: task 1.1 is done: the agent removed it; restored it
+  warning: task 1.2 is being worked on: the agent removed it; restored it
+  warning: restored task 1.3, which had vanished from the plan; run `regreen skip 1.3` to skip it
+  warning: restored task 1.4, which had vanished from the plan; run `regreen skip 1.4` to skip it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.2/1.plan.md
 1.3 attempt 1 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done

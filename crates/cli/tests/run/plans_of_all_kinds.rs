@@ -175,8 +175,8 @@ fn a_task_that_is_not_there_cannot_be_asked_for() {
         .and_plan(&workspace)
         .shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task 9.9
-  help: its tasks: 1.1, 1.2, 1.3
+  × task 9.9 not found in specs/demo/tasks.md
+  help: known tasks: 1.1, 1.2, 1.3
 --- exit code 2
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md

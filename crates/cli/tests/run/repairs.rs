@@ -33,8 +33,8 @@ fn what_is_wrong_with_the_environment_is_repaired_without_an_agent() {
     heal(&workspace, &[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; repair allowed: make report.sh executable; inserted 1.1.1
 1.1.1 repaired: make report.sh executable; done, committed
-1.1 attempt 2 of 5; exit code 1; failed (missing_file): cp: cannot create regular file 'out/report.txt': No such file or directory; repair allowed: make the folder out; inserted 1.1.2
-1.1.2 repaired: make the folder out; done, committed
+1.1 attempt 2 of 5; exit code 1; failed (missing_file): cp: cannot create regular file 'out/report.txt': No such file or directory; repair allowed: create the folder out; inserted 1.1.2
+1.1.2 repaired: create the folder out; done, committed
 1.1 attempt 3 of 5; verify green; done, committed
 ended: all_green, 1 of 1 done, 2 of 2 fixes, 3 of 100 attempts
 --- exit code 0
@@ -65,15 +65,14 @@ fn what_was_repaired_has_its_story_and_its_log() {
     let workspace = workspace();
     heal(&workspace, &[]);
     workspace.regreen(&["why", "1.1.1"]).shows(str![[r#"
-1.1.1 Fix: bash: line 1: ./report.sh: Permission denied (done)
-  made to fix 1.1 Make a report
+    PASS  1.1.1 Fix: bash: line 1: ./report.sh: Permission denied
+          fixes 1.1 Make a report
 
-run [RUN], agent shell
-
-  regreen repairs it itself: make report.sh executable: `regreen log 1.1.1 1 --run [RUN]`
-    done: make report.sh executable
-    commit [HASH]
-  done
+     RUN  [RUN] · shell
+     FIX  make report.sh executable                               4ddc39e
+          regreen log 1.1.1 1 --run [RUN]
+          make report.sh executable
+    PASS
 --- exit code 0
 
 "#]]);
@@ -127,9 +126,9 @@ fn a_repository_does_not_say_what_is_repaired() {
    ╭─[regreen.toml:1:1]
  1 │ repairs = 'safe'
    · ───┬───
-   ·    ╰── it says what is repaired on your machine
+   ·    ╰── it controls what regreen repairs on your machine
    ╰────
-  help: if you want it, put it into ~/.config/regreen/config.toml
+  help: to use it, set it in ~/.config/regreen/config.toml
 --- exit code 2
 
 "#]]);

@@ -19,8 +19,8 @@ fn a_spec_that_is_not_there() {
     let workspace = Workspace::with_tasks(ONE).agent(WORKER);
     workspace.run(&["login"]).shows(str![[r#"
 --- standard error
-  × there is no spec or task file login
-  help: name one of these: demo
+  × spec or task file login not found
+  help: choose one of these: demo
 --- exit code 2
 
 "#]]);
@@ -34,8 +34,8 @@ fn several_specs_and_none_is_chosen() {
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 --- standard error
-  × there are several specs, and none is chosen
-  help: name one of these: demo, other
+  × several specs found, and none is selected
+  help: choose one of these: demo, other
 --- exit code 2
 
 "#]]);
@@ -57,7 +57,7 @@ fn a_chosen_spec_that_is_gone() {
     workspace.run(&[]).shows(str![[r#"
 --- standard error
   × specs/.current-spec names the spec gone, which does not exist
-  help: name one of these: demo
+  help: choose one of these: demo
 --- exit code 2
 
 "#]]);
@@ -68,8 +68,8 @@ fn no_spec_at_all() {
     let workspace = Workspace::new().agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 --- standard error
-  × there is no spec in [FOLDER]
-  help: make one with: regreen init NAME
+  × no spec found in [FOLDER]
+  help: run `regreen init NAME` to create one
 --- exit code 2
 
 "#]]);
@@ -83,7 +83,7 @@ fn a_file_without_tasks() {
         .and(&workspace, &[TASKS, STATE])
         .shows(str![[r#"
 --- standard error
-  × specs/demo/tasks.md has no task that could be run
+  × no runnable tasks in specs/demo/tasks.md
   help: a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees
         in the file
 --- exit code 2
@@ -105,12 +105,12 @@ fn a_state_file_that_is_no_json_is_kept_and_made_anew() {
         .agent("*) exit 1 ;;");
     let told = workspace.run(&["--max-task-iterations=1"]);
     told.and_spec(&workspace).shows(str![[r#"
-  warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18; it was moved to specs/demo/.ralph-state.json.corrupt-2 and rebuilt from the tasks
+  warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18; kept it as specs/demo/.ralph-state.json.corrupt-2 and rebuilt it from the tasks
 1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
 ended: limit, 1 of 2 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error
-note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18: it asks for nothing
+note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at line 1 column 18; ignoring its limits
 --- exit code 1
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -135,7 +135,7 @@ fn a_state_file_that_the_agent_breaks_is_made_anew() {
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
-  warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1; it was moved to specs/demo/.ralph-state.json.corrupt-1 and rebuilt from the tasks
+  warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1; kept it as specs/demo/.ralph-state.json.corrupt-1 and rebuilt it from the tasks
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.2 Is open
@@ -162,9 +162,9 @@ fn a_state_file_with_values_of_wrong_types() {
 ended: limit, 1 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error
-note: [FOLDER]/specs/demo/.ralph-state.json: taskIndex: expected a number, found text: using 0
-note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a number, found null: using 5
-note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list: using {}
+note: [FOLDER]/specs/demo/.ralph-state.json: taskIndex: expected a number, found text; using 0
+note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a number, found null; using 5
+note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list; using {}
 --- exit code 1
 --- specs/demo/.ralph-state.json
 {"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":"success","1.2":"failed"},"totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
@@ -259,7 +259,7 @@ fn a_journal_that_another_process_holds() {
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 --- standard error
   × another process is writing to the journal
-  help: wait until the other process has ended, then try again
+  help: wait until the other process ends, then try again
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
@@ -283,9 +283,8 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
     let help = told.stderr.clone();
     told.and_spec(&workspace).shows(str![[r#"
 --- standard error
-  × cannot open [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a
-  │ database
-  help: set it aside and run this again: the task file and the state file are enough to go on
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
+  help: move it away, then run this command again; the task file and the state file are enough to resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 --- changes in specs/demo/tasks.md
@@ -412,7 +411,7 @@ exit code 78
    RETRY  1.2 the attempt was interrupted
           regreen or the machine stopped during the attempt
     PASS  [TIME] 1.2 Is open
-     END  [TIME] all tasks done                             [RUN]
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
@@ -424,7 +423,7 @@ exit code 0
   - **Verify**: `test -f out`
 ## Completed Tasks
 - [x] 1.2 Is open
-  × the disk is full; the journal could not be written
+  × the disk is full; cannot write the journal
   help: free some space and start again; nothing stored so far is lost
 
 "#]]
@@ -442,13 +441,13 @@ fn a_refused_run_leaves_no_trace() {
         .and(&workspace, &[TASKS, PROGRESS])
         .shows(str![[r#"
 --- standard error
-  × a repository may not choose the program that is run as the agent
+  × a repository may not choose the program to run as the agent
    ╭─[regreen.toml:1:9]
  1 │ agent = "command:evil"
    ·         ───────┬──────
-   ·                ╰── only a name may stand here: auto, claude, codex, gemini, opencode, shell
+   ·                ╰── only these are allowed here: auto, claude, codex, gemini, opencode, shell
    ╰────
-  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or use the flag --agent
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent
         'command:PROGRAM ARGS'
 --- exit code 2
 --- specs/demo/tasks.md

@@ -293,7 +293,12 @@ impl<'t> Scanner<'t> {
         });
         let Some(close) = close else {
             let opener = if mark.symbol == b'`' { "```" } else { "~~~" };
-            self.warn(at, format!("the code fence {opener} opened here is never closed: ignored, so that the tasks below it are not lost"));
+            self.warn(
+                at,
+                format!(
+                    "unclosed code fence {opener}; ignored, so that the tasks below it are not lost"
+                ),
+            );
             return None;
         };
         for line in self.lines.iter_mut().take(close).skip(at + 1) {
@@ -324,7 +329,10 @@ impl<'t> Scanner<'t> {
         };
         let close = self.find_close(at, search, 0, |_, content| content.contains("-->"));
         let Some(close) = close else {
-            self.warn(at, "the comment <!-- opened here is never closed: ignored, so that the tasks below it are not lost");
+            self.warn(
+                at,
+                "unclosed comment <!--; ignored, so that the tasks below it are not lost",
+            );
             return None;
         };
         for line in self.lines.iter_mut().take(close + 1).skip(at + 1) {

@@ -57,7 +57,7 @@ pub(super) fn edited(
 
 pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
-        "the agent rewrote the plan beyond recognition: the plan of before the attempt is restored".to_owned()
+        "the agent rewrote the plan beyond recognition; restored the plan from before the attempt".to_owned()
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
@@ -67,11 +67,11 @@ pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<Stri
         .filter_map(|one| reverted(one, is_done(&one.key)));
     let vanished = review.vanished.iter().map(|key| {
         let id = &key.id;
-        format!("task {id} had vanished from the plan and was put back; to leave it out, run `regreen skip {id}`")
+        format!("restored task {id}, which had vanished from the plan; run `regreen skip {id}` to skip it")
     });
     let skipped = review.skipped.iter().map(|key| {
         let id = &key.id;
-        format!("task {id} has vanished from the plan again: skipped")
+        format!("task {id} has vanished from the plan again; skipping it")
     });
     restored
         .into_iter()
@@ -97,10 +97,10 @@ fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     };
     let what = match one.what {
         Tampering::Ticked => return None,
-        Tampering::Unticked => "the agent unticked it, it is ticked again",
-        Tampering::Edited => "what the agent changed in it was taken back",
-        Tampering::Removed => "the agent removed it, it was put back",
-        Tampering::Duplicated => "a copy that the agent made of it was removed",
+        Tampering::Unticked => "the agent unticked it; ticked it again",
+        Tampering::Edited => "reverted the agent's changes to it",
+        Tampering::Removed => "the agent removed it; restored it",
+        Tampering::Duplicated => "removed a copy that the agent made of it",
     };
     Some(format!("task {id} {state}: {what}"))
 }

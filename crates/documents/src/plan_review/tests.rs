@@ -119,9 +119,9 @@ fn changes_to_done_and_running_rows_are_taken_back() {
     assert_eq!(
         review.warnings,
         [
-            "task 1.1 is done: the agent unticked it, it is ticked again",
-            "task 1.2 is being worked on: what the agent changed in it was taken back",
-            "task 1.2.1 is being worked on: what the agent changed in it was taken back",
+            "task 1.1 is done: the agent unticked it; ticked it again",
+            "task 1.2 is being worked on: reverted the agent's changes to it",
+            "task 1.2.1 is being worked on: reverted the agent's changes to it",
         ]
     );
 }
@@ -151,16 +151,14 @@ fn a_vanished_row_is_put_back_once_where_it_stood() {
     assert_eq!(ids(&review.vanished), ["2.1"]);
     assert_eq!(
         review.warnings,
-        [
-            "task 2.1 had vanished from the plan and was put back; to leave it out, run `regreen skip 2.1`"
-        ]
+        ["restored task 2.1, which had vanished from the plan; run `regreen skip 2.1` to skip it"]
     );
     let again = reviewed_again(&gone, &["2.1"]);
     assert_eq!(again.text, None);
     assert_eq!(ids(&again.skipped), ["2.1"]);
     assert_eq!(
         again.warnings,
-        ["task 2.1 has vanished from the plan again: skipped"]
+        ["task 2.1 has vanished from the plan again; skipping it"]
     );
 }
 
@@ -290,7 +288,7 @@ fn a_plan_that_is_gone_or_garbage_is_restored() {
         assert_eq!(review.text.as_deref(), Some(PLAN), "{after}");
         assert!(review.restored);
         assert!(
-            review.warnings[0].contains("the plan of before the attempt is restored"),
+            review.warnings[0].contains("restored the plan from before the attempt"),
             "{after}"
         );
         assert_eq!(review.claims, []);

@@ -112,7 +112,7 @@ fn ids(entry: &Map<String, Value>, path: &str, warnings: &mut Vec<StateWarning>)
             Some(id) => ids.push(id.to_owned()),
             None => warnings.push(StateWarning {
                 path: format!("{path}[{at}]"),
-                message: format!("expected an id, found {}: left out", type_name(item)),
+                message: format!("expected an id, found {}; ignored", type_name(item)),
             }),
         }
     }

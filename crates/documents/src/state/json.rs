@@ -157,7 +157,7 @@ impl StateWarning {
         let found = type_name(found);
         Self {
             path,
-            message: format!("expected {expected}, found {found}: using {used}"),
+            message: format!("expected {expected}, found {found}; using {used}"),
         }
     }
 }

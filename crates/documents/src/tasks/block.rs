@@ -103,7 +103,7 @@ pub(crate) fn near_misses(text: &str, lines: &[Line]) -> Vec<Warning> {
         if content.is_some_and(|content| !is_item || looks_like_box(content)) {
             warnings.push(Warning::new(
                 at + 1,
-                "this looks like a task but is none: write `- [ ] ` with these blanks",
+                "looks like a task, but is not one; write `- [ ] ` with these spaces",
             ));
         }
     }

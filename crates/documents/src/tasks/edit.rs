@@ -48,10 +48,10 @@ pub enum EditError {
     #[error("the row has no id, so it is a checklist item that regreen does not touch")]
     Checklist,
     /// Another task has the id.
-    #[error("the id {0} is used by another task already")]
+    #[error("the id {0} is already used by another task")]
     IdTaken(TaskId),
     /// The edit would have changed more than was meant. Nothing is written.
-    #[error("the edit would do more than was meant: {0}")]
+    #[error("the edit would change more than intended: {0}")]
     Refused(#[from] GuardError),
 }
 

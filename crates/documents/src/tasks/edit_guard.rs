@@ -27,7 +27,7 @@ pub enum GuardError {
     #[error("bytes outside the edit would change")]
     BytesOutside,
     /// It would replace something other than a box.
-    #[error("what would be replaced is no box")]
+    #[error("the replaced text is not a box")]
     NoBox,
     /// The number of rows would be wrong.
     #[error("the file would have {actual} rows, not {expected}")]

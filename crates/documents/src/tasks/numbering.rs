@@ -224,8 +224,8 @@ fn warn_of_lost_fix(
 ) {
     if let (Some(target), None) = (row.fix_target(), fix_of) {
         let problem = match own_id {
-            Some(_) => format!("no task {target} in this file: read as an ordinary task"),
-            None => "the row has no id of its own: read as a checklist item".to_owned(),
+            Some(_) => format!("no task {target} in this file; read as an ordinary task"),
+            None => "the row has no id of its own; read as a checklist item".to_owned(),
         };
         let message = format!("[FIX {target}] {problem}");
         warnings.push(Warning::new(row.line + 1, message));

@@ -51,7 +51,7 @@ impl TaskFile {
         let tasks = numbered(&original.id, first, proposals, commit.as_deref());
         match self.insert_granted(task, request.modification, &tasks) {
             Ok(_) => Ok(tasks),
-            Err(_) => Err("its rows cannot be written without changing what others say".to_owned()),
+            Err(_) => Err("adding its rows would change the meaning of others".to_owned()),
         }
     }
 
@@ -90,11 +90,11 @@ impl TaskFile {
         }
         let lineage = state.modification_lineage(&task.id);
         if lineage.depth >= DEPTH {
-            return Err("parts of parts are not divided further".to_owned());
+            return Err("a part of a divided task cannot be divided again".to_owned());
         }
         if lineage.requests >= REQUESTS {
             let root = lineage.root;
-            return Err(format!("task {root} has had its {REQUESTS} changes"));
+            return Err(format!("task {root} already had its {REQUESTS} changes"));
         }
         Ok(())
     }

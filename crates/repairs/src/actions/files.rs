@@ -19,8 +19,8 @@ pub(super) fn copy_file(
     from: &RelPath,
     to: &RelPath,
 ) -> Result<(), String> {
-    let bytes = read(context, from).map_err(|error| format!("{from} cannot be read: {error}"))?;
-    write(context, to, &bytes).map_err(|error| format!("{to} cannot be written: {error}"))
+    let bytes = read(context, from).map_err(|error| format!("cannot read {from}: {error}"))?;
+    write(context, to, &bytes).map_err(|error| format!("cannot write {to}: {error}"))
 }
 
 fn read(context: &RepairContext<'_>, from: &RelPath) -> io::Result<Vec<u8>> {
@@ -55,7 +55,7 @@ pub(super) fn make_folder(context: &RepairContext<'_>, path: &RelPath) -> Result
             let _ = folder.remove_folder(name);
         }
     }
-    result.map_err(|error| format!("{path} cannot be made: {error}"))
+    result.map_err(|error| format!("cannot create {path}: {error}"))
 }
 
 fn make<'p>(
@@ -82,7 +82,7 @@ fn make<'p>(
 /// Converts the line endings of a script to LF; keeps its mode.
 pub(super) fn line_ends(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
     let bytes = crlf_script(context, path).map_err(|why| format!("{path} {why}"))?;
-    let cannot = |error: io::Error| format!("{path} cannot be written: {error}");
+    let cannot = |error: io::Error| format!("cannot write {path}: {error}");
     let (folder, name) = Folder::of(context.root, path).map_err(cannot)?;
     let mode = folder.stat(&name).map_err(cannot)?.st_mode;
     folder.replace(&name, &unix(&bytes), mode).map_err(cannot)
@@ -102,7 +102,7 @@ fn unix(bytes: &[u8]) -> Vec<u8> {
 /// Makes a file executable for everyone who may read it. Holds the file open between the check
 /// and the change, so that both apply to the same file.
 pub(super) fn make_executable(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
-    let cannot = |error: io::Error| format!("{path} cannot be made executable: {error}");
+    let cannot = |error: io::Error| format!("cannot make {path} executable: {error}");
     let (folder, name) = Folder::of(context.root, path).map_err(cannot)?;
     let file = folder.file(&name).map_err(cannot)?;
     if let Some(why) = why_not_executable(path, &file) {
@@ -114,7 +114,7 @@ pub(super) fn make_executable(context: &RepairContext<'_>, path: &RelPath) -> Re
     let now = file.metadata().map_err(cannot)?.permissions().mode();
     match now & 0o100 {
         0 => Err(format!(
-            "{path} did not become executable: this file system may not allow it"
+            "{path} did not become executable; the file system may not allow it"
         )),
         _ => Ok(()),
     }
@@ -128,7 +128,7 @@ const MAX_KEPT: u32 = 10_000;
 /// Moves a file or folder to `.regreen/removed/<n>/`. Checks afterwards that it moved the right
 /// one, and otherwise moves it back.
 pub(super) fn move_aside(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
-    set_aside(context, path).map_err(|error| format!("{path} cannot be set aside: {error}"))
+    set_aside(context, path).map_err(|error| format!("cannot move {path} aside: {error}"))
 }
 
 pub(crate) fn set_aside(context: &RepairContext<'_>, path: &RelPath) -> io::Result<()> {

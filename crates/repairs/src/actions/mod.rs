@@ -38,8 +38,8 @@ const GRACE: Duration = Duration::from_secs(5);
 fn end_process(context: &RepairContext<'_>, pid: i32, start: u64) -> Result<(), String> {
     let process = process_info(pid, context.now).filter(|process| process.start == start);
     match process {
-        None => Err(format!("process {pid} is another one by now")),
+        None => Err(format!("process {pid} is a different process now")),
         Some(process) if regreen_supervisor::end_process(&process, GRACE) => Ok(()),
-        Some(_) => Err(format!("process {pid} does not end")),
+        Some(_) => Err(format!("process {pid} does not exit")),
     }
 }

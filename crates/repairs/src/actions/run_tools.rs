@@ -51,7 +51,7 @@ fn prepare(context: &RepairContext<'_>, run: &ToolRun) -> Result<(), String> {
         .iter()
         .find(|made| made.as_path().ends_with(".venv"));
     venv.map_or(Ok(()), |venv| {
-        ignore(context, venv).map_err(|error| format!("{venv} cannot be made: {error}"))
+        ignore(context, venv).map_err(|error| format!("cannot create {venv}: {error}"))
     })
 }
 
@@ -136,7 +136,7 @@ fn failed(call: &ToolCall, ran: &ToolResult) -> String {
         .collect();
     match ran.exit {
         Some(code) => format!("{name} failed with exit code {code}: {last}"),
-        None => format!("{name} was not run to its end: {last}"),
+        None => format!("{name} did not finish: {last}"),
     }
 }
 
@@ -149,9 +149,12 @@ fn check(
     match &run.check {
         Check::ExitCode => Ok(()),
         Check::Exists(path) if context.root.join(path).exists() => Ok(()),
-        Check::Exists(path) => Err(format!("it ran well, but {} is not there", path.display())),
+        Check::Exists(path) => Err(format!(
+            "it succeeded, but {} does not exist",
+            path.display()
+        )),
         Check::Passes(call) if runner.run(call).succeeded() => Ok(()),
-        Check::Passes(_) => Err("it ran well, but what was missing still is".to_owned()),
+        Check::Passes(_) => Err("it succeeded, but the problem remains".to_owned()),
         Check::OwnEntriesOnly(lock) => {
             let then = kept
                 .iter()
@@ -187,7 +190,7 @@ fn restore(
     match changed.as_slice() {
         [] => Ok(()),
         changed => Err(format!(
-            "it changed {}, which was put back",
+            "it changed {}, which was restored",
             changed.join(", ")
         )),
     }
@@ -196,7 +199,7 @@ fn restore(
 fn put_back(context: &RepairContext<'_>, before: &Before<'_>) -> Result<(), String> {
     let cannot = |error: io::Error| {
         format!(
-            "{} was changed and cannot be put back: {error}",
+            "{} was changed and cannot be restored: {error}",
             before.path
         )
     };

@@ -43,8 +43,8 @@ const CODE: [&str; 12] = [
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind == FailureKind::DiskFull {
         return Some(Proposal::for_person(
-            "make room on the disk",
-            "what may be deleted to make room is yours to say",
+            "free disk space",
+            "you must decide what may be deleted",
         ));
     }
     if let Some(RepairAction::CleanCache { path }) = &failure.repair {
@@ -162,7 +162,7 @@ fn suggested(context: &RepairContext<'_>, failure: &Failure, path: &str) -> Prop
         });
     match beside {
         Some(place) => propose(context, &place),
-        None => Proposal::refused(format!("{place} is not there")),
+        None => Proposal::refused(format!("{place} does not exist")),
     }
 }
 
@@ -172,7 +172,7 @@ fn propose(context: &RepairContext<'_>, folder: &RelPath) -> Proposal {
     };
     let plan = RepairPlan::new(
         recorded,
-        format!("set the spoilt cache {folder} aside"),
+        format!("move the corrupt cache {folder} aside"),
         Action::SetAside(folder.clone()),
     );
     let full = folder.under(context.root);
@@ -184,17 +184,17 @@ fn propose(context: &RepairContext<'_>, folder: &RelPath) -> Proposal {
             .iter()
             .any(|name| folder.is_within(name)) =>
         {
-            Proposal::refused(format!("{folder} is no cache"))
+            Proposal::refused(format!("{folder} is not a cache"))
         }
         () if !is_marked(&full) => Proposal::ask(
             plan,
             format!("{folder} is not marked as a cache (CACHEDIR.TAG)"),
         ),
         () if full.join(".git").exists() => {
-            Proposal::ask(plan, format!("{folder} has a repository in it"))
+            Proposal::ask(plan, format!("{folder} contains a repository"))
         }
         () if is_tracked(context, folder) => {
-            Proposal::ask(plan, format!("git knows files in {folder}"))
+            Proposal::ask(plan, format!("git tracks files in {folder}"))
         }
         () => Proposal::Allowed(plan),
     }

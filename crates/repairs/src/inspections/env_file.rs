@@ -36,7 +36,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         return is_about_it.then(|| {
             Proposal::for_person(
                 "a value for the environment",
-                format!("{wanted} is there, and is yours to edit"),
+                format!("{wanted} exists; edit it yourself"),
             )
         });
     }

@@ -88,7 +88,7 @@ pub(super) fn inspect_locale(context: &RepairContext<'_>, failure: &Failure) -> 
     let environment = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let plan = RepairPlan::new(
         recorded,
-        "use UTF-8 in what the run starts",
+        "use UTF-8 for the commands of the run",
         Action::Environment,
     );
     Some(Proposal::Allowed(plan.with_environment(environment.into())))

@@ -173,7 +173,7 @@ fn doubt(context: &RepairContext<'_>, declaration: &DeclaredTarget<'_>) -> Optio
     }
     let all = with_needs(declaration.file, &declaration.target.name);
     if let Some(word) = all.iter().find_map(|target| target.risk.as_deref()) {
-        return Some(format!("its recipe has `{}`", word.trim()));
+        return Some(format!("its recipe contains `{}`", word.trim()));
     }
     let mut scripts = all.iter().flat_map(|target| &target.scripts);
     let other = scripts.find(|script| {
@@ -204,7 +204,7 @@ fn steered(context: &RepairContext<'_>, path: &str, all: &[&Target]) -> Option<S
         folders().map(move |folder| folder.join("node_modules/.bin").join(program))
     });
     let shadow = places.find(|place| context.root.join(place).symlink_metadata().is_ok())?;
-    Some(format!("{} would be run", shadow.display()))
+    Some(format!("it would run {}", shadow.display()))
 }
 
 fn words(program: &str, name: &str) -> Vec<String> {

@@ -14,26 +14,16 @@ use super::own_processes;
 use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::Proposal;
+use crate::package_names::is_listed;
 use crate::plan::{Action, RepairPlan};
 
 /// A newer lock of git may belong to a process that is not visible here.
 const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
 
 /// Files with the suffix `.lock` that lock nothing.
-const NO_LOCKS: [&str; 12] = [
-    "Cargo.lock",
-    "yarn.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-    "Pipfile.lock",
-    "Gemfile.lock",
-    "composer.lock",
-    "bun.lock",
-    "flake.lock",
-    "mix.lock",
-    "Podfile.lock",
-];
+const NO_LOCKS: &str = "\
+    Cargo.lock yarn.lock poetry.lock uv.lock pdm.lock Pipfile.lock Gemfile.lock composer.lock \
+    bun.lock flake.lock mix.lock Podfile.lock";
 
 /// Names and suffixes of locks and pid files.
 const ENDINGS: [&str; 5] = [".lock", ".lck", ".pid", ".pidfile", ".pid.lock"];
@@ -41,14 +31,8 @@ const NAMES: [&str; 5] = ["lock", "pid", "pidfile", ".pid", ".lck"];
 
 /// Pid files of servers that often run in a container or on another machine: a missing process
 /// proves nothing, and a second server would corrupt the data.
-const OF_SERVERS: [&str; 6] = [
-    "postmaster.pid",
-    "mongod.lock",
-    "mysqld.pid",
-    "mariadb.pid",
-    "redis.pid",
-    "redis-server.pid",
-];
+const OF_SERVERS: &str = "\
+    postmaster.pid mongod.lock mysqld.pid mariadb.pid redis.pid redis-server.pid";
 
 /// Handles a lock whose owner is dead.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
@@ -68,8 +52,8 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
             Some(place) => place,
             None => {
                 return Some(Proposal::for_person(
-                    "look at the lock",
-                    "whose lock it is cannot be seen from here",
+                    "inspect the lock",
+                    "cannot tell who owns the lock",
                 ));
             }
         },
@@ -111,13 +95,13 @@ fn named(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
 fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
     let full = place.under(context.root);
     let Ok(stat) = full.symlink_metadata() else {
-        return Proposal::refused(format!("{place} is not there any more"));
+        return Proposal::refused(format!("{place} no longer exists"));
     };
     if let Some(why) = not_a_lock(place, &stat) {
         return Proposal::refused(format!("{place} {why}"));
     }
     match holders_of_file(stat.dev(), stat.ino(), context.now) {
-        Holders::Unknown => return ask(place, "not every process can be looked into from here"),
+        Holders::Unknown => return ask(place, "cannot inspect every process"),
         Holders::Known(holders) => {
             if let Some(holder) = holders.first() {
                 return Proposal::refused(format!("{} has {place} open", described(holder)));
@@ -131,14 +115,14 @@ fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
         return why;
     }
     match own_processes::pid_in(&full) {
-        Some(_) if OF_SERVERS.contains(&name_of(place)) => {
-            ask(place, "the server that it is of may run elsewhere")
+        Some(_) if is_listed(OF_SERVERS, name_of(place)) => {
+            ask(place, "its server may run on another machine")
         }
         Some(pid) if Some(pid) > own_processes::highest_pid() => {
-            ask(place, "it is of a process of another machine")
+            ask(place, "its process is on another machine")
         }
         Some(pid) => of_process(context, place, &stat, pid),
-        None => ask(place, "it does not say whose it is"),
+        None => ask(place, "it does not name its owner"),
     }
 }
 
@@ -159,7 +143,7 @@ fn tracked(context: &RepairContext<'_>, place: &RelPath) -> Option<Proposal> {
         PathStatus::Tracked => Some(Proposal::refused(format!(
             "{place} is a file of the project: git tracks it"
         ))),
-        PathStatus::Unknown => Some(ask(place, "git does not say whether it tracks it")),
+        PathStatus::Unknown => Some(ask(place, "cannot tell whether git tracks it")),
         PathStatus::Ignored | PathStatus::Untracked | PathStatus::NoRepository => None,
     }
 }
@@ -167,12 +151,12 @@ fn tracked(context: &RepairContext<'_>, place: &RelPath) -> Option<Proposal> {
 fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
     let name = name_of(place);
     match stat {
-        _ if !is_called_like_a_lock(place) => Some("is not called like a lock"),
+        _ if !is_called_like_a_lock(place) => Some("is not named like a lock"),
         stat if !stat.is_file() => Some("is not a file"),
-        stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
-        stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),
-        _ if NO_LOCKS.contains(&name) => Some("is not that sort of lock"),
-        _ if place.is_within(".git") && !name.ends_with(".lock") => Some("is not a lock of git"),
+        stat if stat.uid() != geteuid().as_raw() => Some("belongs to another user"),
+        stat if stat.nlink() > 1 => Some("has hard links, which may be anywhere"),
+        _ if is_listed(NO_LOCKS, name) => Some("is not that kind of lock"),
+        _ if place.is_within(".git") && !name.ends_with(".lock") => Some("is not a git lock"),
         _ => None,
     }
 }
@@ -185,14 +169,17 @@ fn of_git(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata) -> Prop
         .iter()
         .find(|process| is_git_here(context.root, process))
     {
-        return Proposal::refused(format!("{} is at work in this repository", described(git)));
+        return Proposal::refused(format!("{} is running in this repository", described(git)));
     }
     let age = stat
         .modified()
         .ok()
         .and_then(|written| context.now.duration_since(written).ok());
     if processes.is_empty() || age.is_none_or(|age| age < OLD_ENOUGH) {
-        return ask(place, "it is young: its owner may be out of sight");
+        return ask(
+            place,
+            "it is recent: its owner may not be visible from here",
+        );
     }
     Proposal::Allowed(removal(place))
 }
@@ -215,23 +202,24 @@ fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
 fn of_process(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata, pid: i32) -> Proposal {
     match process_exists(pid) {
         Some(false) => return Proposal::Allowed(removal(place)),
-        None => return ask(place, "the process table cannot be read"),
+        None => return ask(place, "cannot read the process table"),
         Some(true) => {}
     }
     let Some(process) = process_info(pid, context.now) else {
-        return ask(place, &format!("process {pid} cannot be looked at"));
+        return ask(place, &format!("cannot inspect process {pid}"));
     };
     let is_younger = stat
         .modified()
         .is_ok_and(|written| process.started > written + own_processes::TOLERANCE);
     match process {
-        process if process.is_zombie => {
-            ask(place, &format!("process {pid} has ended, but is not gone"))
-        }
+        process if process.is_zombie => ask(
+            place,
+            &format!("process {pid} has exited, but is still listed"),
+        ),
         process if is_younger => ask(
             place,
             &format!(
-                "process {pid} is another one by now ({})",
+                "process {pid} is a different process now ({})",
                 described(&process)
             ),
         ),
@@ -239,7 +227,7 @@ fn of_process(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata, pid
         process => ask(
             place,
             &format!(
-                "{} is running, and not known to be ours",
+                "{} is running and is not known to be ours",
                 described(&process)
             ),
         ),
@@ -252,7 +240,7 @@ fn removal(place: &RelPath) -> RepairPlan {
     };
     RepairPlan::new(
         recorded,
-        format!("set the stale lock {place} aside"),
+        format!("move the stale lock {place} aside"),
         Action::SetAside(place.clone()),
     )
 }
@@ -266,7 +254,10 @@ pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
     let recorded = RepairAction::EndProcess {
         args: vec![process.pid.to_string(), process.start.to_string()],
     };
-    let does = format!("end {}, left over from this workspace", described(process));
+    let does = format!(
+        "terminate {}, left over from this workspace",
+        described(process)
+    );
     let action = Action::EndProcess {
         pid: process.pid,
         start: process.start,

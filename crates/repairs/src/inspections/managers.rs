@@ -14,34 +14,53 @@ use crate::manifests::FileKind;
 use crate::package_names;
 use crate::plan::{Action, Check, RepairPlan, ToolCall, ToolRun};
 
-/// A program with its arguments and variables.
+/// A program with its arguments and variables. The words are constants; a name from outside can
+/// only become the operand, which is one argument whatever it contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToolCommand<'a> {
-    pub(super) program: &'a str,
-    pub(super) args: &'a [&'a str],
-    pub(super) environment: &'a [(&'a str, &'a str)],
+    words: &'static str,
+    operand: Option<&'a str>,
+    environment: &'static [(&'static str, &'static str)],
 }
 
 impl<'a> ToolCommand<'a> {
-    pub(super) const fn new(program: &'a str, args: &'a [&'a str]) -> Self {
+    pub(super) const fn new(words: &'static str) -> Self {
         Self {
-            program,
-            args,
+            words,
+            operand: None,
             environment: &[],
         }
     }
 
-    pub(super) const fn with_env(self, environment: &'a [(&'a str, &'a str)]) -> Self {
+    pub(super) const fn with_operand(self, operand: &'a str) -> Self {
+        Self {
+            operand: Some(operand),
+            ..self
+        }
+    }
+
+    pub(super) const fn with_env(
+        self,
+        environment: &'static [(&'static str, &'static str)],
+    ) -> Self {
         Self {
             environment,
             ..self
         }
     }
 
+    pub(super) fn program(self) -> &'static str {
+        self.words.split(' ').next().unwrap_or_default()
+    }
+
+    pub(super) fn args(self) -> impl Iterator<Item = &'a str> {
+        self.words.split(' ').skip(1).chain(self.operand)
+    }
+
     /// Returns the call; `None` if the program is not installed.
     pub(super) fn call(self, context: &RepairContext<'_>) -> Option<ToolCall> {
-        let tool = context.tool(self.program)?.into_os_string();
-        let argv = std::iter::once(tool).chain(self.args.iter().map(Into::into));
+        let tool = context.tool(self.program())?.into_os_string();
+        let argv = std::iter::once(tool).chain(self.args().map(Into::into));
         let mut call = ToolCall::new(argv);
         for (name, value) in self.environment {
             call = call.env(name, value);
@@ -70,7 +89,7 @@ impl<'a> ToolCommand<'a> {
     }
 
     pub(super) fn recorded(self) -> RepairAction {
-        let words = std::iter::once(self.program).chain(self.args.iter().copied());
+        let words = self.words.split(' ').chain(self.operand);
         RepairAction::Run {
             args: words.map(str::to_owned).collect(),
         }
@@ -99,15 +118,14 @@ pub(super) fn refuse_unknown(
     let known = known.iter().map(String::as_str);
     match package_names::similar_name(name, known) {
         Some(near) => Some(Proposal::refused(format!(
-            "{name} is in no manifest, and nearly called like {near}: probably misspelt"
+            "no manifest names {name}, and {near} is similar: probably a typo"
         ))),
         None => (!is_known).then(|| Proposal::refused(why)),
     }
 }
 
-const CARGO_UPDATE: ToolCommand<'_> =
-    ToolCommand::new("cargo", &["update", "--workspace", "--offline"]);
-const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo", &["fetch", "--locked"]);
+const CARGO_UPDATE: ToolCommand<'_> = ToolCommand::new("cargo update --workspace --offline");
+const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo fetch --locked");
 /// Files besides the manifests that influence cargo.
 const CARGO_SETTINGS: [&str; 3] = ["Cargo.lock", ".cargo/config.toml", ".cargo/config"];
 
@@ -133,18 +151,18 @@ fn update_lock(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
         .filter(|word| word.ends_with("Cargo.lock"))
         .filter_map(|word| context.locate(word));
     let Some(lock) = named.next().or_else(|| RelPath::new("Cargo.lock").ok()) else {
-        return Proposal::refused("there is no Cargo.lock");
+        return Proposal::refused("Cargo.lock does not exist");
     };
     let stat = lock.under(context.root).symlink_metadata();
     if !stat.is_ok_and(|stat| stat.is_file()) || !context.manifests.has(&lock.to_string()) {
-        return Proposal::refused(format!("{lock} was not there when the run began"));
+        return Proposal::refused(format!("{lock} did not exist when the run started"));
     }
     let run = ToolRun {
         check: Check::OwnEntriesOnly(lock.clone()),
         ..ToolRun::default()
     };
     let folder = lock.as_path().parent().unwrap_or(lock.as_path());
-    let does = format!("bring the project's own versions in {lock} up to date");
+    let does = format!("update the project's own versions in {lock}");
     match CARGO_UPDATE.plan(context, folder, does, run) {
         Some(plan) => Proposal::Allowed(plan),
         None => Proposal::not_installed("cargo"),
@@ -159,8 +177,12 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
         unchanged: paths(["Cargo.lock"]),
         ..ToolRun::default()
     };
-    let Some(plan) = CARGO_FETCH.plan(context, Path::new(""), "fetch what Cargo.lock names", run)
-    else {
+    let Some(plan) = CARGO_FETCH.plan(
+        context,
+        Path::new(""),
+        "fetch the packages in Cargo.lock",
+        run,
+    ) else {
         return Proposal::not_installed("cargo");
     };
     let manifests = context.manifests;
@@ -174,7 +196,7 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
     };
     if !manifests.is_unchanged(context.root, path) || !manifests.has("Cargo.lock") {
         return Proposal::refused(format!(
-            "{path} was changed during the run, or there is no Cargo.lock"
+            "{path} was changed during the run, or Cargo.lock does not exist"
         ));
     }
     match manifests.first_changed(context.root, CARGO_SETTINGS) {
@@ -184,12 +206,15 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
 }
 
 fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
-    let why = format!("no manifest named {name} when the run began; adding it edits Cargo.toml");
+    let why = format!("no manifest named {name} when the run started; adding it edits Cargo.toml");
     let is_known = package_names::is_well_known(name);
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
     }
-    let Some(call) = ToolCommand::new("cargo", &["add", name]).call(context) else {
+    let Some(call) = ToolCommand::new("cargo add")
+        .with_operand(name)
+        .call(context)
+    else {
         return Proposal::not_installed("cargo");
     };
     let run = ToolRun {
@@ -203,7 +228,7 @@ fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
     Proposal::ask(RepairPlan::new(recorded, does, Action::RunTools(run)), why)
 }
 
-const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go", &["mod", "download"]);
+const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go mod download");
 
 /// Handles modules of go.mod that were not downloaded yet.
 pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
@@ -230,7 +255,7 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
         modules.any(|module| has(&module.name))
     });
     let Some((path, file)) = home else {
-        let why = format!("go.mod did not name {package} when the run began");
+        let why = format!("go.mod did not name {package} when the run started");
         return Some(Proposal::for_person(&format!("go get {package}"), why));
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -239,12 +264,12 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
         unchanged: paths([path, sum.as_str()]),
         ..ToolRun::default()
     };
-    let does = format!("download what {path} names");
+    let does = format!("download the modules in {path}");
     let plan = GO_DOWNLOAD.plan(context, Path::new(folder), does, run)?;
     let is_changed = !context.manifests.is_unchanged(context.root, path);
     let doubt = is_changed.then(|| changed_during_run(path)).or_else(|| {
         let source = file.content.elsewhere.first()?;
-        Some(format!("{path} fetches from elsewhere ({source})"))
+        Some(format!("{path} fetches from another source ({source})"))
     });
     Some(Proposal::allowed_unless(doubt, plan))
 }
@@ -259,7 +284,7 @@ struct VendorManager {
 }
 
 const BUNDLER: VendorManager = VendorManager {
-    command: ToolCommand::new("bundle", &["install"])
+    command: ToolCommand::new("bundle install")
         .with_env(&[("BUNDLE_PATH", "vendor/bundle"), ("BUNDLE_FROZEN", "true")]),
     manifest: "Gemfile",
     lock: "Gemfile.lock",
@@ -268,15 +293,7 @@ const BUNDLER: VendorManager = VendorManager {
 };
 
 const COMPOSER: VendorManager = VendorManager {
-    command: ToolCommand::new(
-        "composer",
-        &[
-            "install",
-            "--no-interaction",
-            "--no-scripts",
-            "--no-plugins",
-        ],
-    ),
+    command: ToolCommand::new("composer install --no-interaction --no-scripts --no-plugins"),
     manifest: "composer.json",
     lock: "composer.lock",
     folder: "vendor",
@@ -316,9 +333,9 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
         check: check.map_or(Check::ExitCode, |path| Check::Exists(PathBuf::from(path))),
         ..ToolRun::default()
     };
-    let does = format!("install what {lock} names into {folder}");
+    let does = format!("install the packages in {lock} into {folder}");
     let Some(plan) = command.plan(context, Path::new(""), does, run) else {
-        return Some(Proposal::not_installed(command.program));
+        return Some(Proposal::not_installed(command.program()));
     };
     if is_in_place(root, Path::new(folder)).is_err() {
         return Some(Proposal::refused(format!(
@@ -335,11 +352,11 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
     let doubt = if manifests.has(lock) {
         changed().map(changed_during_run).or_else(|| {
             let source = declared.content.elsewhere.first()?;
-            Some(format!("{manifest} fetches from elsewhere ({source})"))
+            Some(format!("{manifest} fetches from another source ({source})"))
         })
     } else {
         Some(format!(
-            "there was no {lock} when the run began: it would be written"
+            "{lock} did not exist when the run started; this would create it"
         ))
     };
     let plan = plan.with_environment(command.environment());

@@ -9,34 +9,9 @@ use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
 /// Names of folders that programs write to.
-const OUTPUTS: [&str; 26] = [
-    "build",
-    "dist",
-    "out",
-    "output",
-    "outputs",
-    "tmp",
-    "temp",
-    "log",
-    "logs",
-    "report",
-    "reports",
-    "result",
-    "results",
-    "coverage",
-    "artifacts",
-    "artefacts",
-    "gen",
-    "generated",
-    "cache",
-    ".cache",
-    "var",
-    "run",
-    "export",
-    "exports",
-    "target",
-    "public",
-];
+const OUTPUTS: &str = "\
+    build dist out output outputs tmp temp log logs report reports result results coverage \
+    artifacts artefacts gen generated cache .cache var run export exports target public";
 
 /// Signs of code that writes a file.
 const WRITES: [&str; 22] = [
@@ -120,7 +95,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         .any(|name| folder.as_path().iter().any(|part| part == *name));
     if not_ours {
         return Some(Proposal::refused(format!(
-            "{folder} is made by its own tool"
+            "{folder} is created by its own tool"
         )));
     }
     if let Some(why) = in_the_way(context, &folder) {
@@ -129,7 +104,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     let recorded = RepairAction::Mkdir {
         path: folder.to_string(),
     };
-    let does = format!("make the folder {folder}");
+    let does = format!("create the folder {folder}");
     Some(Proposal::Allowed(RepairPlan::new(
         recorded,
         does,
@@ -155,7 +130,7 @@ fn in_the_way(context: &RepairContext<'_>, folder: &RelPath) -> Option<String> {
     let mut names = folders.filter_map(|entry| entry.file_name().into_string().ok());
     let near = names.find(|other| is_nearly(other, name))?;
     Some(format!(
-        "{name} is nearly called like the folder {near}: probably misspelt"
+        "{name} is similar to the folder {near}: probably a typo"
     ))
 }
 
@@ -208,7 +183,7 @@ fn is_written(
         return line.contains(SQLITE);
     }
     let mut parts = folder.as_path().iter();
-    let is_output = parts.any(|part| OUTPUTS.iter().any(|name| part == *name));
+    let is_output = parts.any(|part| OUTPUTS.split(' ').any(|name| part == name));
     is_output || line.contains(SQLITE) || is_redirected(context, text)
 }
 

@@ -33,7 +33,7 @@ pub(crate) const INSPECTIONS: [(&str, Inspect); 18] = [
     (".env from its example", env_file::inspect),
     ("missing folder", missing_folder::inspect),
     ("executable bit", scripts::inspect_executable),
-    ("line ends", scripts::inspect_line_ends),
+    ("line endings", scripts::inspect_line_ends),
     ("stale lock", lock::inspect),
     ("port", port::inspect),
     ("PATH", environment::inspect_path),
@@ -53,7 +53,7 @@ fn inspect_rest(_context: &RepairContext<'_>, failure: &Failure) -> Option<Propo
     if failure.kind == FailureKind::GitDirtyTree {
         return Some(Proposal::for_person(
             "commit or stash the changes",
-            "they are somebody's work",
+            "they are someone's work",
         ));
     }
     let repair = failure.repair.as_ref()?;
@@ -61,13 +61,13 @@ fn inspect_rest(_context: &RepairContext<'_>, failure: &Failure) -> Option<Propo
     let visible = words.chars().filter(|c| !c.is_control());
     let shown: String = visible.take(120).collect();
     let (what, why) = match repair {
-        RepairAction::Ask { .. } => (shown, "only a person can say"),
+        RepairAction::Ask { .. } => (shown, "only a person can decide"),
         RepairAction::AptInstall { .. } => (
             format!("install the system package {shown}"),
             "regreen changes nothing outside the workspace",
         ),
         RepairAction::RunFormatter { .. } => (format!("run `{shown}`"), "it edits sources"),
-        RepairAction::SetEnv { .. } => (format!("set {shown}"), "the value is yours to give"),
+        RepairAction::SetEnv { .. } => (format!("set {shown}"), "only you know the value"),
         RepairAction::Run { .. } => (format!("run `{shown}`"), why_not_run(failure.kind)),
         _ => return None,
     };
@@ -77,7 +77,7 @@ fn inspect_rest(_context: &RepairContext<'_>, failure: &Failure) -> Option<Propo
 fn why_not_run(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::LockfileOutdated => "it rewrites a lock file that people review",
-        FailureKind::DatabaseSchemaMissing => "the database may be one that others use",
-        _ => "nothing is run because a text suggests it",
+        FailureKind::DatabaseSchemaMissing => "others may use this database",
+        _ => "regreen never runs a command because a text suggests it",
     }
 }

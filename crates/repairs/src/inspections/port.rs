@@ -22,9 +22,9 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
 
 fn held(context: &RepairContext<'_>, port: u16) -> Proposal {
     match listeners_on(Some(port), context.now) {
-        Holders::Unknown => foreign(port, "a process that cannot be looked into"),
+        Holders::Unknown => foreign(port, "a process that cannot be inspected"),
         Holders::Known(holders) => match holders.as_slice() {
-            [] => Proposal::refused(format!("nobody listens on port {port} any more")),
+            [] => Proposal::refused(format!("nothing listens on port {port} now")),
             [holder] if own_processes::is_ours(context, holder) => {
                 Proposal::Allowed(lock::ending(holder))
             }
@@ -46,7 +46,7 @@ fn unnamed(context: &RepairContext<'_>) -> Proposal {
         [only] => Proposal::Allowed(lock::ending(only)),
         _ => Proposal::for_person(
             "free the port",
-            "which port it is, and who holds it, cannot be seen",
+            "cannot tell which port it is or who uses it",
         ),
     }
 }
@@ -54,7 +54,7 @@ fn unnamed(context: &RepairContext<'_>) -> Proposal {
 fn foreign(port: u16, who: &str) -> Proposal {
     Proposal::for_person(
         &format!("free port {port}, or use another"),
-        format!("port {port} is held by {who}, which is not known to be ours"),
+        format!("port {port} is in use by {who}, which is not known to be ours"),
     )
 }
 

@@ -117,15 +117,16 @@ fn own_module(context: &RepairContext<'_>, module: &str) -> Option<Proposal> {
             } else {
                 format!("./{folder}")
             };
-            let source = InstallSource {
-                package: top.to_owned(),
-                file: path.clone(),
-                args: vec!["-e".to_owned(), place],
-                alone: None,
-                doubt: file.content.elsewhere.first().map(|place| {
-                    format!("{path} fetches from elsewhere than the usual index ({place})")
-                }),
-            };
+            let source =
+                InstallSource {
+                    package: top.to_owned(),
+                    file: path.clone(),
+                    args: vec!["-e".to_owned(), place],
+                    alone: None,
+                    doubt: file.content.elsewhere.first().map(|place| {
+                        format!("{path} fetches from outside the usual index ({place})")
+                    }),
+                };
             let wanted = MissingPackage {
                 package: None,
                 module: Some(top),
@@ -181,7 +182,7 @@ fn into_venv(
         VenvSearch::Unsafe(why) => Proposal::refused(why),
         VenvSearch::None => match context.tool("python3") {
             Some(python) => Proposal::Allowed(new_venv(context, wanted, source, python)),
-            None => Proposal::refused("there is no python3 to make a virtual environment with"),
+            None => Proposal::refused("no python3 to create a virtual environment with"),
         },
         VenvSearch::Venv(venv) if top.is_some_and(|top| venv.has_module(context, top)) => {
             already_there(context, &venv, source)
@@ -195,7 +196,7 @@ fn already_there(context: &RepairContext<'_>, venv: &Venv, source: &InstallSourc
     let environment = venv.environment(context);
     if environment.is_empty() {
         return Proposal::refused(format!(
-            "{} is installed in {} already",
+            "{} is already installed in {}",
             source.package, venv.name
         ));
     }
@@ -250,7 +251,7 @@ fn new_venv(
         check: check(context, wanted, &venv),
         ..ToolRun::default()
     };
-    let does = format!("make .venv and install {} into it", what(source));
+    let does = format!("create .venv and install {} into it", what(source));
     let recorded = RepairAction::VenvCreate {
         path: ".venv".to_owned(),
     };
@@ -322,25 +323,24 @@ fn check(context: &RepairContext<'_>, wanted: &MissingPackage<'_>, venv: &Venv) 
 const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     (
         "poetry run",
-        ToolCommand::new("poetry", &["install", "--no-interaction", "--no-root"])
+        ToolCommand::new("poetry install --no-interaction --no-root")
             .with_env(&[("POETRY_VIRTUALENVS_IN_PROJECT", "true")]),
         "poetry.lock",
     ),
     (
         "pipenv run",
-        ToolCommand::new("pipenv", &["sync", "--dev"])
-            .with_env(&[("PIPENV_VENV_IN_PROJECT", "true")]),
+        ToolCommand::new("pipenv sync --dev").with_env(&[("PIPENV_VENV_IN_PROJECT", "true")]),
         "Pipfile.lock",
     ),
     (
         "pdm run",
-        ToolCommand::new("pdm", &["install", "--frozen-lockfile"])
+        ToolCommand::new("pdm install --frozen-lockfile")
             .with_env(&[("PDM_CHECK_UPDATE", "false")]),
         "pdm.lock",
     ),
     (
         "uv run",
-        ToolCommand::new("uv", &["sync", "--frozen"]).with_env(&[("UV_NO_PROGRESS", "true")]),
+        ToolCommand::new("uv sync --frozen").with_env(&[("UV_NO_PROGRESS", "true")]),
         "uv.lock",
     ),
 ];
@@ -354,15 +354,8 @@ const READ_BY_MANAGERS: [FileKind; 6] = [
     FileKind::PythonLock,
     FileKind::Requirements,
 ];
-const SETTINGS: [&str; 7] = [
-    "Pipfile.lock",
-    "uv.toml",
-    "poetry.toml",
-    "pdm.toml",
-    ".pdm.toml",
-    "pip.conf",
-    ".python-version",
-];
+const SETTINGS: &str = "\
+    Pipfile.lock uv.toml poetry.toml pdm.toml .pdm.toml pip.conf .python-version";
 
 fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Proposal> {
     let (_, command, lock) = MANAGERS.iter().find(|(call, ..)| context.runs(call))?;
@@ -372,12 +365,12 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
         writes_to: paths([".venv"]),
         ..ToolRun::default()
     };
-    let does = format!("install what {lock} names, with {}", command.program);
+    let does = format!("install the packages in {lock} with {}", command.program());
     let plan = command.plan(context, Path::new(""), does, run)?;
     let (root, manifests) = (context.root, context.manifests);
     let changed = manifests
         .changed(root, &READ_BY_MANAGERS, ManifestSnapshot::is_as_it_was)
-        .or_else(|| manifests.first_changed(root, SETTINGS));
+        .or_else(|| manifests.first_changed(root, SETTINGS.split(' ')));
     Some(match changed {
         Some(file) => Proposal::changed(file),
         None => Proposal::Allowed(plan.with_environment(command.environment())),
@@ -390,11 +383,11 @@ fn externally_managed(context: &RepairContext<'_>) -> Proposal {
     match venv::find(context) {
         VenvSearch::Unsafe(why) => Proposal::refused(why),
         VenvSearch::Venv(venv) => match venv.environment(context) {
-            set if set.is_empty() => Proposal::refused(format!("{} is used already", venv.name)),
+            set if set.is_empty() => Proposal::refused(format!("{} is already used", venv.name)),
             set => Proposal::Allowed(use_venv(&venv, set)),
         },
         VenvSearch::None => match context.tool("python3") {
-            None => Proposal::refused("there is no python3 to make a virtual environment with"),
+            None => Proposal::refused("no python3 to create a virtual environment with"),
             Some(python) => Proposal::Allowed(bare_venv(context, python)),
         },
     }
@@ -413,7 +406,7 @@ fn bare_venv(context: &RepairContext<'_>, python: PathBuf) -> RepairPlan {
     let recorded = RepairAction::VenvCreate {
         path: ".venv".to_owned(),
     };
-    RepairPlan::new(recorded, "make .venv and use it", Action::RunTools(run))
+    RepairPlan::new(recorded, "create .venv and use it", Action::RunTools(run))
         .with_environment(venv.environment(context))
 }
 
@@ -424,9 +417,11 @@ fn undeclared(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Propo
     let top = top_module(said);
     let why = match wanted.package {
         Some(package) => {
-            format!("no manifest named {package} when the run began, and anybody may own a name")
+            format!(
+                "no manifest named {package} when the run started, and anyone can register a name"
+            )
         }
-        None => format!("{top} is in no manifest"),
+        None => format!("no manifest names {top}"),
     };
     let known = wanted
         .package

@@ -80,19 +80,12 @@ fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
 }
 
 /// Files that influence how a project is built and installed.
-const PROJECT: [&str; 6] = [
-    "pyproject.toml",
-    "setup.cfg",
-    "setup.py",
-    "MANIFEST.in",
-    "uv.toml",
-    "pip.conf",
-];
+const PROJECT: &str = "pyproject.toml setup.cfg setup.py MANIFEST.in uv.toml pip.conf";
 
 /// Returns the first file of a project that has changed since the run started.
 pub(super) fn changed_project(context: &RepairContext<'_>, folder: &str) -> Option<String> {
-    let files = PROJECT.iter().map(|name| match folder {
-        "" => (*name).to_owned(),
+    let files = PROJECT.split(' ').map(|name| match folder {
+        "" => name.to_owned(),
         folder => format!("{folder}/{name}"),
     });
     context.manifests.first_changed(context.root, files)
@@ -125,11 +118,11 @@ fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> 
     let mut files = all.iter().filter_map(|path| context.manifests.file(path));
     if let Some(place) = files.find_map(|file| file.content.elsewhere.first()) {
         return Some(format!(
-            "{path} fetches from elsewhere than the usual index ({place})"
+            "{path} fetches from outside the usual index ({place})"
         ));
     }
     similar_well_known(name)
-        .map(|known| format!("{name}, which {path} names, is nearly called like {known}"))
+        .map(|known| format!("the name {name}, which {path} names, is similar to {known}"))
 }
 
 /// Returns the well-known package that a name resembles: one different letter usually is a

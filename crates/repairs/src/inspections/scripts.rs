@@ -84,10 +84,10 @@ pub(crate) fn why_not_executable(place: &RelPath, file: &File) -> Option<&'stati
         _ if is_private => Some("is not the project's"),
         stat if !stat.is_file() => Some("is not a file"),
         // A hard link may be outside the workspace.
-        stat if stat.nlink() > 1 => Some("has other names, which may be anywhere"),
-        stat if stat.uid() != geteuid().as_raw() => Some("belongs to somebody else"),
-        stat if stat.mode() & 0o100 != 0 => Some("is executable already"),
-        stat if stat.mode() & 0o6000 != 0 => Some("runs as somebody else"),
+        stat if stat.nlink() > 1 => Some("has hard links, which may be anywhere"),
+        stat if stat.uid() != geteuid().as_raw() => Some("belongs to another user"),
+        stat if stat.mode() & 0o100 != 0 => Some("is already executable"),
+        stat if stat.mode() & 0o6000 != 0 => Some("runs as another user"),
         _ if !has_shebang(file) => Some("does not say that it is a script (`#!`)"),
         _ => None,
     }
@@ -139,13 +139,13 @@ fn line_ends_proposal(context: &RepairContext<'_>, place: &RelPath) -> Proposal 
     };
     let plan = RepairPlan::new(
         recorded,
-        format!("end the lines of {place} as on Unix"),
+        format!("convert {place} to Unix line endings"),
         Action::UnixLineEnds(place.clone()),
     );
     match crlf_script(context, place) {
         Err(why) => Proposal::refused(format!("{place} {why}")),
         Ok(_) if wants_crlf(context, place) => {
-            Proposal::ask(plan, ".gitattributes wants such line ends")
+            Proposal::ask(plan, ".gitattributes asks for these line endings")
         }
         Ok(_) => Proposal::Allowed(plan),
     }
@@ -205,8 +205,8 @@ pub(crate) fn crlf_script(
     let crlf = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
     match () {
         () if !is_script => Err("does not say that it is a script (`#!`)"),
-        () if crlf == 0 => Err("has no such line ends"),
-        () if crlf != ends => Err("has line ends of both sorts"),
+        () if crlf == 0 => Err("has no such line endings"),
+        () if crlf != ends => Err("has mixed line endings"),
         () => Ok(bytes),
     }
 }

@@ -70,10 +70,10 @@ fn unsafe_part(context: &RepairContext<'_>, name: &str) -> Option<String> {
         ));
     }
     if !folder.join("bin/python").exists() {
-        return Some(format!("{name} has no Python any more"));
+        return Some(format!("{name} no longer has a Python"));
     }
     if folder.join("pip.conf").symlink_metadata().is_ok() {
-        return Some(format!("{name}/pip.conf steers where packages come from"));
+        return Some(format!("{name}/pip.conf changes where packages come from"));
     }
     let leads_out = libraries(&folder)
         .iter()

@@ -17,20 +17,20 @@ fn a_run_is_shown_in_lines() {
         text(&out),
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
-    FAIL  [   13s] 1.2 Print it again                         attempt 1/5
+    FAIL  [   13s] 1.2 Print it again                             attempt 1/5
           assertion `left == right` failed
     PLAN  agent added 1.5 Check the links
     WARN  task 1.3 had vanished from the plan and was put back
     WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
-    PASS  [ 1m02s] 1.2 Print it again                         flaky · 0a1b2c3
+    PASS  [ 1m02s] 1.2 Print it again                             flaky · 0a1b2c3
    RETRY  1.4 no completion signal; reminding the agent
-    PASS  [    7s] 1.4 Write the guide                        unverified
+    PASS  [    7s] 1.4 Write the guide                            unverified
     WAIT  1.5 until 04:51:40 UTC (5m 16s)
           429 rate limit
    RETRY  1.5 in a new session
           context window is full
     PASS  [    8s] 1.5 Check the links
-     END  [ 7m18s] all tasks done                             20261116-0445
+     END  [ 7m18s] all tasks done                                 20261116-0445
 
 "#]]
     );
@@ -45,12 +45,12 @@ fn a_limit_is_shown_with_what_led_to_it() {
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
     WARN  CONTRADICTION: claimed completion while admitting failure
-    FAIL  [    3s] 1.2 Print it again                         attempt 1/2
+    FAIL  [    3s] 1.2 Print it again                             attempt 1/2
           CONTRADICTION: claimed completion while admitting failure: could not complete
-    FAIL  [    4s] 1.2 Print it again                         attempt 2/2
+    FAIL  [    4s] 1.2 Print it again                             attempt 2/2
           a commit hook refused the commit
           trailing space in src/print.rs
-     END  [    7s] limit reached · exit code 1                20261116-0445
+     END  [    7s] limit reached · exit code 1                    20261116-0445
 
 "#]]
     );
@@ -66,7 +66,7 @@ fn a_resumed_run_says_so() {
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
-     END  [    4s] stopped; progress is saved · exit code 130  20261116-0445
+     END  [    4s] stopped; progress is saved · exit code 130     20261116-0445
 
 "#]]
     );
@@ -77,7 +77,7 @@ fn a_resumed_run_says_so() {
    RETRY  1.2 the attempt was interrupted
           regreen or the machine stopped during the attempt
     PASS  [    1s] 1.2 Print it again
-     END  [    1s] needs your decision · exit code 3          20261116-0445
+     END  [    1s] needs your decision · exit code 3              20261116-0445
 
 "#]]
     );
@@ -96,7 +96,7 @@ fn colors_are_on_status_words_and_details_only() {
         str![[r#"
    ^[1mSTART^[0m  demo · 4 tasks · command:./agent.sh
     ^[1m^[33mSTOP^[0m  stopping; press Ctrl-C again to kill
-     ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130  ^[2m20261116-0445^[0m
+     ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130     ^[2m20261116-0445^[0m
 
 "#]]
     );

@@ -71,21 +71,21 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
         screen(&terminal),
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
-    FAIL  [   13s] 1.2 Print it again                         attempt 1/5
+    FAIL  [   13s] 1.2 Print it again                             attempt 1/5
           assertion `left == right` failed
     PLAN  agent added 1.5 Check the links
     WARN  task 1.3 had vanished from the plan and was put back
     WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is:
           regreen done 1.4
-    PASS  [ 1m02s] 1.2 Print it again                         flaky · 0a1b2c3
+    PASS  [ 1m02s] 1.2 Print it again                             flaky · 0a1b2c3
    RETRY  1.4 no completion signal; reminding the agent
-    PASS  [    7s] 1.4 Write the guide                        unverified
+    PASS  [    7s] 1.4 Write the guide                            unverified
     WAIT  1.5 until 04:51:40 UTC (5m 16s)
           429 rate limit
    RETRY  1.5 in a new session
           context window is full
     PASS  [    8s] 1.5 Check the links
-     END  [ 7m18s] all tasks done                             20261116-0445
+     END  [ 7m18s] all tasks done                                 20261116-0445
 "#]]
     );
 }
@@ -101,7 +101,7 @@ fn what_is_printed_afterwards_begins_a_line() {
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
-     END  [    4s] stopped; progress is saved · exit code 130  20261116-0445
+     END  [    4s] stopped; progress is saved · exit code 130     20261116-0445
 Stopped.
 "#]]
     );

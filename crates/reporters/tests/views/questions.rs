@@ -93,7 +93,7 @@ fn an_answer_is_shown_once() {
      FIX  1 fix task requested
     SKIP  1 skipped by you
     STOP  1 not decided yet
-    SKIP  2 Find it                                           your choice
+    SKIP  2 Find it                                               your choice
 
 "#]]
     );

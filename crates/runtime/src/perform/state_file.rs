@@ -66,7 +66,7 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
     let path = &performer.paths.state;
     let aside = move_aside(&RealDisk, path).map_err(|error| PerformError::broken(&error))?;
     performer.notices.add(format!(
-        "{} was {why}; it was moved to {} and rebuilt from the tasks",
+        "{} was {why}; kept it as {} and rebuilt it from the tasks",
         performer.paths.shown(path),
         performer.paths.shown(&aside)
     ));

@@ -146,7 +146,7 @@ fn a_failure_needs_its_attempt() {
     assert!(matches!(error, RecordError::NoSuchAttempt(_)));
     assert_eq!(
         error.to_string(),
-        format!("attempt 1 of task 1.3 in run {run} is not known")
+        format!("attempt 1 of task 1.3 in run {run} not found")
     );
 }
 

@@ -94,7 +94,7 @@ fn another_programs_database_is_left_alone() {
     raw.execute_batch("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
         .unwrap();
     drop(raw);
-    assert_eq!(damage(&folder.file()), "it was not made by regreen");
+    assert_eq!(damage(&folder.file()), "it was not created by regreen");
     let raw = rusqlite::Connection::open(folder.file()).unwrap();
     let rows: u32 = raw
         .query_row("SELECT count(*) FROM theirs", [], |r| r.get(0))

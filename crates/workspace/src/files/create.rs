@@ -11,7 +11,7 @@ use super::temp_file::TempFile;
 #[derive(Debug, thiserror::Error)]
 pub enum CreateFileError {
     /// Something has that name already.
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     AlreadyExists {
         /// The name.
         path: PathBuf,

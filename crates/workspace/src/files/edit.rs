@@ -44,13 +44,13 @@ pub enum EditFileError<E: Error + 'static> {
     #[error(transparent)]
     Edit(E),
     /// This user may not write the file.
-    #[error("{} may not be written: permission denied", path.display())]
+    #[error("cannot write {}: permission denied", path.display())]
     PermissionDenied {
         /// The file.
         path: PathBuf,
     },
     /// Others kept saving the file. The edit is still pending.
-    #[error("{} was saved by somebody else {MAX_REFUSALS} times while it was being edited", path.display())]
+    #[error("{} was changed by someone else {MAX_REFUSALS} times while regreen was editing it", path.display())]
     Contended {
         /// The file.
         path: PathBuf,
@@ -156,13 +156,11 @@ pub enum InPlaceReason {
 impl fmt::Display for InPlaceReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OtherNames => "the file has other names (hard links)",
-            Self::FolderNotWritable => "no file can be made beside it",
-            Self::AttributesCannotBeKept => {
-                "a new file could not keep its owner, mode or attributes"
-            }
+            Self::OtherNames => "the file has hard links",
+            Self::FolderNotWritable => "cannot create a file next to it",
+            Self::AttributesCannotBeKept => "a new file would lose its owner, mode or attributes",
             Self::ExchangeNotPossible => {
-                "its file system knows no exchange, or it is a mount point"
+                "its file system cannot exchange files, or it is a mount point"
             }
         })
     }

@@ -54,7 +54,7 @@ pub(crate) fn write_by_exchange(
     read: &[u8],
     new: &[u8],
 ) -> Result<Exchange, StepError> {
-    let standing = disk.stat(&target.path).context("look at", &target.path)?;
+    let standing = disk.stat(&target.path).context("inspect", &target.path)?;
     if standing.links > 1 {
         return Ok(Exchange::NotPossible(InPlaceReason::OtherNames));
     }
@@ -87,7 +87,7 @@ fn prepare(
         .and_then(|()| Ok(temp.fill(disk, new)?))
         .and_then(|()| mark_complete(disk, &temp, &path))
         .inspect_err(|_| temp.discard(disk))?;
-    let ours = FileVersion::written(disk, &path, new).context("look at", &path)?;
+    let ours = FileVersion::written(disk, &path, new).context("inspect", &path)?;
     Ok(Prepared { path, ours })
 }
 
@@ -96,7 +96,7 @@ fn create_temp(disk: &dyn Disk, target: &Target) -> Result<TempFile, Unprepared>
         if forbids_new_files(&error) {
             Unprepared::NotPossible(InPlaceReason::FolderNotWritable)
         } else {
-            failed("write beside", &target.path, error)
+            failed("write next to", &target.path, error)
         }
     })
 }
@@ -216,7 +216,7 @@ pub(crate) fn put_back(
         }
         placed = save;
     }
-    Err(io::ErrorKind::ResourceBusy.into()).context("put back", &target.path)
+    Err(io::ErrorKind::ResourceBusy.into()).context("restore", &target.path)
 }
 
 /// Moves the save to the path. Returns whether something was displaced.
@@ -224,12 +224,12 @@ fn return_once(disk: &dyn Disk, target: &Target, temp: &Path) -> Result<bool, St
     loop {
         match disk.exchange(temp, &target.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            done => return done.map(|()| true).context("put back", &target.path),
+            done => return done.map(|()| true).context("restore", &target.path),
         }
         // The path is empty: removed, or between an editor's two renames.
         match move_new(disk, temp, &target.path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|()| false).context("put back", &target.path),
+            done => return done.map(|()| false).context("restore", &target.path),
         }
     }
 }

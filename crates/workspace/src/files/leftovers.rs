@@ -58,17 +58,17 @@ impl fmt::Display for RecoveredLeftover {
         match self {
             Self::PutBack { path } => write!(
                 f,
-                "a save that a killed regreen had displaced is back at {}",
+                "restored a save that a killed regreen had displaced: {}",
                 path.display()
             ),
             Self::KeptAside { path } => write!(
                 f,
-                "a save that a killed regreen had displaced is kept as {}",
+                "a save that a killed regreen had displaced is now in {}",
                 path.display()
             ),
             Self::Stuck { leftover, error } => write!(
                 f,
-                "{} is left over from a killed regreen: {error}",
+                "cannot clean up {} after a killed regreen: {error}",
                 leftover.display()
             ),
         }

@@ -99,7 +99,7 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// This user may not read it.
-    #[error("{} may not be read: permission denied", path.display())]
+    #[error("cannot read {}: permission denied", path.display())]
     PermissionDenied {
         /// The file.
         path: PathBuf,

@@ -71,10 +71,10 @@ pub enum CommitError {
         output: String,
     },
     /// The user has to finish an operation first.
-    #[error("git is in the middle of a {0}, which must be finished or given up first")]
+    #[error("git is in the middle of a {0}; finish or abort it first")]
     InTheMiddleOf(InProgress),
     /// The index has unresolved conflicts.
-    #[error("{} has conflicts that are not resolved", paths.join(", "))]
+    #[error("{} has unresolved conflicts", paths.join(", "))]
     Unmerged {
         /// The paths with conflicts.
         paths: Vec<String>,
@@ -86,7 +86,7 @@ pub enum CommitError {
         hint: String,
     },
     /// The branch no longer contains the expected parent.
-    #[error("the branch was changed meanwhile: {expected} is no longer part of HEAD")]
+    #[error("the branch changed meanwhile: {expected} is no longer part of HEAD")]
     HeadMoved {
         /// HEAD when the commit was decided.
         expected: Oid,

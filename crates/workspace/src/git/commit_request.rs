@@ -56,8 +56,8 @@ pub enum SkipReason {
 impl fmt::Display for SkippedPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
-            SkipReason::DirtyBefore => "it had changes before the run began",
-            SkipReason::Repository => "it is a repository of its own",
+            SkipReason::DirtyBefore => "it already had changes when the run started",
+            SkipReason::Repository => "it is a separate repository",
             SkipReason::Unreadable => "it cannot be read",
         };
         write!(f, "{} was not committed: {why}", self.path)
@@ -242,8 +242,8 @@ mod tests {
         assert_eq!(
             left,
             [
-                "dirty was not committed: it had changes before the run began",
-                "repo was not committed: it is a repository of its own",
+                "dirty was not committed: it already had changes when the run started",
+                "repo was not committed: it is a separate repository",
             ]
         );
     }

@@ -279,6 +279,6 @@ impl TryFrom<String> for Oid {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("`{text}` names no object"))
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is not a git object"))
     }
 }

@@ -113,7 +113,7 @@ impl<'a> Restorer<'a> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 self.disk.remove(&aside).context("remove", &aside)
             }
-            done => done.context("put back", &place),
+            done => done.context("restore", &place),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Restorer<'a> {
             return self
                 .disk
                 .exchange(&draft, &place)
-                .context("put back", &place);
+                .context("restore", &place);
         }
         self.disk.remove(&draft).context("remove", &draft)
     }

@@ -73,10 +73,10 @@ impl GitReply {
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// Git is not installed.
-    #[error("the program git is not installed, or not in the PATH")]
+    #[error("git is not installed or not in PATH")]
     Missing,
     /// Git could not be started.
-    #[error("git {subcommand} could not be run")]
+    #[error("cannot run git {subcommand}")]
     NotRun {
         /// The git subcommand.
         subcommand: String,
@@ -110,7 +110,7 @@ pub enum GitError {
         said: String,
     },
     /// The output of git has an unknown format.
-    #[error("git {subcommand} answered something that regreen does not understand")]
+    #[error("unexpected output from git {subcommand}")]
     NotUnderstood {
         /// The git subcommand.
         subcommand: String,
@@ -119,7 +119,7 @@ pub enum GitError {
 
 fn exit_words(exit: Option<i32>) -> String {
     exit.map_or_else(
-        || "ended by a signal".to_owned(),
+        || "killed by a signal".to_owned(),
         |code| format!("exit {code}"),
     )
 }

@@ -267,9 +267,9 @@ impl fmt::Display for SnapshotWarning {
             }
             OmissionReason::RepositoryWithoutCommit => write!(
                 f,
-                "is a repository without a commit and is not in the snapshot"
+                "is a repository without commits and is not in the snapshot"
             ),
-            OmissionReason::Refused => write!(f, "was refused by git and is not in the snapshot"),
+            OmissionReason::Refused => write!(f, "was rejected by git and is not in the snapshot"),
         }
     }
 }

@@ -37,11 +37,11 @@ impl fmt::Display for UndoConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
             ConflictReason::ChangedSince => "was changed after the task",
-            ConflictReason::ChangedBetween => "was changed by somebody else between two attempts",
+            ConflictReason::ChangedBetween => "was changed by someone else between two attempts",
             ConflictReason::ChangedMeanwhile => "was saved just now",
-            ConflictReason::InTheWay => "has something else in its place",
+            ConflictReason::InTheWay => "was replaced by something else",
             ConflictReason::Unknown => "is not part of the snapshots",
-            ConflictReason::Repository => "is a repository of its own",
+            ConflictReason::Repository => "is a separate repository",
         };
         write!(f, "{} {why}", self.path)
     }

@@ -144,7 +144,7 @@ fn an_edit_between_two_attempts_is_kept() {
     around(&repo, &mut snapshots, 2, |repo| repo.write("edited", "2"));
     assert_eq!(
         conflicts(undo(&mut snapshots)),
-        ["edited was changed by somebody else between two attempts"]
+        ["edited was changed by someone else between two attempts"]
     );
     let except = paths(&["edited"]);
     let spans = spans(&snapshots);
@@ -169,8 +169,8 @@ fn a_file_that_no_snapshot_holds_is_never_overwritten() {
         told,
         [
             "gone is not part of the snapshots",
-            "dir/a has something else in its place",
-            "dir/b has something else in its place",
+            "dir/a was replaced by something else",
+            "dir/b was replaced by something else",
         ]
     );
     assert_untouched(&repo, &untouched);
@@ -185,7 +185,7 @@ fn a_folder_with_a_users_file_stays() {
     });
     repo.write("file/persons", "x");
     let told = conflicts(undo(&mut snapshots));
-    assert_eq!(told, ["file has something else in its place"]);
+    assert_eq!(told, ["file was replaced by something else"]);
     repo.remove("file/persons");
     assert_eq!(undo(&mut snapshots), restored(&["file", "file/x"]));
     assert_eq!(repo.read("file"), "file");
@@ -206,7 +206,7 @@ fn a_nested_repository_stays() {
     });
     assert_eq!(
         conflicts(undo(&mut snapshots)),
-        ["inner is a repository of its own"]
+        ["inner is a separate repository"]
     );
 }
 

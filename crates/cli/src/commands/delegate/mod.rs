@@ -26,11 +26,11 @@ use crate::spec_context::{current_dir, path_variable};
 const TIMEOUT_MS: u64 = 300_000;
 
 /// Without the shell agent, which does not read prompts.
-const AGENTS: &str = "Who is delegated to: auto, claude, codex, gemini, opencode, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]";
+const AGENTS: &str = "Agent to use: auto, claude, codex, gemini, opencode, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]";
 
 #[derive(Debug, Args)]
 pub struct Delegate {
-    /// What the agent is to do
+    /// Prompt for the agent
     #[arg(
         long,
         value_name = "TEXT",
@@ -39,19 +39,19 @@ pub struct Delegate {
         conflicts_with = "prompt_file"
     )]
     pub prompt: Option<String>,
-    /// The file that says it, or `-` for standard input
+    /// File with the prompt, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub prompt_file: Option<PathBuf>,
-    /// How long the first attempt may take; after a timeout the next gets twice as long [default: 300s]
+    /// Time limit for the first attempt, doubled after each timeout [default: 300s]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<TimeLimit>,
-    /// How many attempts there may be in all [default: 1]
+    /// Maximum number of attempts [default: 1]
     #[arg(long, value_name = "N")]
     pub retries: Option<Count>,
-    /// What has to exit with 0 when the agent is done
+    /// Command that must exit with 0 when the agent is done
     #[arg(long, value_name = "CMD", allow_hyphen_values = true)]
     pub verify: Option<String>,
-    /// As JSON, for scripts
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -65,16 +65,16 @@ pub struct Delegate {
 pub struct DelegateFlags {
     #[command(flatten)]
     pub agent: AgentFlags,
-    /// How long the check may take [default: 10m]
+    /// Time limit for the --verify command [default: 10m]
     #[arg(long, value_name = "TIME")]
     pub verify_timeout: Option<TimeLimit>,
-    /// How long an attempt may show no sign of life, or off [default: off]
+    /// Time limit for an attempt without any activity, or off [default: off]
     #[arg(long, value_name = "TIME|off")]
     pub idle_timeout: Option<OptionalLimit<TimeLimit>>,
-    /// How long to wait altogether for an agent's service [default: 6h]
+    /// Total time to wait for the agent's service [default: 6h]
     #[arg(long, value_name = "TIME")]
     pub max_wait: Option<TimeSpan>,
-    /// What regreen may repair by itself between attempts: safe, ask or off [default: safe]
+    /// Repairs that regreen makes itself between attempts: safe, ask or off [default: safe]
     #[arg(long, value_name = "safe|ask|off", value_parser = parse_choice::<RepairPolicy>)]
     pub repairs: Option<RepairPolicy>,
 }

@@ -97,10 +97,8 @@ fn why(end: &DelegationEnd) -> Option<String> {
             Some(format!("A person must decide: {why}"))
         }
         DelegationEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
-        DelegationEnd::Ended(End::SetUp { why }) => {
-            Some(format!("The set-up must be fixed first: {why}"))
-        }
-        DelegationEnd::Stopped(_) => Some("stopped; the agent was ended".to_owned()),
+        DelegationEnd::Ended(End::SetUp { why }) => Some(format!("Fix the setup first: {why}")),
+        DelegationEnd::Stopped(_) => Some("stopped; the agent was terminated".to_owned()),
         DelegationEnd::Ended(End::Done | End::Failed) => None,
     }
 }

@@ -5,10 +5,11 @@ mod plan_diff;
 mod project;
 mod words;
 
-pub use self::project::ProjectError;
+use regreen_reporters::Palette;
 
 use self::project::Project;
-use self::words::Words;
+pub use self::project::ProjectError;
+use self::words::DemoText;
 use super::{Run, inspect};
 use crate::arguments::{OneTask, Status, Why};
 use crate::config::{AgentFlags, SettingFlags};
@@ -27,36 +28,61 @@ const HEALED: &str = "1.2";
 
 pub fn run() -> Result<Exit, Problem> {
     let project = Project::make(&current_dir()?)?;
-    let words = Words::about(&project);
-    output::print(&words.before())?;
-    // Everything is now as if somebody had gone there to start `regreen run`.
-    std::env::set_current_dir(&project.folder).map_err(|source| ProjectError::Enter {
-        folder: project.folder.clone(),
-        source,
-    })?;
+    let text = DemoText::about(&project);
+    // From here on, everything is as if someone had started `regreen run` there.
+    let enter = || {
+        std::env::set_current_dir(&project.folder).map_err(|source| ProjectError::Enter {
+            folder: project.folder.clone(),
+            source,
+        })
+    };
+    if output::is_terminal() {
+        let palette = output::line_style().palette;
+        output::print(&text.short_before(palette))?;
+        enter()?;
+        return in_short(&project, &text, palette);
+    }
+    output::print(&text.before())?;
+    enter()?;
+    in_full(&project, &text)
+}
+
+/// Shows one run; the commands that are named show the rest.
+fn in_short(project: &Project, text: &DemoText<'_>, palette: Palette) -> Result<Exit, Problem> {
     // The user's own settings are for their own projects.
     match super::run::run_for(&the_run(SPEC, AGENT), None)? {
-        Exit::Success => show(&project, &words)?,
-        exit => return unfinished(&words, exit),
+        Exit::Success => {}
+        exit => return unfinished(text, exit),
     }
     project.add_release()?;
-    output::print(&words.before_repairs())?;
-    match super::run::run_for(&the_run(REPAIRED, NO_AGENT), None)? {
-        Exit::Success => output::print(&words.repaired(&project.release()?))?,
-        exit => return unfinished(&words, exit),
-    }
-    output::print(&words.onward())?;
+    output::print(&text.short_after(&project.tasks()?, palette))?;
     Ok(Exit::Success)
 }
 
-fn unfinished(words: &Words<'_>, exit: Exit) -> Result<Exit, Problem> {
-    output::print(&words.unfinished())?;
+/// Shows everything that there is.
+fn in_full(project: &Project, text: &DemoText<'_>) -> Result<Exit, Problem> {
+    match super::run::run_for(&the_run(SPEC, AGENT), None)? {
+        Exit::Success => show(project, text)?,
+        exit => return unfinished(text, exit),
+    }
+    project.add_release()?;
+    output::print(&text.before_repairs())?;
+    match super::run::run_for(&the_run(REPAIRED, NO_AGENT), None)? {
+        Exit::Success => output::print(&text.repaired(&project.release()?))?,
+        exit => return unfinished(text, exit),
+    }
+    output::print(&text.onward())?;
+    Ok(Exit::Success)
+}
+
+fn unfinished(text: &DemoText<'_>, exit: Exit) -> Result<Exit, Problem> {
+    output::print(&text.unfinished())?;
     Ok(exit)
 }
 
-/// What came of the run, as the commands tell it that are there for that.
-fn show(project: &Project, words: &Words<'_>) -> Result<(), Problem> {
-    output::print(&words.after())?;
+/// Shows the result of the run with the commands that are there for it.
+fn show(project: &Project, text: &DemoText<'_>) -> Result<(), Problem> {
+    output::print(&text.after())?;
     output::print("\n$ regreen status\n\n")?;
     inspect::status(&Status {
         spec: None,
@@ -64,7 +90,7 @@ fn show(project: &Project, words: &Words<'_>) -> Result<(), Problem> {
     })?;
     output::print(&format!("\n$ regreen why {HEALED}\n\n"))?;
     inspect::why(&why())?;
-    output::print(&words.plan_diff(&project.tasks()?))
+    output::print(&text.plan_diff(&project.tasks()?))
 }
 
 fn the_run(spec: &str, agent: &str) -> Run {

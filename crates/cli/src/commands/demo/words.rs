@@ -1,7 +1,8 @@
-//! What a newcomer is told before and after the run.
+//! The texts of the demo.
 
 use std::path::{Path, PathBuf};
 
+use regreen_reporters::{Palette, Tone};
 use regreen_workspace::{Programs, RealDisk};
 
 use super::AGENT;
@@ -15,19 +16,24 @@ const AFTER: &str = include_str!("../../../templates/demo/after.txt");
 const PLAN: &str = include_str!("../../../templates/demo/plan.txt");
 const REPAIRS: &str = include_str!("../../../templates/demo/repairs.txt");
 const REPAIRED: &str = include_str!("../../../templates/demo/repaired.txt");
+/// On a terminal the demo is told in three acts of about 40 lines; the commands that it names
+/// show the rest.
+const SHORT_BEFORE: &str = include_str!("../../../templates/demo/short_before.txt");
+const SHORT_AFTER: &str = include_str!("../../../templates/demo/short_after.txt");
+const SHORT_GIT: &str = include_str!("../../../templates/demo/short_git.txt");
 const UNFINISHED: &str = include_str!("../../../templates/demo/unfinished.txt");
 /// Nothing but a command stands on its line, so that it can be pasted.
 const WHERE: &str = include_str!("../../../templates/demo/where.txt");
 const WHERE_GIT: &str = include_str!("../../../templates/demo/where_git.txt");
 
 #[derive(Debug)]
-pub struct Words<'p> {
+pub struct DemoText<'p> {
     project: &'p Project,
-    /// How this program is called on a command line.
+    /// The name of this program on a command line.
     program: String,
 }
 
-impl<'p> Words<'p> {
+impl<'p> DemoText<'p> {
     pub fn about(project: &'p Project) -> Self {
         Self {
             program: program(&project.folder),
@@ -42,19 +48,46 @@ impl<'p> Words<'p> {
         self.fill(&text)
     }
 
+    /// The first act, and the heading of the second.
+    pub fn short_before(&self, palette: Palette) -> String {
+        let rows = TASKS.lines().filter(|line| is_row(line));
+        let rows: String = rows.map(|row| format!("  {row}\n")).collect();
+        let heading = |text: &str| palette.paint(Tone::Strong, text);
+        let run = format!("2. The run: regreen run hello --agent '{AGENT}' --recovery-mode");
+        let text = SHORT_BEFORE
+            .replace("{act1}", &heading("1. The plan: specs/hello/tasks.md"))
+            .replace("{act2}", &heading(&run));
+        self.fill(&text.replace("{tasks}", &rows))
+    }
+
+    /// The third act, and where to look further.
+    pub fn short_after(&self, now: &str, palette: Palette) -> String {
+        let diff = plan_diff(TASKS, now);
+        let rows = diff.lines().filter(|line| line.starts_with("+ - ["));
+        let rows: String = rows
+            .map(|row| format!("  {}\n", palette.paint(Tone::Added, &printable(row))))
+            .collect();
+        let act = "3. What regreen changed in the plan";
+        let text = SHORT_AFTER
+            .replace("{act3}", &palette.paint(Tone::Strong, act))
+            .replace("{git}", if self.project.in_git { SHORT_GIT } else { "" });
+        self.fill(&text.replace("{diff}", &rows))
+    }
+
     pub fn unfinished(&self) -> String {
         self.fill(UNFINISHED)
     }
 
     pub fn after(&self) -> String {
-        let committed = match self.project.in_git {
-            true => ", and the change committed",
-            false => "",
+        let committed = if self.project.in_git {
+            " and commit the change"
+        } else {
+            ""
         };
         self.fill(&AFTER.replace("{committed}", committed))
     }
 
-    /// What became of the list.
+    /// Shows the changes of the plan.
     pub fn plan_diff(&self, now: &str) -> String {
         let diff = indented(&plan_diff(TASKS, now));
         printable(&PLAN.replace("{diff}", &diff))
@@ -64,17 +97,14 @@ impl<'p> Words<'p> {
         self.fill(&REPAIRS.replace("{tasks}", &indented(RELEASE)))
     }
 
-    /// What became of the second list.
+    /// Shows the changes of the second plan.
     pub fn repaired(&self, now: &str) -> String {
         let diff = indented(&plan_diff(RELEASE, now));
         printable(&REPAIRED.replace("{diff}", &diff))
     }
 
     pub fn onward(&self) -> String {
-        let git = match self.project.in_git {
-            true => WHERE_GIT,
-            false => "",
-        };
+        let git = if self.project.in_git { WHERE_GIT } else { "" };
         self.fill(&WHERE.replace("{git}", git))
     }
 
@@ -84,7 +114,11 @@ impl<'p> Words<'p> {
     }
 }
 
-/// The name alone, if that would start this program.
+fn is_row(line: &str) -> bool {
+    line.starts_with("- [")
+}
+
+/// Returns the name alone, if that would start this program.
 fn program(folder: &Path) -> String {
     const NAME: &str = "regreen";
     let Ok(own) = std::env::current_exe() else {
@@ -92,13 +126,14 @@ fn program(folder: &Path) -> String {
     };
     let found = Programs::new(&path_variable(), folder).find(&RealDisk, NAME);
     let is_own = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
-    match found.is_some_and(is_own) {
-        true => NAME.to_owned(),
-        false => quoted(&own),
+    if found.is_some_and(is_own) {
+        NAME.to_owned()
+    } else {
+        quoted(&own)
     }
 }
 
-/// A path as a shell takes it.
+/// Returns a path as a shell takes it.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     printable(&shell_words::quote(&path))
@@ -117,28 +152,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_was_cut_short_is_not_explained() {
+    fn an_unfinished_run_is_not_explained() {
         let project = Project {
             folder: PathBuf::from("/tmp/it's here"),
             in_git: true,
         };
-        let said = Words::about(&project).unfinished();
+        let said = DemoText::about(&project).unfinished();
         assert_eq!(
             said,
-            "\nThe run did not come to its end. What there is of it is in:\n  '/tmp/it'\\''s here'\n"
+            "\nThe run did not finish. Its project is in:\n  '/tmp/it'\\''s here'\n"
         );
     }
 
     #[test]
-    fn every_gap_in_the_words_is_filled() {
+    fn every_placeholder_is_filled() {
         for in_git in [true, false] {
             let project = Project {
                 folder: PathBuf::from("/tmp/x"),
                 in_git,
             };
-            let words = Words::about(&project);
-            let said = words.before() + &words.after() + &words.plan_diff("") + &words.onward();
-            let said = said + &words.before_repairs() + &words.repaired("");
+            let text = DemoText::about(&project);
+            let said = text.before() + &text.after() + &text.plan_diff("") + &text.onward();
+            let said = said + &text.before_repairs() + &text.repaired("");
+            let plain = Palette::Plain;
+            let said = said + &text.short_before(plain) + &text.short_after("", plain);
             assert!(!said.contains(['{', '}']), "{said}");
         }
     }

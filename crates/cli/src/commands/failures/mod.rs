@@ -24,11 +24,11 @@ pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
         None => Vec::new(),
     };
     let entries = wanted(entries, arguments);
-    let text = match arguments.json {
-        true => output::json(&entries),
-        false => output::printable(&page::page(&entries)),
-    };
-    output::print(&text)?;
+    if arguments.json {
+        output::print(&output::json(&entries))?;
+    } else {
+        output::print_lines(&page::lines(&entries))?;
+    }
     Ok(Exit::Success)
 }
 

@@ -1,44 +1,44 @@
-//! Failures for people to read.
+//! Failures as lines.
 
-use std::fmt::Write as _;
-
-use regreen_model::{FailureCategory, visible_line};
+use regreen_model::{FailureCategory, FailureKind, visible_line};
+use regreen_reporters::{Status, StatusLine};
 
 use super::entry::{Entry, Place};
 
-const SHOWN_CHARS: usize = 160;
+const LINE_CHARS: usize = 300;
 
-pub(super) fn page(entries: &[Entry]) -> String {
+pub(super) fn lines(entries: &[Entry]) -> Vec<StatusLine> {
     if entries.is_empty() {
-        return "nothing has failed\n".to_owned();
+        return vec![StatusLine::new(Status::Pass, "nothing has failed")];
     }
-    entries.iter().map(paragraph).collect()
+    entries.iter().map(line).collect()
 }
 
-fn paragraph(entry: &Entry) -> String {
-    let mut text = String::new();
+fn line(entry: &Entry) -> StatusLine {
     let time = entry.time.replace('T', " ");
     let time = time.split('.').next().unwrap_or(&time);
-    let _ = writeln!(text, "{time}  {}  {}", entry.place, entry.kind);
-    let first = blocker(entry).lines().next().unwrap_or_default();
-    let _ = writeln!(text, "  {}", visible_line(first, SHOWN_CHARS));
-    if let Some(tried) = &entry.tried {
-        let helped = match entry.helped {
-            Some(true) => "it helped",
-            Some(false) => "it did not help",
-            None => "nobody knows whether it helped",
-        };
-        let _ = writeln!(
-            text,
-            "  tried: {}: {helped}",
-            visible_line(tried, SHOWN_CHARS)
-        );
-    }
-    text
+    let kind = FailureKind::from_name(&entry.kind);
+    let kind = kind.map_or(entry.kind.as_str(), |kind| kind.words());
+    let cause = cause(entry).lines().next().unwrap_or_default();
+    let line = StatusLine::new(Status::Fail, format!("{time} {}", entry.place))
+        .detail(visible_line(kind, LINE_CHARS))
+        .detail(visible_line(cause, LINE_CHARS));
+    let Some(tried) = &entry.tried else {
+        return line;
+    };
+    let helped = match entry.helped {
+        Some(true) => "helped",
+        Some(false) => "did not help",
+        None => "result unknown",
+    };
+    line.detail(format!(
+        "tried {}: {helped}",
+        visible_line(tried, LINE_CHARS)
+    ))
 }
 
-/// What stood in the way. What was printed last before the time was up is no reason.
-fn blocker(entry: &Entry) -> &str {
+/// Returns the cause. The last line before a time limit is not one.
+fn cause(entry: &Entry) -> &str {
     let is_timeout = entry.category == FailureCategory::Timeout.name();
     let quoted = entry.blocked_on.as_deref().filter(|_| !is_timeout);
     quoted.unwrap_or(&entry.message)
@@ -49,7 +49,7 @@ impl std::fmt::Display for Place {
         match self {
             Self::Run {
                 run, task, attempt, ..
-            } => write!(f, "run {run} task {task} attempt {attempt}"),
+            } => write!(f, "task {task} attempt {attempt} · run {run}"),
             Self::Delegation {
                 delegation,
                 attempt,

@@ -24,19 +24,17 @@ pub(super) fn tried(events: &[Event], task: &TaskKey, attempt: u32) -> Tried {
 /// What an event says was done about a task.
 fn what(event: &Event, task: &TaskKey) -> Option<String> {
     match event {
-        Event::RepeatPlanned { task: of } if of == task => {
-            Some("the same again after a while".to_owned())
-        }
+        Event::RepeatPlanned { task: of } if of == task => Some("waiting and repeating".to_owned()),
         Event::FixPlanned {
             task: of,
             fix,
             repair,
             ..
         } if of == task => Some(match repair {
-            Some(repair) => format!("fix {fix}, a repair: {}", repair.does),
+            Some(repair) => format!("fix {fix}: {}", repair.does),
             None => format!("fix {fix}"),
         }),
-        Event::PersonAsked { task: of, .. } if of == task => Some("asked a person".to_owned()),
+        Event::PersonAsked { task: of, .. } if of == task => Some("asking a person".to_owned()),
         Event::AttemptStarted {
             task: of,
             prompt,
@@ -50,14 +48,14 @@ fn what(event: &Event, task: &TaskKey) -> Option<String> {
 
 fn told(prompt: PromptKind) -> &'static str {
     match prompt {
-        PromptKind::First => "as if for the first time",
-        PromptKind::Retry => "told how it failed",
-        PromptKind::Reminder => "reminded of the signal",
-        PromptKind::NoOp => "told that nothing had changed",
-        PromptKind::Interrupted => "told that it was cut off",
+        PromptKind::First => "from the start",
+        PromptKind::Retry => "with the failure",
+        PromptKind::Reminder => "a reminder of the signal",
+        PromptKind::NoOp => "after nothing had changed",
+        PromptKind::Interrupted => "after an interruption",
         PromptKind::NewSession => "in a new session",
-        PromptKind::Enriched => "with what was missing looked up",
-        PromptKind::Split => "asked to split it",
+        PromptKind::Enriched => "with missing context",
+        PromptKind::Split => "asked to split the task",
     }
 }
 

@@ -89,7 +89,7 @@ fn corrupt(context: &StopContext, error: &InvalidState) -> StopDecision {
     );
     StopDecision::Continue {
         reason,
-        message: format!("regreen: corrupt state file of {}", context.spec),
+        message: format!("regreen: corrupt state file of spec {}", context.spec),
     }
 }
 
@@ -104,7 +104,10 @@ fn quick_mode(context: &StopContext, phase: &str) -> StopDecision {
     );
     StopDecision::Continue {
         reason,
-        message: format!("regreen: quick mode, phase {phase} of {}", context.spec),
+        message: format!(
+            "regreen: quick mode, phase {phase} of spec {}",
+            context.spec
+        ),
     }
 }
 
@@ -136,7 +139,7 @@ fn next_task(context: &StopContext, state: &StateDocument, total: u32) -> StopDe
     let iteration = state.global_iteration();
     let (heading, block) = current_tasks(context, state);
     let on_failure = if state.recovery_mode() {
-        ", or write a fix task below it"
+        ", or add a fix task below it"
     } else {
         ""
     };
@@ -171,7 +174,7 @@ fn current_tasks(context: &StopContext, state: &StateDocument) -> (&'static str,
         Some((file, row))
     });
     let Some((file, row)) = found else {
-        let text = "It is not clear which one: read tasks.md.";
+        let text = "Unknown; read tasks.md to find it.";
         return (one, text.to_owned());
     };
     let group = parallel_group(file, row);

@@ -22,8 +22,8 @@ const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Subcommand)]
 pub enum Hook {
-    /// For Claude Code's Stop hook: reads its JSON from standard input, and keeps the session
-    /// going while the current spec has open tasks
+    /// Claude Code's Stop hook: read its JSON from standard input, and keep the session going
+    /// while the current spec has open tasks
     Stop,
 }
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use regreen_documents::{FixRecord, RowId};
 use regreen_engine::{Phase, State, TaskState};
 use regreen_model::{
-    AgentIdentity, Budget, Event, Mark, OutlineKind, OutlineRow, RunOutcome, Spending, TaskKey,
-    Timestamp,
+    AgentIdentity, Budget, Event, FailureRecord, Mark, OutlineKind, OutlineRow, RunOutcome,
+    Spending, TaskKey, Timestamp,
 };
 use regreen_runtime::{LockHolder, LockPurpose, TreeLock, now, outline, workspace_masks};
 use regreen_store::{Attempt, Run};
@@ -28,9 +28,10 @@ use crate::state_file::fixes_in;
 pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     let context = SpecContext::find(arguments.spec.as_deref())?;
     let status = Status::of(&context)?;
-    let text = match arguments.json {
-        true => output::json(&status),
-        false => output::printable(&status.to_page()),
+    let text = if arguments.json {
+        output::json(&status)
+    } else {
+        status.text(output::line_style())
     };
     output::print(&workspace_masks(&context.places.root).mask(&text))?;
     Ok(Exit::Success)
@@ -113,6 +114,8 @@ struct TaskStatus {
     current: Option<Current>,
     /// Why its last attempt failed, as long as it is open.
     failure: Option<String>,
+    #[serde(skip)]
+    failure_record: Option<FailureRecord>,
 }
 
 #[derive(Debug, Serialize)]
@@ -264,6 +267,9 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
     let state = &known.state;
     let place = known.plan.row_of(&row.key);
     let last = place.and_then(|place| known.past.last(place));
+    let failure = last
+        .filter(|task| !row.done && task.result != Some(true))
+        .and_then(|task| task.failure.as_ref());
     TaskStatus {
         id: row.key.id.to_string(),
         occurrence: row.key.occurrence,
@@ -288,10 +294,8 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
         marks: last.filter(|_| row.done).map_or(Vec::new(), marks),
         commit: last.and_then(|task| task.hash.clone()).filter(|_| row.done),
         current: None,
-        failure: last
-            .filter(|task| !row.done && task.result != Some(true))
-            .and_then(|task| task.failure.as_ref())
-            .map(|failure| failure.error.clone()),
+        failure: failure.map(|failure| failure.error.clone()),
+        failure_record: failure.cloned(),
     }
 }
 

@@ -5,6 +5,7 @@ mod page;
 mod story;
 
 use regreen_model::{ChoiceKind, Event, PersonChoice, TaskKey, Timestamp};
+use regreen_reporters::Status;
 use regreen_runtime::workspace_masks;
 use regreen_store::Run;
 
@@ -22,22 +23,22 @@ type Events = Vec<(Timestamp, Event)>;
 
 pub fn run(arguments: &Why) -> Result<Exit, Problem> {
     let context = SpecContext::with_flag(arguments.which.spec.as_deref())?;
-    let told = Told::gather(&context, &arguments.which)?;
+    let story = TaskStory::gather(&context, &arguments.which)?;
     let masks = workspace_masks(&context.places.root);
-    output::print(&masks.mask(&told.page(&context, arguments)))?;
+    output::print(&masks.mask(&story.page(&context, arguments)))?;
     Ok(Exit::Success)
 }
 
-/// Everything that is known of a task.
-struct Told {
+/// Everything that the journals know of a task.
+struct TaskStory {
     plan: Plan,
     selected: SelectedTask,
     runs: Vec<(Run, Events)>,
-    /// What people said that no run has heard of yet.
+    /// Choices that no run has applied yet.
     said: Vec<PersonChoice>,
 }
 
-impl Told {
+impl TaskStory {
     fn gather(context: &SpecContext, named: &OneTask) -> Result<Self, Problem> {
         let plan = Plan::read(context)?;
         let history = SpecHistory::open(&context.places)?;
@@ -80,14 +81,12 @@ impl Told {
         }
         for choice in &self.said {
             is_told = true;
-            page.line(0, "");
-            page.line(0, said(choice.what));
+            tell_choice(choice.what, &mut page);
         }
         if !is_told {
-            page.line(0, "");
-            page.line(0, "nothing has been done about it yet");
+            page.detail("not attempted yet");
         }
-        page.text
+        page.text(output::line_style())
     }
 
     /// The last run that tried it.
@@ -106,28 +105,28 @@ impl Told {
     fn tell_task(&self, page: &mut Page) {
         let key = &self.selected.key;
         let file = &self.plan.file;
-        let state = match self.selected.row {
-            None => "not in the file any more",
-            Some(row) if file.is_done(row) => "done",
-            Some(_) => "open",
+        let status = match self.selected.row {
+            None => Status::Skip,
+            Some(row) if file.is_done(row) => Status::Pass,
+            Some(_) => Status::Todo,
         };
-        page.line(0, &format!("{} ({state})", name(key)));
-        let Some(row) = self.selected.row else { return };
+        page.entry(status, &name(key));
+        let Some(row) = self.selected.row else {
+            page.detail("no longer in the file");
+            return;
+        };
         if let Some(fixed) = file.fixed_by(row).and_then(|row| file.key(row)) {
-            page.line(1, &format!("made to fix {}", name(&fixed)));
+            page.detail(&format!("fixes {}", name(&fixed)));
         }
         for fix in file.fixes(row) {
             let Some(key) = file.key(fix) else { continue };
             let state = if file.is_done(fix) { "done" } else { "open" };
-            page.line(
-                1,
-                &format!("fix {} ({state}): `regreen why {}`", name(&key), key.id),
-            );
+            page.detail(&format!("fix {} ({state})", name(&key)));
         }
     }
 }
 
-/// Every run hears of all that people ever said; once is enough.
+/// Every run applies all choices that were ever made; each is told once.
 fn is_news(event: &Event, heard: u64) -> bool {
     match event {
         Event::Chosen { choice } => choice.number > heard,
@@ -135,7 +134,7 @@ fn is_news(event: &Event, heard: u64) -> bool {
     }
 }
 
-/// The last choice that a run has heard of.
+/// Returns the number of the last choice that a run has applied.
 fn last_heard(events: &Events) -> u64 {
     let heard = events.iter().filter_map(|(_, event)| match event {
         Event::Chosen { choice } => Some(choice.number),
@@ -148,10 +147,11 @@ fn name(key: &TaskKey) -> String {
     format!("{} {}", key.id, key.title)
 }
 
-fn said(what: ChoiceKind) -> &'static str {
+/// Tells what a person chose.
+fn tell_choice(what: ChoiceKind, page: &mut Page) {
     match what {
-        ChoiceKind::Skip => "a person said: skip it",
-        ChoiceKind::Done => "a person said: it is done",
-        ChoiceKind::Retry => "a person said: try it again as if for the first time",
+        ChoiceKind::Skip => page.entry(Status::Skip, "your choice"),
+        ChoiceKind::Done => page.entry(Status::Done, "your choice"),
+        ChoiceKind::Retry => page.entry(Status::Retry, "your choice, starting over"),
     }
 }

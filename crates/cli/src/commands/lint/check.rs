@@ -3,8 +3,8 @@
 use regreen_documents::{RowId, TaskFile, verify_commands};
 use regreen_model::{Task, TaskKind, VerifyCommand, VerifyForm, Warning};
 
+use super::counted;
 use super::finding::Finding;
-use super::summary::counted;
 
 /// Words that lean on a conversation which the agent was not part of.
 const VAGUE: &[&str] = &[

@@ -1,12 +1,13 @@
-//! `regreen lint`: what regreen understands of a task file, for the person who wrote it.
+//! `regreen lint`: shows how regreen reads a task file, and what to improve in it.
 
 mod check;
 mod finding;
-mod summary;
 
 use std::sync::Arc;
 
 use regreen_documents::TaskFile;
+use regreen_model::{Task, TaskKind};
+use regreen_reporters::{Status, StatusLine};
 use regreen_workspace::{Programs, RealDisk, find_spec, propose_gate, read_text, workspace_root};
 
 use self::finding::{Page, line_starts};
@@ -34,9 +35,49 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
         lines: line_starts(&text),
         name: name.clone(),
     };
-    output::print(&summary::of(&name, &file, findings.len()))?;
+    output::print_lines(&summary(&name, &file, findings.len()))?;
     for finding in findings {
         output::print(&finding.render(&page, output::line_style().palette))?;
     }
     Ok(Exit::Success)
+}
+
+/// Returns the first lines of a lint report.
+fn summary(name: &str, file: &TaskFile, findings: usize) -> [StatusLine; 2] {
+    let tasks = file.tasks();
+    let count = |is: &dyn Fn(&Task) -> bool| tasks.iter().filter(|task| is(task)).count();
+    let to_run = count(&|task| task.kind == TaskKind::Task && !task.is_fix());
+    let done = count(&|task| task.kind == TaskKind::Task && !task.is_fix() && task.done);
+    let mut parts = vec![
+        name.to_owned(),
+        format!("{} style", file.dialect()),
+        format!("{} ({done} done)", counted(to_run, "task")),
+    ];
+    let others = [
+        (count(&|task| task.is_fix()), "fix"),
+        (count(&|task| task.kind == TaskKind::Group), "group"),
+        (
+            count(&|task| task.kind == TaskKind::Optional && !task.is_fix()),
+            "optional task",
+        ),
+        (
+            count(&|task| task.kind == TaskKind::Checklist),
+            "checklist item",
+        ),
+    ];
+    let others = others.into_iter().filter(|(number, _)| *number > 0);
+    parts.extend(others.map(|(number, word)| counted(number, word)));
+    let result = match findings {
+        0 => StatusLine::new(Status::Pass, "nothing to improve"),
+        n => StatusLine::new(Status::Warn, format!("{} to improve", counted(n, "thing"))),
+    };
+    [StatusLine::labelled("PLAN", parts.join(" · ")), result]
+}
+
+pub fn counted(number: usize, word: &str) -> String {
+    match (number, word) {
+        (1, word) => format!("1 {word}"),
+        (n, "fix") => format!("{n} fixes"),
+        (n, word) => format!("{n} {word}s"),
+    }
 }

@@ -30,34 +30,34 @@ use crate::state_file::limits_in;
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// A spec's name, its folder, or a task file [default: the current or the only spec]
+    /// Spec name or folder, or a task file [default: the current or only spec]
     #[arg(value_name = "SPEC|FILE")]
     pub spec: Option<String>,
-    /// Run this task and no other
+    /// Run only this task
     #[arg(long, value_name = "ID", value_parser = task_id)]
     pub only: Option<TaskId>,
-    /// Say what would be run, and run nothing
+    /// Show what would run, without running it
     #[arg(long)]
     pub dry_run: bool,
-    /// Never ask: where a person must decide, stop with exit code 3. So it is also without a
-    /// terminal, and with --json
+    /// Never ask; exit with code 3 if a person must decide. Implied by --json and if there is no
+    /// terminal
     #[arg(long)]
     pub no_input: bool,
-    /// One JSON event per line, for scripts
+    /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,
-    /// Heal failed tasks: write a fix task into the plan, have it done, try again. Stays on
-    /// until the spec is done
+    /// Heal failed tasks: add a fix task to the plan, run it, and try again. Stays on until the
+    /// spec is done
     #[arg(long, conflicts_with = "no_recovery_mode")]
     pub recovery_mode: bool,
-    /// Retry failed tasks, then stop, whatever the state file says
+    /// Only retry failed tasks, then stop, even if the state file turns recovery on
     #[arg(long)]
     pub no_recovery_mode: bool,
-    /// So many fix tasks for one task at most; stays so for the spec [default: 3]
+    /// Maximum number of fix tasks per task; stored with the spec [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_fix_tasks: Option<u32>,
-    /// Where a person must decide, do not ask: go on with the other tasks, and stop with exit
-    /// code 3 at the end
+    /// If a person must decide about a task, continue with the others and exit with code 3 at the
+    /// end
     #[arg(long)]
     pub keep_going: bool,
     #[command(flatten)]

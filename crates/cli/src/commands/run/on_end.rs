@@ -30,7 +30,7 @@ fn start(argv: &[String], root: &Path, summary: &str) -> std::io::Result<()> {
     }
     let status = child.wait()?;
     if !status.success() {
-        output::note(&format!("on_end: {program} ended with {status}"));
+        output::note(&format!("on_end: {program} failed: {status}"));
     }
     Ok(())
 }

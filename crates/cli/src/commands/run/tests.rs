@@ -85,19 +85,19 @@ fn a_flag_can_turn_off_a_setting_of_a_file() {
 fn bad_values_are_refused_with_a_hint() {
     refused(
         &["--timeout", "30"],
-        "invalid value '30' for '--timeout <TIME>': `30` has no unit; write it with its unit: 250ms, 0.5s, 30m, 1h30m",
+        "invalid value '30' for '--timeout <TIME>': `30` has no unit; write a number with a unit: 250ms, 0.5s, 30m, 1h30m",
     );
     refused(
         &["--verify-timeout", "0s"],
-        "invalid value '0s' for '--verify-timeout <TIME>': `0s` would end everything at once; give a longer time, or leave it out for the default",
+        "invalid value '0s' for '--verify-timeout <TIME>': `0s` is too short; use a longer time, or leave it out for the default",
     );
     refused(
         &["--max-task-iterations", "0"],
-        "invalid value '0' for '--max-task-iterations <N>': with `0` nothing would ever be tried; give at least 1, or leave it out for the default",
+        "invalid value '0' for '--max-task-iterations <N>': `0` is too small; use at least 1, or leave it out for the default",
     );
     refused(
         &["--agent", "clyde"],
-        "invalid value 'clyde' for '--agent <AGENT>': there is no agent `clyde`; known are: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS",
+        "invalid value 'clyde' for '--agent <AGENT>': unknown agent `clyde`; known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS",
     );
     refused(
         &["--only", "the first"],

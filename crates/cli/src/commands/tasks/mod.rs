@@ -23,15 +23,15 @@ use crate::state_file;
 pub enum Tasks {
     /// List the rows of a task file
     List {
-        /// The task file
+        /// Task file
         file: PathBuf,
-        /// As JSON, for scripts
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Tick a task's box
     Tick(Which),
-    /// Empty a task's box
+    /// Untick a task's box
     Untick(Which),
     /// Insert a fix task after a failed task
     InsertFix(InsertFix),
@@ -40,14 +40,14 @@ pub enum Tasks {
 /// Which row of which file, and whether to write it.
 #[derive(Debug, Args)]
 pub struct Which {
-    /// The task file
+    /// Task file
     pub file: PathBuf,
-    /// The task's id; by position (1, 2, 3 …) in a list without ids
+    /// Task id, or its position (1, 2, 3 …) in a list without ids
     pub id: String,
-    /// The row's line, where several tasks have the id [default: the first of them]
+    /// Line of the row, if several tasks have this id [default: the first of them]
     #[arg(long, value_name = "N")]
     pub line: Option<usize>,
-    /// Write the file instead of printing it
+    /// Edit the file in place instead of printing the result
     #[arg(long)]
     pub write: bool,
 }
@@ -56,10 +56,10 @@ pub struct Which {
 pub struct InsertFix {
     #[command(flatten)]
     pub which: Which,
-    /// What went wrong
+    /// Error message of the failed task
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub error: OsString,
-    /// What was tried against it
+    /// What was already tried
     #[arg(
         long,
         value_name = "TEXT",
@@ -67,10 +67,10 @@ pub struct InsertFix {
         allow_hyphen_values = true
     )]
     pub attempted: OsString,
-    /// What kind of error it is, in words: `missing file`
+    /// Type of the error, in words: `missing file`
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub error_type: String,
-    /// The spec's name, for the commit message
+    /// Name of the spec, for the commit message
     #[arg(long, value_name = "NAME", default_value = "")]
     pub spec: String,
 }
@@ -156,9 +156,7 @@ pub fn report_edit(edited: &EditReport) {
         output::note(&found.to_string());
     }
     if let WriteMethod::InPlace(why) = edited.written {
-        output::note(&format!(
-            "written in place, without the promises of an exchange: {why}"
-        ));
+        output::note(&format!("written in place, not atomically: {why}"));
     }
 }
 

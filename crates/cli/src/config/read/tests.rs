@@ -42,10 +42,10 @@ fn every_fault_is_reported_in_the_order_of_the_file() {
         Owner::User,
         "timout = '5m'\nmax_wait = 7\nagent = 'clyde'\ninclude_optional = 'yes'\n",
         &[
-            "timout: do you mean `timeout`?",
-            "7: this is a number",
-            "'clyde': there is no agent `clyde`",
-            "'yes': this is text",
+            "timout: did you mean `timeout`?",
+            "7: expected a string, found an integer",
+            "'clyde': unknown agent `clyde`",
+            "'yes': expected a boolean, found a string",
         ],
     );
 }
@@ -55,29 +55,33 @@ fn values_of_the_wrong_type_are_pointed_at() {
     check(
         Owner::User,
         "[timeout]\nminutes = 5\n",
-        &["[timeout]: this is a table"],
+        &["[timeout]: expected a string, found a table"],
     );
     check(
         Owner::User,
         "max_task_iterations = 1.5",
-        &["1.5: this is a number"],
+        &["1.5: expected an integer, found a float"],
     );
     check(
         Owner::User,
         "max_task_iterations = -1",
-        &["-1: with `-1` nothing would ever be tried"],
+        &["-1: `-1` is too small"],
     );
     check(
         Owner::User,
         "on_end = 'say done'",
-        &["'say done': this is text"],
+        &["'say done': expected an array, found a string"],
     );
-    check(Owner::User, "on_end = ['say', 7]", &["7: this is a number"]);
-    check(Owner::User, "on_end = []", &["[]: no program is named"]);
+    check(
+        Owner::User,
+        "on_end = ['say', 7]",
+        &["7: expected a string, found an integer"],
+    );
+    check(Owner::User, "on_end = []", &["[]: missing program"]);
     check(
         Owner::User,
         "commit = 2026-01-01",
-        &["2026-01-01: this is a date or a time of day"],
+        &["2026-01-01: expected a string, found a datetime"],
     );
 }
 
@@ -85,7 +89,7 @@ fn values_of_the_wrong_type_are_pointed_at() {
 fn a_mistake_in_the_toml_is_pointed_at() {
     let faults = read(Owner::Workspace, "timeout = \ngate = 'x'").unwrap_err();
     assert_eq!(faults.len(), 1);
-    assert_eq!(faults[0].message, "this is no TOML");
+    assert_eq!(faults[0].message, "invalid TOML");
     let twice = read(Owner::Workspace, "gate = 'x'\ngate = 'y'").unwrap_err();
     assert_eq!(twice[0].label, "duplicate key");
 }
@@ -97,11 +101,11 @@ fn a_repository_is_not_trusted_with_power() {
             Owner::Workspace,
             &format!("agent = '{agent}'"),
             &[&format!(
-                "'{agent}': only a name may stand here: auto, claude, codex, gemini, opencode, shell"
+                "'{agent}': only these are allowed here: auto, claude, codex, gemini, opencode, shell"
             )],
         );
     }
-    let says = "it says which program is run on your machine";
+    let says = "it chooses a program to run on your machine";
     check(
         Owner::Workspace,
         "on_end = ['./evil.sh']",
@@ -115,7 +119,7 @@ fn a_repository_is_not_trusted_with_power() {
     check(
         Owner::Workspace,
         "prompts = '../../elsewhere'",
-        &["'../../elsewhere': `../../elsewhere` leads out of the workspace"],
+        &["'../../elsewhere': `../../elsewhere` is outside the workspace"],
     );
 }
 

@@ -89,14 +89,14 @@ fn wrong_types_are_reported_where_they_stand_and_not_touched() {
     assert_eq!(
         found,
         [
-            "taskIndex: expected a number, found text: using 0",
-            "maxTaskIterations: expected a number, found a number regreen cannot use here: using 5",
-            "recoveryMode: expected true or false, found text: using false",
-            "taskResults: expected an object, found a list: using {}",
-            "phase: expected text, found a number regreen cannot use here: using none",
-            "fixTaskMap.1.3.fixTaskIds[1]: expected an id, found a number regreen cannot use here: left out",
-            "fixTaskMap.1.3.attempts: expected a number, found text: using 1",
-            "fixTaskMap.1.4: expected an object, found a number regreen cannot use here: using no fixes",
+            "taskIndex: expected a number, found text; using 0",
+            "maxTaskIterations: expected a number, found a number regreen cannot use here; using 5",
+            "recoveryMode: expected true or false, found text; using false",
+            "taskResults: expected an object, found a list; using {}",
+            "phase: expected text, found a number regreen cannot use here; using none",
+            "fixTaskMap.1.3.fixTaskIds[1]: expected an id, found a number regreen cannot use here; ignored",
+            "fixTaskMap.1.3.attempts: expected a number, found text; using 1",
+            "fixTaskMap.1.4: expected an object, found a number regreen cannot use here; using no fixes",
         ]
     );
     assert_eq!(state.to_text(), text);

@@ -56,12 +56,12 @@ Path: specs/login | Index: 1 | Iteration: 2/5 | Recovery: false
 
   - **Verify**: `true`
 
-## How to go on
-1. Read specs/login/.ralph-state.json: it says where the spec stands.
-2. Have the task above done as your instructions say, rows marked [VERIFY] by whoever verifies.
-3. When it has signalled, verify it yourself, tick its box, and bring the state file up to date.
+## How to continue
+1. Read specs/login/.ralph-state.json to see where the spec stands.
+2. Delegate the task above as your instructions say; rows marked [VERIFY] go to the verifier.
+3. When it signals completion, verify it yourself, tick its box, and update the state file.
 4. If it fails, count the attempt in taskIteration and try again.
-5. When no box in specs/login/tasks.md is left open, end as your instructions say.
+5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.
 "#]]
     );
     let StopDecision::Continue { message, .. } = decide(&context) else {
@@ -86,12 +86,12 @@ Path: specs/login | Index: 3 | Iteration: 1/5 | Recovery: true
 - [ ] 2.2 [P] Five
   - **Do**: z
 
-## How to go on
-1. Read specs/login/.ralph-state.json: it says where the spec stands.
-2. Have the task above done as your instructions say, rows marked [VERIFY] by whoever verifies.
-3. When it has signalled, verify it yourself, tick its box, and bring the state file up to date.
-4. If it fails, count the attempt in taskIteration and try again, or write a fix task below it.
-5. When no box in specs/login/tasks.md is left open, end as your instructions say.
+## How to continue
+1. Read specs/login/.ralph-state.json to see where the spec stands.
+2. Delegate the task above as your instructions say; rows marked [VERIFY] go to the verifier.
+3. When it signals completion, verify it yourself, tick its box, and update the state file.
+4. If it fails, count the attempt in taskIteration and try again, or add a fix task below it.
+5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.
 "#]]
     );
     let rows = |count: usize| (1..=count).map(|n| format!("- [ ] T00{n} [P] t{n}\n"));
@@ -224,8 +224,8 @@ fn a_corrupt_state_is_named_with_the_ways_out() {
         str![[r#"
 ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing a value at line 1 column 9.
 
-It cannot be said where the spec stands. Ways out:
-1. Start the execution of the spec again, which makes the file anew from tasks.md; or run `regreen run login`, which moves it aside and goes on.
+The progress of the spec is unknown. Do one of these:
+1. Start executing the spec again, which rebuilds the file from tasks.md; or run `regreen run login`, which moves the file aside and continues.
 2. Cancel the spec.
 "#]]
     );

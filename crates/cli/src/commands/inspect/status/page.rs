@@ -1,112 +1,113 @@
-use std::fmt::Write as _;
-
 use regreen_model::{Dollars, RunOutcome, Span, visible_line};
+use regreen_reporters::{
+    LineStyle, Status as StatusWord, StatusLine, Tone, headline, kind_and_place,
+};
 
 use super::{AtWork, Current, RunStatus, Status, TaskStatus};
 
-const TITLE_CHARS: usize = 60;
-const REASON_CHARS: usize = 100;
+const TITLE_CHARS: usize = 200;
+const REASON_CHARS: usize = 500;
 
 impl Status {
-    pub(super) fn to_page(&self) -> String {
-        let mut page = visible_line(
-            &format!(
-                "spec {} ({}): {} of {} originals done{}",
-                self.spec,
-                self.file,
-                self.originals.done,
-                self.originals.total,
-                self.fixes_done()
-            ),
-            usize::MAX,
-        );
-        page.push('\n');
-        match &self.run {
-            None => page.push_str("no run yet: `regreen run` starts one\n"),
-            Some(run) => tell_run(&mut page, run),
-        }
+    pub(super) fn text(&self, style: LineStyle) -> String {
+        let mut lines = vec![self.spec_line()];
+        lines.push(match &self.run {
+            Some(run) => run_line(run),
+            None => StatusLine::labelled("RUN", "none yet: `regreen run` starts one"),
+        });
         if let Some(other) = &self.other_run {
-            let _ = writeln!(page, "another spec is being run here: {}", worker(other));
+            let text = format!("another spec is running here: {}", worker(other));
+            lines.push(StatusLine::new(StatusWord::Warn, text).wrapped());
         }
-        page.push('\n');
-        let names = self.tasks.iter().map(|task| name(task).chars().count());
-        let width = names.max().unwrap_or(0);
-        for task in &self.tasks {
-            tell_task(&mut page, task, width);
-        }
-        page
+        let head: String = lines.iter().map(|line| line.render(style)).collect();
+        let tasks: String = self
+            .tasks
+            .iter()
+            .map(|task| task_line(task).render(style))
+            .collect();
+        format!("{head}\n{tasks}")
     }
 
-    fn fixes_done(&self) -> String {
-        match self.fixes.total {
-            0 => String::new(),
-            total => format!(", {} of {total} fixes", self.fixes.done),
+    fn spec_line(&self) -> StatusLine {
+        let mut parts = vec![
+            format!(
+                "{} of {} tasks done",
+                self.originals.done, self.originals.total
+            ),
+            visible_line(&self.file, TITLE_CHARS),
+        ];
+        if self.fixes.total > 0 {
+            let (done, total) = (self.fixes.done, self.fixes.total);
+            parts.insert(1, format!("{done} of {total} fixes done"));
         }
+        let name = visible_line(&self.spec, TITLE_CHARS);
+        StatusLine::labelled("SPEC", format!("{name} · {}", parts.join(" · ")))
     }
 }
 
-fn tell_run(page: &mut String, run: &RunStatus) {
-    let agent = visible_line(&run.agent.to_string(), REASON_CHARS);
-    let _ = writeln!(page, "run {}, agent {agent}: {}", run.id, fate(run));
-    if let Some(message) = &run.message {
-        let _ = writeln!(page, "{}", visible_line(first_line(message), REASON_CHARS));
-    }
-    let _ = writeln!(
-        page,
-        "attempts {} of {}, waited {} of {}",
-        run.attempts_used,
-        run.attempts_limit,
-        Span::from_millis(run.waited_ms),
-        Span::from_millis(run.max_wait_ms)
-    );
-    let spent = spent(run);
-    if !spent.is_empty() {
-        let _ = writeln!(page, "{}", spent.join(", "));
-    }
+fn run_line(run: &RunStatus) -> StatusLine {
+    let agent = visible_line(&run.agent.to_string(), TITLE_CHARS);
+    let (tone, state) = state(run);
+    let message = run.message.as_deref().map(first_line).unwrap_or_default();
+    StatusLine::labelled("RUN", format!("{} · {agent} · {state}", run.id))
+        .toned(tone)
+        .detail(visible_line(message, REASON_CHARS))
+        .detail(used(run))
 }
 
-/// What was spent, where anybody says so, and of how much.
-fn spent(run: &RunStatus) -> Vec<String> {
+/// Returns what the run has used, and its limits where it has any.
+fn used(run: &RunStatus) -> String {
     let RunStatus { spent, budget, .. } = run;
     let dollars = |micro| Dollars::from_micro(micro).to_string();
     let span = |millis| Span::from_millis(millis).to_string();
     let of = |limit: Option<String>| limit.map_or(String::new(), |limit| format!(" of {limit}"));
-    let is_counted = spent.tokens() > 0 || budget.tokens.is_some();
+    let mut parts = vec![format!(
+        "{} of {} attempts",
+        run.attempts_used, run.attempts_limit
+    )];
+    if run.waited_ms > 0 {
+        let (waited, most) = (span(run.waited_ms), span(run.max_wait_ms));
+        parts.push(format!("waited {waited} of {most}"));
+    }
     let cost = spent.cost_micro_usd.or(budget.cost_micro_usd.map(|_| 0));
-    let cost = cost.map(|cost| {
-        format!(
-            "cost {}{}",
-            dollars(cost),
-            of(budget.cost_micro_usd.map(dollars))
-        )
-    });
-    let tokens = is_counted.then(|| {
+    parts.extend(cost.map(|cost| {
+        let limit = budget.cost_micro_usd.map(dollars);
+        format!("{}{}", dollars(cost), of(limit))
+    }));
+    if spent.tokens() > 0 || budget.tokens.is_some() {
         let limit = budget.tokens.map(|limit| limit.to_string());
-        format!("tokens {}{}", spent.tokens(), of(limit))
-    });
+        parts.push(format!("{}{} tokens", spent.tokens(), of(limit)));
+    }
     let time = budget.time_ms;
-    let time = time.map(|limit| format!("time {} of {}", span(spent.time_ms), span(limit)));
-    [cost, tokens, time].into_iter().flatten().collect()
+    parts.extend(time.map(|limit| format!("{} of {}", span(spent.time_ms), span(limit))));
+    parts.join(" · ")
 }
 
-fn fate(run: &RunStatus) -> String {
+fn state(run: &RunStatus) -> (Tone, String) {
     if let Some(at_work) = &run.at_work {
-        return format!("at work, {}", worker(at_work));
+        return (Tone::Action, format!("running: {}", worker(at_work)));
     }
-    let words = match &run.ended {
-        None => "was cut off; `regreen run` goes on with it",
-        Some(RunOutcome::AllGreen) => "ended, all green",
-        Some(RunOutcome::OnlyDone) => "ended, with what was asked for done",
-        Some(RunOutcome::Skipped) => "ended, with tasks skipped",
-        Some(RunOutcome::Limit { .. }) => "ended at a limit; `regreen run` tries once more",
-        Some(RunOutcome::NeedsPerson { .. }) => "waits for a person; `regreen run` goes on with it",
-        Some(RunOutcome::TryLater { .. }) => "paused until later; `regreen run` goes on with it",
-        Some(RunOutcome::SetUp { .. }) => {
-            "paused: the set-up must be fixed; `regreen run` goes on with it"
+    let (tone, text) = match &run.ended {
+        None => (Tone::Warning, "interrupted; `regreen run` resumes it"),
+        Some(RunOutcome::AllGreen) => (Tone::Good, "all tasks done"),
+        Some(RunOutcome::OnlyDone) => (Tone::Good, "the requested task is done"),
+        Some(RunOutcome::Skipped) => (Tone::Warning, "open tasks were skipped"),
+        Some(RunOutcome::Limit { .. }) => {
+            (Tone::Bad, "limit reached; `regreen run` tries once more")
         }
-        Some(RunOutcome::Stopped { .. }) => "was stopped; `regreen run` goes on with it",
+        Some(RunOutcome::NeedsPerson { .. }) => (
+            Tone::Question,
+            "needs your decision; `regreen run` resumes it",
+        ),
+        Some(RunOutcome::TryLater { .. }) => {
+            (Tone::Warning, "try again later; `regreen run` resumes it")
+        }
+        Some(RunOutcome::SetUp { .. }) => {
+            (Tone::Bad, "setup must be fixed; `regreen run` resumes it")
+        }
+        Some(RunOutcome::Stopped { .. }) => (Tone::Warning, "stopped; `regreen run` resumes it"),
     };
-    words.to_owned()
+    (tone, text.to_owned())
 }
 
 fn worker(at_work: &AtWork) -> String {
@@ -117,64 +118,65 @@ fn worker(at_work: &AtWork) -> String {
     }
 }
 
-fn name(task: &TaskStatus) -> String {
+fn task_line(task: &TaskStatus) -> StatusLine {
     let indent = "  ".repeat(usize::from(task.depth));
-    let tick = if task.done { 'x' } else { ' ' };
     let title = visible_line(&task.title, TITLE_CHARS);
-    let optional = if task.optional { "*" } else { "" };
-    format!("{indent}[{tick}]{optional} {} {title}", task.id)
+    let optional = if task.optional { " (optional)" } else { "" };
+    let name = format!("{indent}{} {title}{optional}", task.id);
+    let mut line = StatusLine::new(word(task), name).trailing(facts(task).join(" · "));
+    if !task.marks.is_empty() {
+        line = line.toned(Tone::Warning);
+    }
+    if let Some(question) = &task.question {
+        line = line.wrapped_detail(format!("{indent}{}", visible_line(question, REASON_CHARS)));
+    }
+    match &task.failure_record {
+        Some(failure) => {
+            let kind = kind_and_place(failure).map(|kind| format!("{indent}{kind}"));
+            line.detail(kind.unwrap_or_default())
+                .detail(format!("{indent}{}", headline(failure)))
+        }
+        None => line,
+    }
 }
 
-fn tell_task(page: &mut String, task: &TaskStatus, width: usize) {
-    let facts = facts(task).join(", ");
-    let line = format!("{:<width$}  {facts}", name(task));
-    let _ = writeln!(page, "{}", line.trim_end());
-    let indent = "  ".repeat(usize::from(task.depth));
-    if let Some(question) = &task.question {
-        let _ = writeln!(
-            page,
-            "{indent}    to decide: {}",
-            visible_line(question, REASON_CHARS)
-        );
-    }
-    if let Some(failure) = &task.failure {
-        let reason = visible_line(first_line(failure), REASON_CHARS);
-        let _ = writeln!(page, "{indent}    failed: {reason}");
+fn word(task: &TaskStatus) -> StatusWord {
+    if task.done {
+        StatusWord::Pass
+    } else if task.current.is_some() {
+        StatusWord::Run
+    } else if task.skipped {
+        StatusWord::Skip
+    } else if task.parked || task.question.is_some() {
+        StatusWord::Ask
+    } else if task.failure.is_some() {
+        StatusWord::Fail
+    } else {
+        StatusWord::Todo
     }
 }
 
 fn facts(task: &TaskStatus) -> Vec<String> {
     let mut facts = Vec::new();
-    match task.attempts {
-        0 => {}
-        1 => facts.push("1 attempt".to_owned()),
-        n => facts.push(format!("{n} attempts")),
-    }
+    facts.extend(task.current.as_ref().map(current));
     if !task.done && task.attempts_used > 0 {
-        facts.push(format!(
-            "{} of {} used up",
-            task.attempts_used, task.attempts_limit
-        ));
+        let (used, limit) = (task.attempts_used, task.attempts_limit);
+        facts.push(format!("{used}/{limit} attempts used"));
+    } else if task.attempts > 1 {
+        facts.push(format!("{} attempts", task.attempts));
     }
     if !task.done && task.fixes_used > 0 {
         let (used, limit) = (task.fixes_used, task.fixes_limit);
-        facts.push(format!("{used} of {limit} fixes made"));
+        facts.push(format!("{used}/{limit} fixes"));
     }
     facts.extend(task.marks.iter().map(ToString::to_string));
-    facts.extend(task.commit.as_ref().map(|hash| format!("commit {hash}")));
-    if task.skipped {
-        facts.push("skipped".to_owned());
-    }
-    if task.parked || task.question.is_some() {
-        facts.push("waits for a person".to_owned());
-    }
-    facts.extend(task.current.as_ref().map(doing));
+    facts.extend(task.commit.clone());
     facts
 }
 
-fn doing(current: &Current) -> String {
+fn current(current: &Current) -> String {
     let what = match current.what {
-        "attempt" => format!("attempt {} is at work", current.attempt),
+        "attempt" => format!("attempt {}", current.attempt),
         what => what.to_owned(),
     };
     let elapsed = current.for_ms.map(Span::whole_seconds);
@@ -183,7 +185,8 @@ fn doing(current: &Current) -> String {
 }
 
 fn first_line(text: &str) -> &str {
-    text.lines()
+    let mut lines = text.lines();
+    lines
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default()
 }

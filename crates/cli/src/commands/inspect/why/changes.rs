@@ -30,24 +30,24 @@ impl Changes {
     pub(super) fn tell(&self, page: &mut Page, attempt: &AttemptKey, counted: u32, way: &str) {
         let Some((git, span)) = self.around(attempt) else {
             match counted {
-                0 => page.line(2, "changed no file"),
-                1 => page.line(2, "changed 1 file"),
-                n => page.line(2, &format!("changed {n} files")),
+                0 => page.detail("changed no file"),
+                1 => page.detail("changed 1 file"),
+                n => page.detail(&format!("changed {n} files")),
             }
             return;
         };
         let counts = git.changed_lines(&span.before, &span.after);
         let counts = counts.unwrap_or_default();
         match counts.len() {
-            0 => page.line(2, "changed no file"),
-            1 => page.line(2, &format!("changed 1 file: `{way}`")),
-            n => page.line(2, &format!("changed {n} files: `{way}`")),
+            0 => page.detail("changed no file"),
+            1 => page.detail(&format!("changed 1 file: {way}")),
+            n => page.detail(&format!("changed {n} files: {way}")),
         }
         for count in counts.iter().take(FILES) {
-            page.line(3, &told(count));
+            page.indented_detail(1, &line_counts(count));
         }
         if counts.len() > FILES {
-            page.line(3, &format!("and {} more", counts.len() - FILES));
+            page.indented_detail(1, &format!("and {} more", counts.len() - FILES));
         }
         if self.in_full && !counts.is_empty() {
             tell_diff(page, git, &span, way);
@@ -67,17 +67,17 @@ impl Changes {
 fn tell_diff(page: &mut Page, git: &Git, span: &AttemptSpan, way: &str) {
     let diff = git.diff(&span.before, &span.after, None, Some(DIFF_BYTES));
     let Ok(diff) = diff else { return };
-    page.diff(3, &String::from_utf8_lossy(&diff.bytes));
+    page.diff(&String::from_utf8_lossy(&diff.bytes));
     if diff.cut {
-        page.line(3, &format!("| … and so on: `{way}` shows all of it"));
+        page.indented_detail(1, &format!("| … and so on: {way} shows all of it"));
     }
 }
 
 /// `src/a.rs +3 -1`.
-fn told(count: &LineCount) -> String {
+fn line_counts(count: &LineCount) -> String {
     let mut text = count.path.to_string();
     let Some((added, removed)) = count.lines else {
-        return text + " (no text)";
+        return text + " (binary)";
     };
     if added > 0 {
         let _ = write!(text, " +{added}");

@@ -1,46 +1,139 @@
 use regreen_model::visible_line;
+use regreen_reporters::{LineStyle, Status, StatusLine};
 
 /// How much of an output is quoted, and how long a line may be.
 const QUOTED_LINES: usize = 12;
 const LINE_CHARS: usize = 300;
 
-/// A text of lines, in which nothing of others is more than a line.
+/// The story of a task: lines with details, in which hostile text is never more than a line.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    pub(super) text: String,
+    entries: Vec<PageEntry>,
+}
+
+/// A line whose status may change while its details are added.
+#[derive(Debug)]
+struct PageEntry {
+    label: PageLabel,
+    text: String,
+    time_ms: Option<u64>,
+    trailing: String,
+    details: Vec<String>,
+    /// An empty line goes before it.
+    begins_paragraph: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum PageLabel {
+    Status(Status),
+    Other(&'static str),
 }
 
 impl Page {
-    /// The first line of a text that says anything, indented; nothing makes an empty line.
-    pub(super) fn line(&mut self, depth: usize, text: &str) {
-        let mut lines = text.lines();
-        let first = lines.find(|line| !line.trim().is_empty());
-        let line = visible_line(first.unwrap_or_default(), LINE_CHARS);
-        if !line.is_empty() {
-            self.text.push_str(&"  ".repeat(depth));
-            self.text.push_str(&line);
-        }
-        self.text.push('\n');
+    /// Adds a line that begins with a status word.
+    pub(super) fn entry(&mut self, status: Status, text: &str) {
+        self.push(PageLabel::Status(status), text, false);
     }
 
-    /// The last lines of what somebody printed.
-    pub(super) fn quote(&mut self, depth: usize, printed: &str) {
+    /// Adds a line that begins with another word, after an empty line.
+    pub(super) fn heading(&mut self, label: &'static str, text: &str) {
+        self.push(PageLabel::Other(label), text, true);
+    }
+
+    fn push(&mut self, label: PageLabel, text: &str, begins_paragraph: bool) {
+        self.entries.push(PageEntry {
+            label,
+            text: shown(text),
+            time_ms: None,
+            trailing: String::new(),
+            details: Vec::new(),
+            begins_paragraph,
+        });
+    }
+
+    /// Changes the status of the last line: how something ended is known at its end.
+    pub(super) fn becomes(&mut self, status: Status) {
+        if let Some(last) = self.entries.last_mut() {
+            last.label = PageLabel::Status(status);
+        }
+    }
+
+    /// Sets how long the last line took.
+    pub(super) fn took(&mut self, millis: u64) {
+        if let Some(last) = self.entries.last_mut() {
+            last.time_ms = Some(millis);
+        }
+    }
+
+    /// Adds something to the end of the last line.
+    pub(super) fn trailing(&mut self, text: &str) {
+        if let Some(last) = self.entries.last_mut() {
+            if !last.trailing.is_empty() {
+                last.trailing.push_str(" · ");
+            }
+            last.trailing.push_str(&shown(text));
+        }
+    }
+
+    /// Adds a line below the last one.
+    pub(super) fn detail(&mut self, text: &str) {
+        self.indented_detail(0, text);
+    }
+
+    pub(super) fn indented_detail(&mut self, depth: usize, text: &str) {
+        let detail = format!("{}{}", "  ".repeat(depth), shown(text));
+        if let Some(last) = self.entries.last_mut() {
+            last.details.push(detail);
+        }
+    }
+
+    /// Adds the last lines of an output.
+    pub(super) fn quote(&mut self, printed: &str) {
         let lines: Vec<&str> = printed.trim_end().lines().collect();
         let left_out = lines.len().saturating_sub(QUOTED_LINES);
         if left_out > 0 {
-            self.line(depth, &format!("| … {left_out} lines before"));
+            self.indented_detail(1, &format!("| … {left_out} lines before"));
         }
         for line in lines.get(left_out..).unwrap_or_default() {
-            self.line(depth, &format!("| {line}"));
+            self.indented_detail(1, &format!("| {line}"));
         }
     }
 
-    /// A diff as it is, line by line.
-    pub(super) fn diff(&mut self, depth: usize, diff: &str) {
+    /// Adds a diff as it is, line by line.
+    pub(super) fn diff(&mut self, diff: &str) {
         for line in diff.lines() {
-            self.line(depth, &format!("| {line}"));
+            self.indented_detail(1, &format!("| {line}"));
         }
     }
+
+    pub(super) fn text(&self, style: LineStyle) -> String {
+        self.entries
+            .iter()
+            .map(|entry| {
+                let gap = if entry.begins_paragraph { "\n" } else { "" };
+                format!("{gap}{}", entry.line().render(style))
+            })
+            .collect()
+    }
+}
+
+impl PageEntry {
+    fn line(&self) -> StatusLine {
+        let line = match self.label {
+            PageLabel::Status(status) => StatusLine::new(status, self.text.as_str()),
+            PageLabel::Other(label) => StatusLine::labelled(label, self.text.as_str()),
+        };
+        let line = line.timed(self.time_ms).trailing(self.trailing.as_str());
+        let details = self.details.iter();
+        details.fold(line, |line, detail| line.detail(detail.as_str()))
+    }
+}
+
+/// Returns the first line of a text that says anything.
+fn shown(text: &str) -> String {
+    let mut lines = text.lines();
+    let first = lines.find(|line| !line.trim().is_empty());
+    visible_line(first.unwrap_or_default(), LINE_CHARS)
 }
 
 #[cfg(test)]
@@ -51,18 +144,21 @@ mod tests {
     fn of_a_long_output_the_end_is_quoted() {
         let printed: String = (1..=15).map(|n| format!("line {n}\n")).collect();
         let mut page = Page::default();
-        page.quote(1, &format!("{printed}\n\n"));
-        let lines: Vec<&str> = page.text.lines().collect();
-        assert_eq!(lines.len(), QUOTED_LINES + 1);
-        assert_eq!(lines[..2], ["  | … 3 lines before", "  | line 4"]);
-        assert_eq!(lines.last(), Some(&"  | line 15"));
+        page.entry(Status::Fail, "attempt 1");
+        page.quote(&format!("{printed}\n\n"));
+        let text = page.text(LineStyle::default());
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        assert_eq!(lines.len(), QUOTED_LINES + 2);
+        assert_eq!(lines[1..3], ["| … 3 lines before", "| line 4"]);
+        assert_eq!(lines.last(), Some(&"| line 15"));
     }
 
     #[test]
-    fn nobody_forges_a_line() {
+    fn hostile_text_cannot_forge_a_line() {
         let mut page = Page::default();
-        page.line(1, "\n\u{1b}[1mred\r  done\n  done");
-        page.quote(2, "a\rb\u{7}");
-        assert_eq!(page.text, "  red   done\n    | a b\n");
+        page.entry(Status::Pass, "\n\u{1b}[1mred\r  done\n  done");
+        page.quote("a\rb\u{7}");
+        let text = page.text(LineStyle::default());
+        assert_eq!(text, "    PASS  red   done\n            | a b\n");
     }
 }
