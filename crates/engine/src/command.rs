@@ -40,11 +40,12 @@ pub enum Command {
     InspectRepair(Box<RepairTarget>),
     /// Carry out an automatic fix. After a crash the workspace is inspected again first.
     Repair(Box<RepairOrder>),
-    /// Read how much of its fix budget the task has used.
+    /// Read how much of its fix budget the task has used, where no answer has told it.
     ReadBudget {
         task: TaskKey,
     },
-    /// Insert the fix after its task, unless it stands there.
+    /// Insert the fix after its task, unless it stands there. If another task has taken its id
+    /// meanwhile, it is answered with the task's fix budget, which has another.
     InsertFix(Box<FixOrder>),
     /// Insert the rows that the agent asked for, unless they stand there.
     Modify(Box<ModifyOrder>),

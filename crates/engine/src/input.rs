@@ -6,6 +6,8 @@ use regreen_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::state::{Phase, State};
+
 /// Something that happened. An answer names its command; late and repeated answers are
 /// dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +115,12 @@ pub enum Input {
     Waited {
         seq: CommandSeq,
     },
+    /// An answer after which the task may get a fix, with what that needs to know.
+    WithFixBudget {
+        answer: Box<Input>,
+        /// None if the task was removed from the file, or ticked by a person.
+        budget: Option<Box<FixBudget>>,
+    },
     /// It was stopped because the user asked to stop.
     Halted {
         seq: CommandSeq,
@@ -158,12 +166,37 @@ impl Input {
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
+            Self::WithFixBudget { answer, .. } => answer.seq(),
             Self::Start { .. }
             | Self::Resume(_)
             | Self::Noticed { .. }
             | Self::SessionSeen { .. }
             | Self::Stop { .. } => None,
         }
+    }
+}
+
+impl State {
+    /// The task that may get a fix after this answer. The driver adds the task's fix budget to
+    /// the answer, so that the engine need not ask for it.
+    #[must_use]
+    pub fn may_get_fix(&self, answer: &Input) -> Option<&TaskKey> {
+        let task = self.task_of(answer.seq()?)?;
+        let may_fail = match (answer, &task.phase) {
+            (Input::AttemptEnded { report, .. }, _) => {
+                !report.signalled || report.reports_failure || report.contradiction.is_some()
+            }
+            (Input::Verified { verdict, .. }, Phase::Verifying { again, .. }) => {
+                *again && matches!(verdict, Verdict::Red { .. })
+            }
+            (Input::Ticked { .. }, Phase::Ticking { done, .. }) => !done,
+            (Input::RepairInspected { .. }, _) => true,
+            (Input::PersonAnswered { answer, .. }, _) => {
+                matches!(answer, PersonAnswer::Fix | PersonAnswer::Repair)
+            }
+            _ => false,
+        };
+        (may_fail && self.config.recovery).then(|| task.key())
     }
 }
 

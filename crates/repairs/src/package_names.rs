@@ -93,6 +93,11 @@ pub(crate) fn similar_name<'a>(
     near.next()
 }
 
+/// Returns whether a word is in a list of words that are separated by spaces.
+pub(crate) fn is_listed(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == word)
+}
+
 fn well_known() -> impl Iterator<Item = &'static str> {
     WELL_KNOWN.split_ascii_whitespace()
 }

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::history::HistoryWriter;
 use crate::journal::{Journal, JournalError};
 use crate::observer::{Person, RunObserver};
+use crate::perform;
 use crate::performer::Performer;
 use crate::spec_paths::SpecPaths;
 
@@ -33,10 +34,26 @@ impl Driver<'_> {
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };
+            let answer = self.with_fix_budget(answer);
             let commands = self.recorder.step(&answer)?;
             queue.add(&self.recorder.state, commands);
         }
         Ok(self.recorder.state.outcome.clone())
+    }
+
+    /// An answer after which the task may get a fix brings the task's fix budget along.
+    fn with_fix_budget(&mut self, answer: Input) -> Input {
+        let Some(task) = self.recorder.state.may_get_fix(&answer) else {
+            return answer;
+        };
+        match perform::read_budget(&mut self.performer, task) {
+            Ok(budget) => Input::WithFixBudget {
+                answer: Box::new(answer),
+                budget: budget.map(Box::new),
+            },
+            // The engine asks for it, and is told then why it can't be read.
+            Err(_) => answer,
+        }
     }
 
     fn tell_notices(&mut self) -> Result<(), JournalError> {

@@ -145,13 +145,7 @@ impl Performer {
                     None => Input::Gone { seq },
                 })
             }
-            Command::InsertFix(order) => perform::insert_fix(self, order).map(|is_inserted| {
-                if is_inserted {
-                    Input::Inserted { seq }
-                } else {
-                    Input::Gone { seq }
-                }
-            }),
+            Command::InsertFix(order) => perform::insert_fix(self, seq, order),
             Command::Modify(order) => {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
             }

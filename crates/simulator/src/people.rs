@@ -149,7 +149,7 @@ impl World {
         for key in rows.iter().filter_map(|row| file.key(*row)) {
             let before = Rc::clone(&self.file);
             if let Ok(Some(after)) = before.box_set(&key, done) {
-                self.watch.people_edited(&before, &after, false);
+                self.watch.people_set_box(&before, &after);
                 self.file = Rc::new(after);
             }
         }

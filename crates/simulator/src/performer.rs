@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use regreen_documents::{EditError, TaskFile};
-use regreen_engine::{Command, CommitResult, FixOrder, Input, Issued, ModifyOrder, ModifyResult};
+use regreen_engine::{
+    Command, CommitOrder, CommitResult, FixOrder, Input, Issued, ModifyOrder, ModifyResult,
+};
 use regreen_model::{
-    Claim, FixBudget, NextStep, PlanQuery, PlanStatus, TaskId, TaskKey, Verdict, VerifyCommand,
+    Claim, CommandSeq, FixBudget, NextStep, PlanQuery, PlanStatus, TaskId, TaskKey, Verdict,
+    VerifyCommand,
 };
 
 use crate::attempt::Seen;
@@ -73,10 +76,7 @@ impl World {
                 Some(budget) => Input::BudgetRead { seq, budget },
                 None => Input::Gone { seq },
             },
-            Command::InsertFix(order) => match self.insert_fix(order)? {
-                true => Input::Inserted { seq },
-                false => Input::Gone { seq },
-            },
+            Command::InsertFix(order) => self.insert_fix(seq, order)?,
             Command::Modify(order) => {
                 let result = self.modify(order);
                 Input::Modified { seq, result }
@@ -98,8 +98,8 @@ impl World {
                 let superseded = self.tick(task, *done, *supersede)?;
                 Input::Ticked { seq, superseded }
             }
-            Command::Commit(_) => {
-                let result = self.commit();
+            Command::Commit(order) => {
+                let result = self.commit(order);
                 Input::Committed { seq, result }
             }
             Command::Record(_) => Input::Recorded { seq },
@@ -173,7 +173,7 @@ impl World {
         Ok((kept, taken_back))
     }
 
-    fn budget(&self, task: &TaskKey) -> Option<FixBudget> {
+    pub(crate) fn budget(&self, task: &TaskKey) -> Option<FixBudget> {
         let (file, map) = (&self.file, self.memory.fix_task_map());
         let row = file.open_row(task)?;
         let budget = file.fix_budget(row, &map)?;
@@ -186,18 +186,27 @@ impl World {
         })
     }
 
-    fn insert_fix(&mut self, order: &FixOrder) -> Result<bool, String> {
+    fn insert_fix(&mut self, seq: CommandSeq, order: &FixOrder) -> Result<Input, String> {
         match self
             .file
             .insert_fix(&order.task, order.id.clone(), &order.origin)
         {
-            Ok(None) => Ok(true),
+            Ok(None) => Ok(Input::Inserted { seq }),
             Ok(Some(file)) => {
                 self.file = Rc::new(file);
                 self.watch.inserted(&self.file, &order.task, &order.id)?;
-                Ok(true)
+                Ok(Input::Inserted { seq })
             }
-            Err(EditError::NoSuchRow) => Ok(false),
+            Err(EditError::NoSuchRow) => Ok(Input::Gone { seq }),
+            Err(EditError::IdTaken(_)) => {
+                let budget = self.budget(&order.task);
+                Ok(
+                    budget.map_or(Input::Gone { seq }, |budget| Input::BudgetRead {
+                        seq,
+                        budget,
+                    }),
+                )
+            }
             Err(error) => Err(format!("{} cannot be inserted: {error}", order.id)),
         }
     }
@@ -261,7 +270,20 @@ impl World {
         }
     }
 
-    fn commit(&mut self) -> CommitResult {
+    /// A commit that was made is found again, whatever a hook would say of it now.
+    fn commit(&mut self, order: &CommitOrder) -> CommitResult {
+        let name = (order.task.clone(), order.attempts);
+        if let Some(made) = self.commits.get(&name) {
+            return made.clone();
+        }
+        let result = self.try_to_commit();
+        if matches!(result, CommitResult::Done { .. } | CommitResult::Nothing) {
+            self.commits.insert(name, result.clone());
+        }
+        result
+    }
+
+    fn try_to_commit(&mut self) -> CommitResult {
         match self.rng.below(16) {
             13 => CommitResult::Nothing,
             14 => CommitResult::HookFailed {

@@ -117,7 +117,8 @@ impl World {
     fn fate(&mut self, command: &Command) -> Fate {
         let may_die = self.crashes < MOST_CRASHES;
         let sides = match command {
-            Command::SaveState(_) | Command::Verify { .. } | Command::Commit(_) => 100,
+            Command::SaveState(_) => 60,
+            Command::Verify { .. } | Command::Commit(_) => 100,
             command if is_rare(command) => 16,
             _ => 300,
         };
@@ -177,6 +178,13 @@ impl World {
         self.see_session(issued)?;
         let Some(answer) = self.perform(issued)? else {
             return Ok(());
+        };
+        let answer = match self.state.may_get_fix(&answer) {
+            Some(task) => Input::WithFixBudget {
+                budget: self.budget(task).map(Box::new),
+                answer: Box::new(answer),
+            },
+            None => answer,
         };
         self.answered.push_back(answer.clone());
         if self.answered.len() > REMEMBERED {
@@ -325,6 +333,8 @@ impl World {
 fn is_rare(command: &Command) -> bool {
     match command {
         Command::NoteFailure { .. }
+        | Command::ReadBudget { .. }
+        | Command::Modify(_)
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::Wait { .. }

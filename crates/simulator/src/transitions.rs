@@ -40,8 +40,8 @@ const ANSWERS: [Transition; 28] = [
     ("open", "stop"),
 ];
 
-/// Everything that can be owed. Whatever it is, the process may die or be stopped, people may
-/// have to be told something, and it may turn out to be impossible.
+/// Every phase that can be pending. In each of them the process may die or be stopped, there may
+/// be a notice, and the command may turn out to be impossible.
 const PENDING: [&str; 19] = [
     "reading",
     "attempting",
@@ -65,7 +65,7 @@ const PENDING: [&str; 19] = [
 ];
 const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 
-/// Of an attempt that is cut short it is told how far it came; all else is halted.
+/// An attempt that is stopped tells how far it came; all else is halted.
 const NEVER_HALTED: &str = "attempting";
 
 /// For these a file is edited that others save, too; before the first five it is the state.
@@ -89,33 +89,35 @@ const EDITING: [&str; 12] = [
 pub fn expected_transitions() -> BTreeSet<Transition> {
     let always = PENDING
         .into_iter()
-        .flat_map(|owed| ALWAYS.map(|input| (owed, input)));
-    let halted = PENDING.into_iter().filter(|owed| *owed != NEVER_HALTED);
-    let contended = EDITING.map(|owed| (owed, "contended"));
+        .flat_map(|pending| ALWAYS.map(|input| (pending, input)));
+    let halted = PENDING
+        .into_iter()
+        .filter(|pending| *pending != NEVER_HALTED);
+    let contended = EDITING.map(|pending| (pending, "contended"));
     let mut all = BTreeSet::from(ANSWERS);
     all.extend(always);
-    all.extend(halted.map(|owed| (owed, "halted")));
+    all.extend(halted.map(|pending| (pending, "halted")));
     all.extend(contended);
     all
 }
 
-/// The transition that an input is, if it is one: an answer that nobody waits for is none.
+/// The transition that an input causes; `None` for an answer that nothing waits for.
 pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
         Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
-        Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => owed(state),
+        Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => pending(state),
         // A run that has ended waits for nothing.
         _ if state.outcome.is_some() => return None,
-        Input::Halted { .. } | Input::Contended { .. } | Input::Broken { .. } => owed(state),
+        Input::Halted { .. } | Input::Contended { .. } | Input::Broken { .. } => pending(state),
         _ => phase_name(&state.task_of(input.seq()?)?.phase),
     };
     Some((phase, input_name(input)))
 }
 
-/// What is owed at the moment.
-fn owed(state: &State) -> &'static str {
+/// The phase that is pending at the moment.
+fn pending(state: &State) -> &'static str {
     let is_asking = |phase: &Phase| matches!(phase, Phase::Asking { .. });
     match state.pending_task() {
         Some(task) => phase_name(&task.phase),
@@ -176,6 +178,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Committed { .. } => "committed",
         Input::Recorded { .. } => "recorded",
         Input::Waited { .. } => "waited",
+        Input::WithFixBudget { answer, .. } => input_name(answer),
         Input::Halted { .. } => "halted",
         Input::Contended { .. } => "contended",
         Input::Broken { .. } => "broken",

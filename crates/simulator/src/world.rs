@@ -15,10 +15,10 @@ use crate::mutant::Mutant;
 use crate::rng::Rng;
 use crate::task_lists::{PLANS, Plan};
 use crate::transitions::Transition;
-use regreen_engine::CommandQueue;
 use regreen_engine::Input;
 use regreen_engine::JournalLine;
 use regreen_engine::State;
+use regreen_engine::{CommandQueue, CommitResult};
 
 /// The waiting that everybody has patience for.
 const WAIT_MS: u64 = 12_000;
@@ -55,6 +55,8 @@ pub(crate) struct World {
     pub(crate) used: BTreeMap<String, u64>,
     /// How tasks failed in runs that have ended.
     pub(crate) failed_before: BTreeMap<TaskKey, FailureRecord>,
+    /// Commits that were made, by task and number of attempts.
+    pub(crate) commits: BTreeMap<(TaskKey, u32), CommitResult>,
     pub(crate) watch: Watch,
     pub(crate) reached: BTreeSet<Transition>,
     /// The last answers, which may come again.
@@ -102,6 +104,7 @@ impl World {
             works: BTreeMap::new(),
             used: BTreeMap::new(),
             failed_before: BTreeMap::new(),
+            commits: BTreeMap::new(),
             reached: BTreeSet::new(),
             answered: VecDeque::new(),
             made: 0,

@@ -4,67 +4,11 @@ use std::path::{Path, PathBuf};
 use crate::{Disk, FileKind};
 
 /// Words that bash runs without a program of that name: builtins and keywords.
-const BUILTINS: &[&str] = &[
-    ".",
-    ":",
-    "[",
-    "[[",
-    "{",
-    "alias",
-    "bg",
-    "break",
-    "builtin",
-    "case",
-    "cd",
-    "command",
-    "continue",
-    "declare",
-    "dirs",
-    "echo",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fg",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "if",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "test",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unset",
-    "until",
-    "wait",
-    "while",
-];
+const BUILTINS: &str = "\
+    . : [ [[ { alias bg break builtin case cd command continue declare dirs echo enable eval \
+    exec exit export false fg for function getopts hash if jobs kill let local mapfile popd \
+    printf pushd pwd read readarray readonly return select set shift shopt source test time \
+    times trap true type typeset ulimit umask unset until wait while";
 
 /// Finds programs as a shell in the workspace does.
 #[derive(Clone, Debug)]
@@ -86,7 +30,7 @@ impl Programs {
     /// Returns whether a shell in the workspace could run this word.
     #[must_use]
     pub fn has(&self, disk: &dyn Disk, word: &str) -> bool {
-        BUILTINS.contains(&word) || self.find(disk, word).is_some()
+        is_listed(BUILTINS, word) || self.find(disk, word).is_some()
     }
 
     /// Returns the program that a word means: a path relative to the workspace, or the first
@@ -103,6 +47,11 @@ impl Programs {
         let mut paths = self.folders.iter().map(|folder| folder.join(word));
         paths.find(|path| is_program(disk, path))
     }
+}
+
+/// Returns whether a word is in a list of words that are separated by spaces.
+pub(crate) fn is_listed(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == word)
 }
 
 fn is_program(disk: &dyn Disk, path: &Path) -> bool {

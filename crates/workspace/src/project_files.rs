@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::programs::is_listed;
 use crate::{Disk, read_text};
 
 const MOST: usize = 10;
@@ -14,30 +15,11 @@ const MAIN_STEMS: [&str; 12] = [
     "mod", "__init__",
 ];
 
-const CONFIGURATION: [&str; 22] = [
-    "package.json",
-    "tsconfig.json",
-    "cargo.toml",
-    "pyproject.toml",
-    "requirements.txt",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "makefile",
-    "justfile",
-    "gemfile",
-    "composer.json",
-    "dockerfile",
-    "docker-compose.yml",
-    "compose.yaml",
-    "cmakelists.txt",
-    "regreen.toml",
-    ".env.example",
-];
+const CONFIGURATION: &str = "\
+    package.json tsconfig.json cargo.toml pyproject.toml requirements.txt setup.py setup.cfg \
+    tox.ini go.mod pom.xml build.gradle build.gradle.kts makefile justfile gemfile \
+    composer.json dockerfile docker-compose.yml compose.yaml cmakelists.txt regreen.toml \
+    .env.example";
 
 const TEST_FOLDERS: [&str; 5] = ["test", "tests", "__tests__", "spec", "e2e"];
 
@@ -64,7 +46,7 @@ pub(super) fn configuration(files: &[String]) -> Vec<String> {
 
 fn is_configuration(path: &str) -> bool {
     let name = name_of(path);
-    CONFIGURATION.contains(&name.as_str()) || name.starts_with("config.")
+    is_listed(CONFIGURATION, &name) || name.starts_with("config.")
 }
 
 pub(super) fn test_folders(files: &[String]) -> Vec<String> {

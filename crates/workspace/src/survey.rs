@@ -6,6 +6,7 @@ use std::path::Path;
 
 use regreen_model::{LookedUp, Survey, visible_line};
 
+use crate::programs::is_listed;
 use crate::project_files::{configuration, main_files, test_folders};
 use crate::walk::walk;
 use crate::{Git, RelPath};
@@ -125,28 +126,9 @@ fn note_lines(one: &mut LookedUp, path: &str, text: &str) {
 }
 
 /// Suffixes and names of files that hold keys and passwords. They are never read.
-const ENDINGS: [&str; 8] = [
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".tfstate",
-];
-const NAMES: [&str; 10] = [
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".htpasswd",
-    ".git-credentials",
-    ".envrc",
-    "id_rsa",
-    "id_ed25519",
-    "id_ecdsa",
-];
+const ENDINGS: &str = ".pem .key .p12 .pfx .jks .keystore .kdbx .tfstate";
+const NAMES: &str = "\
+    .netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .envrc id_rsa id_ed25519 id_ecdsa";
 const PARTS: [&str; 4] = ["secret", "credential", "password", "token"];
 /// Examples of secret files hold no secrets.
 const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dist"];
@@ -156,8 +138,8 @@ pub(super) fn is_secret(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let is_env = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
     let is_data = !is_source(&name);
-    NAMES.contains(&name.as_str())
-        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    is_listed(NAMES, &name)
+        || ENDINGS.split(' ').any(|ending| name.ends_with(ending))
         || is_env && !EXAMPLES.iter().any(|example| name.contains(example))
         || is_data && PARTS.iter().any(|part| name.contains(part))
 }

@@ -86,33 +86,16 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// Folders that programs fill and that no one edits.
-const NAMES: [&str; 18] = [
-    ".cache",
-    ".direnv",
-    ".git",
-    ".gradle",
-    ".hg",
-    ".jj",
-    ".mypy_cache",
-    ".nox",
-    ".pytest_cache",
-    ".regreen",
-    ".ruff_cache",
-    ".svn",
-    ".terraform",
-    ".tox",
-    ".turbo",
-    ".venv",
-    "__pycache__",
-    "node_modules",
-];
+const NAMES: &str = "\
+    .cache .direnv .git .gradle .hg .jj .mypy_cache .nox .pytest_cache .regreen .ruff_cache \
+    .svn .terraform .tox .turbo .venv __pycache__ node_modules";
 
 /// Files that mark a folder as a cache (such as cargo's `target`) or as a Python environment of
 /// any name.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
 pub(super) fn is_excluded_name(name: &[u8]) -> bool {
-    NAMES.iter().any(|excluded| excluded.as_bytes() == name)
+    NAMES.split(' ').any(|excluded| excluded.as_bytes() == name)
 }
 
 pub(super) fn marks_its_folder(name: &[u8]) -> bool {

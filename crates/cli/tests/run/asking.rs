@@ -54,7 +54,7 @@ fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
           cat: here: No such file or directory
 
      ASK  1.1 Look                                                1/5 attempts used
-          the shell agent runs commands and cannot repair them
+          the shell agent runs commands and cannot fix them
           missing file
           cat: here: No such file or directory
           may help: Check the path
@@ -91,11 +91,11 @@ Attempts  1 of 100
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 0 of 2 tasks done · specs/demo/tasks.md
      RUN  [RUN] · shell · needs your decision; `regreen run` resumes it
-          task 1.1: the shell agent runs commands and cannot repair them; it failed with: cat: here: No such file or directory
+          task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
           1 of 100 attempts
 
      ASK  1.1 Look                                                1/5 attempts used
-          the shell agent runs commands and cannot repair them
+          the shell agent runs commands and cannot fix them
           missing file
           cat: here: No such file or directory
     TODO  1.2 Work
@@ -126,9 +126,9 @@ fn what_a_person_adds_is_told_to_the_agent() {
           The agent did not finish within 3s
 
      ASK  1.1 Find it
-          it gets nowhere in its time, and was not split
+          it made no progress within its time limit and was not split
           timeout without progress
-          The agent was ended: it had not finished after 3s
+          The agent did not finish within 3s
           may help: Break task into smaller subtasks
           may help: Check that the task can make progress at all
           log: .regreen/runs/[RUN]/1.1/2.log
@@ -416,7 +416,7 @@ fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
           missing file
           cat: here: No such file or directory
      ASK  1.1 Look
-          the shell agent runs commands and cannot repair them
+          the shell agent runs commands and cannot fix them
      END  [TIME] needs your decision · exit code 3              [RUN]
 
    Tasks  0 of 2 done in [TIME]

@@ -64,16 +64,30 @@ impl TaskFile {
                 ChoiceKind::Retry => false,
                 ChoiceKind::Skip => return plan,
             };
+            let Some(task) = plan.key_before_edit(&choice.task) else {
+                return plan;
+            };
             // Opening a task opens the groups around it.
-            let around = plan.groups_around(&choice.task);
+            let around = plan.groups_around(&task);
             let around = around.into_iter().filter(|_| !done);
-            let keys = std::iter::once(choice.task.clone()).chain(around);
+            let keys = std::iter::once(task).chain(around);
             keys.fold(plan, |plan, key| {
                 // A box that cannot be set is left to the review, which keeps what it replaces.
                 let chosen = plan.box_set(&key, done).ok().flatten();
                 chosen.unwrap_or(plan)
             })
         })
+    }
+
+    /// The key in this text of a task that may have got another title since: of several with one
+    /// id it is then the one in the same position. Where the position is the id, there is no
+    /// telling.
+    fn key_before_edit(&self, task: &TaskKey) -> Option<TaskKey> {
+        let occurrence = usize::try_from(task.occurrence).ok()?;
+        let has_id = |row: &RowId| self.row(*row).is_some_and(|row| !row.numbered);
+        let in_position = || self.rows_with_id(&task.id).nth(occurrence).filter(has_id);
+        let row = self.resolve(task).or_else(in_position);
+        row.and_then(|row| self.key(row))
     }
 
     fn groups_around(&self, task: &TaskKey) -> Vec<TaskKey> {
@@ -184,12 +198,13 @@ impl TaskFile {
     }
 
     /// Returns the id of the next fix of a task: one more than the highest number that any row or
-    /// the map has used.
+    /// the map has used. A number is used also if only fixes of that fix are left: they would
+    /// belong to the new one.
     #[must_use]
     pub fn next_fix_id(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<TaskId> {
         let id = self.row(row)?.id.as_ref()?;
         let in_file = self.rows.iter().filter_map(|row| row.id.as_ref());
-        let used_in_file = in_file.filter_map(|other| id.child_number(other)).max();
+        let used_in_file = in_file.filter_map(|other| branch_number(id, other)).max();
         let record = map.get(id.as_str());
         let in_map = record.into_iter().flat_map(|record| &record.fix_task_ids);
         let used_in_map = in_map
@@ -197,6 +212,17 @@ impl TaskFile {
             .max();
         Some(id.child(used_in_file.max(used_in_map).unwrap_or(0).saturating_add(1)))
     }
+}
+
+/// Returns `Some(2)` for `1.3.2` and for `1.3.2.1`, asked of `1.3`.
+fn branch_number(id: &TaskId, other: &TaskId) -> Option<u32> {
+    let below = other
+        .as_str()
+        .strip_prefix(id.as_str())?
+        .strip_prefix('.')?;
+    let number = below.split('.').next()?;
+    let child = TaskId::parse(&format!("{id}.{number}"))?;
+    id.child_number(&child)
 }
 
 fn count(rows: usize) -> u32 {
@@ -233,6 +259,47 @@ fn below<'a>(root: &'a TaskId, map: &'a BTreeMap<String, FixRecord>) -> BTreeSet
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_two_tasks_with_one_id_each_gets_its_own_fixes_wherever_people_move_them() {
+        let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.1 b\n- [ ] 1.2 c\n- [ ] 1.1.1.1 [FIX 1.1.1] y\n";
+        let file = TaskFile::read(text);
+        let first = file.rows().next().and_then(|row| file.key(row)).unwrap();
+        let fix = TaskId::parse("1.1.2").unwrap();
+        let fixed = file.insert_fix(&first, fix, &FixOrigin::default());
+        let fixed = fixed.unwrap().unwrap();
+        let rows: Vec<&str> = fixed
+            .rows()
+            .filter_map(|row| Some(fixed.id(row)?.as_str()))
+            .collect();
+        assert_eq!(rows, ["1.1", "1.1.1", "1.1.2", "1.1", "1.2", "1.1.1.1"]);
+    }
+
+    #[test]
+    fn a_new_fix_does_not_take_over_the_fixes_of_one_that_is_gone() {
+        let file = TaskFile::read("- [ ] 1.1 a\n- [x] 1.1.1.1 [FIX 1.1.1] y\n- [ ] 1.2 b\n");
+        let row = file.rows().next().unwrap();
+        let next = file.next_fix_id(row, &BTreeMap::new()).unwrap();
+        assert_eq!(next.as_str(), "1.1.2");
+    }
+
+    #[test]
+    fn a_choice_about_a_task_that_got_another_title_since_is_heeded() {
+        let before = TaskFile::read("- [x] 1.1 a\n- [ ] 1.1 b\n");
+        let choice = PersonChoice {
+            number: 1,
+            task: TaskKey {
+                id: TaskId::parse("1.1").unwrap(),
+                occurrence: 0,
+                title: "a, and more".to_owned(),
+            },
+            what: ChoiceKind::Retry,
+        };
+        assert_eq!(
+            before.as_chosen(&[&choice]).text(),
+            "- [ ] 1.1 a\n- [ ] 1.1 b\n"
+        );
+    }
 
     #[test]
     fn a_fix_names_its_task_by_the_number_that_it_has_now() {

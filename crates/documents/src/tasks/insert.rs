@@ -147,12 +147,19 @@ impl TaskFile {
         }
     }
 
-    /// Returns the last row that belongs to a task: itself or its last fix. A fix that someone
-    /// has moved below another task does not count.
+    /// Returns the last row that belongs to a task: itself or its last fix. Fixes that someone has
+    /// moved below another task don't count, nor do those below another row of the same id: a fix
+    /// there would be read as one of that row.
     fn last_of(&self, row: RowId) -> RowId {
         let ends = |row: RowId| self.row(row).map_or(0, |row| row.block.end);
+        let mut namesakes = self
+            .id(row)
+            .into_iter()
+            .flat_map(|id| self.rows_with_id(id));
+        let next = namesakes.find(|other| *other > row);
         self.all_fixes(row)
             .filter(|fix| self.parent(*fix) == self.parent(row))
+            .filter(|fix| next.is_none_or(|next| *fix < next))
             .chain([row])
             .max_by_key(|row| ends(*row))
             .unwrap_or(row)

@@ -100,8 +100,8 @@ pub(super) fn answered(turn: &mut Turn<'_>, answer: &PersonAnswer, choice: Optio
         PersonAnswer::Edit | PersonAnswer::Context { .. } | PersonAnswer::Skip => {
             picking::continue_run(turn);
         }
-        PersonAnswer::Repair => healing::ask_budget_again(turn),
-        PersonAnswer::Fix => healing::ask_budget(turn, None),
+        PersonAnswer::Repair => healing::make_planned_fix(turn),
+        PersonAnswer::Fix => healing::make_fix(turn, None),
         PersonAnswer::Stop => pause(turn, reason(&question)),
     }
 }

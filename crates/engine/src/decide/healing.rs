@@ -105,9 +105,9 @@ fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
         RecoveryAction::Enrich => attempting::start_with(turn, PromptKind::Enriched),
         RecoveryAction::AskPerson { why } => asking::ask(turn, &why, None),
         RecoveryAction::Inspect => repairing::inspect(turn),
-        RecoveryAction::Repair(repair) => ask_budget(turn, Some(repair)),
+        RecoveryAction::Repair(repair) => make_fix(turn, Some(repair)),
         RecoveryAction::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
-        RecoveryAction::Fix => ask_budget(turn, None),
+        RecoveryAction::Fix => make_fix(turn, None),
         RecoveryAction::GiveUp => give_up(turn),
         RecoveryAction::StopRun => {
             let why = agent_trouble(task).unwrap_or_default();
@@ -149,7 +149,22 @@ fn situation<'a>(
     }
 }
 
-pub(super) fn ask_budget(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
+/// Makes a fix for the task: an automatic one, or one for the agent.
+pub(super) fn make_fix(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
+    match turn.fix_budget.take() {
+        Some(Some(budget)) => plan(turn, &budget, repair),
+        Some(None) => attempting::gone(turn),
+        None => ask_budget(turn, repair),
+    }
+}
+
+/// Makes the fix that was planned when the run was interrupted, or that a person has agreed to.
+pub(super) fn make_planned_fix(turn: &mut Turn<'_>) {
+    let planned = turn.task().and_then(|task| task.automatic_fix.clone());
+    make_fix(turn, planned.map(|planned| planned.repair));
+}
+
+fn ask_budget(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
     };
@@ -157,21 +172,18 @@ pub(super) fn ask_budget(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
     turn.ask(command, |seq| Event::BudgetAsked { seq, task, repair });
 }
 
-/// Reads the budget again for the repair that was planned, or that a person has agreed to.
-pub(super) fn ask_budget_again(turn: &mut Turn<'_>) {
-    let own = turn.task().and_then(|task| task.automatic_fix.clone());
-    ask_budget(turn, own.map(|own| own.repair));
+pub(super) fn budget_read(turn: &mut Turn<'_>, budget: &FixBudget) {
+    let planned = turn.task().and_then(|task| task.automatic_fix.clone());
+    plan(turn, budget, planned.map(|planned| planned.repair));
 }
 
 /// Plans the next fix, unless a limit says stop.
-pub(super) fn plan(turn: &mut Turn<'_>, budget: &FixBudget) {
-    match limit(turn, budget) {
-        Some(message) => ending::limit(turn, message),
-        None => {
-            let again = turn.task().is_some_and(|task| came_back(task, budget));
-            insert(turn, &budget.next_id, again);
-        }
+fn plan(turn: &mut Turn<'_>, budget: &FixBudget, repair: Option<PlannedRepair>) {
+    if let Some(message) = limit(turn, budget) {
+        return ending::limit(turn, message);
     }
+    let again = turn.task().is_some_and(|task| came_back(task, budget));
+    insert(turn, &budget.next_id, again, repair);
 }
 
 fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
@@ -220,7 +232,7 @@ fn blocker(error: &str) -> PlainLine {
 }
 
 /// Inserts a fix after its task.
-pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
+fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool, repair: Option<PlannedRepair>) {
     let Some(task) = turn.task() else { return };
     let failure = task.failure.clone().unwrap_or_default();
     let order = FixOrder {
@@ -231,10 +243,9 @@ pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
             error_type: failure.kind().unwrap_or_default().to_owned(),
             attempted_fix: failure.attempted_fix,
             scope: turn.state.config.spec.clone(),
-            extra_step: extra_step(task, again),
+            extra_step: extra_step(task, again, repair.as_ref()),
         },
     };
-    let repair = task.automatic_fix.as_ref().map(|own| own.repair.clone());
     let (task, fix) = (order.task.clone(), order.id.clone());
     turn.ask(Command::InsertFix(Box::new(order)), |seq| {
         Event::FixPlanned {
@@ -247,9 +258,9 @@ pub(super) fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool) {
     });
 }
 
-fn extra_step(task: &TaskState, again: bool) -> String {
-    if let Some(own) = &task.automatic_fix {
-        return format!("regreen does this itself: {}", own.repair.does);
+fn extra_step(task: &TaskState, again: bool, repair: Option<&PlannedRepair>) -> String {
+    if let Some(repair) = repair {
+        return format!("regreen does this itself: {}", repair.does);
     }
     match task.fixes.last() {
         Some((last, _)) if again => {
@@ -274,8 +285,10 @@ pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
 
 /// Inserts again the fix that was being inserted when the run was interrupted.
 pub(super) fn insert_again(turn: &mut Turn<'_>) {
-    let phase = turn.task().map(|task| task.phase.clone());
-    if let Some(Phase::Inserting { fix, again, .. }) = phase {
-        insert(turn, &fix, again);
+    let Some(task) = turn.task() else { return };
+    let repair = task.automatic_fix.as_ref();
+    let repair = repair.map(|planned| planned.repair.clone());
+    if let Phase::Inserting { fix, again, .. } = task.phase.clone() {
+        insert(turn, &fix, again, repair);
     }
 }

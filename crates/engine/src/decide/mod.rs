@@ -13,7 +13,7 @@ mod turn;
 mod verifying;
 mod waiting;
 
-use regreen_model::{Event, Timestamp};
+use regreen_model::{Event, FixBudget, Timestamp};
 
 use self::turn::Turn;
 pub(crate) use self::waiting::backoff_ms;
@@ -47,20 +47,30 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
             picking::read(state, now, plan)
         }
+        Input::WithFixBudget { answer, budget } => {
+            let budget = Some(budget.as_deref().cloned());
+            self::answer(state, now, answer, budget)
+        }
         Input::Halted { .. } => ending::halted(state, now),
         Input::Contended { why, .. } => ending::needs_person(state, now, why),
         Input::Broken { why, .. } => ending::set_up(state, now, why),
-        _ => answer(state, now, input),
+        _ => answer(state, now, input, None),
     }
 }
 
 /// Decides about the task that has been waiting for this answer. An answer that no task
 /// waits for is late or repeated, and changes nothing.
-fn answer(state: &State, now: Timestamp, input: &Input) -> Decision {
+fn answer(
+    state: &State,
+    now: Timestamp,
+    input: &Input,
+    budget: Option<Option<FixBudget>>,
+) -> Decision {
     let Some(task) = input.seq().and_then(|seq| state.task_of(seq)) else {
         return Decision::default();
     };
     let mut turn = Turn::about(state, now, task.key());
+    turn.fix_budget = budget;
     transition(&mut turn, &task.phase, input);
     turn.decision()
 }
@@ -104,7 +114,10 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
             healing::inspected(turn, inspection);
         }
         (P::Repairing { .. }, I::RepairEnded { result, .. }) => repairing::ended(turn, result),
-        (P::Budgeting { .. }, I::BudgetRead { budget, .. }) => healing::plan(turn, budget),
+        // An id that someone has taken meanwhile is answered with a budget that has another.
+        (P::Budgeting { .. } | P::Inserting { .. }, I::BudgetRead { budget, .. }) => {
+            healing::budget_read(turn, budget);
+        }
         (P::Inserting { fix, .. }, I::Inserted { .. }) => healing::inserted(turn, fix),
         (P::Modifying { .. }, I::Modified { result, .. }) => modifying::ended(turn, result),
         (P::Noting { message, .. }, I::FailureNoted { .. }) => {

@@ -62,7 +62,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::Verifying { again, .. } => verifying::start(turn, *again),
         Phase::Inspecting { .. } => repairing::inspect(turn),
         Phase::Repairing { .. } => repair_again(turn),
-        Phase::Budgeting { .. } => healing::ask_budget_again(turn),
+        Phase::Budgeting { .. } => healing::make_planned_fix(turn),
         Phase::Inserting { .. } => healing::insert_again(turn),
         Phase::Modifying { .. } => modifying::ask_again(turn),
         Phase::Noting { message, .. } => ending::note_failure_again(turn, message),

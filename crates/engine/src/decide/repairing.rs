@@ -11,7 +11,7 @@ use crate::state::{AutomaticFix, TaskState};
 pub(super) fn inspect(turn: &mut Turn<'_>) {
     let target = turn.task().and_then(|task| target(turn, task));
     let Some(target) = target else {
-        return healing::ask_budget(turn, None);
+        return healing::make_fix(turn, None);
     };
     let task = target.task.clone();
     turn.ask(Command::InspectRepair(Box::new(target)), |seq| {

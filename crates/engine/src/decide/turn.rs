@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regreen_model::{Event, PlanQuery, PromptKind, StateFile, TaskId, TaskKey, Timestamp};
+use regreen_model::{
+    Event, FixBudget, PlanQuery, PromptKind, StateFile, TaskId, TaskKey, Timestamp,
+};
 
 use super::Decision;
 use crate::command::{Command, Issued};
@@ -18,6 +20,8 @@ pub(super) struct Turn<'s> {
     key: Option<TaskKey>,
     /// Where the first task stands that is open when nothing is left to run.
     left_out: Option<u32>,
+    /// The task's fix budget, if it is known; `None` within if the task is gone.
+    pub(super) fix_budget: Option<Option<FixBudget>>,
     decision: Decision,
 }
 
@@ -30,6 +34,7 @@ impl<'s> Turn<'s> {
             now,
             key: Some(key.clone()),
             left_out: None,
+            fix_budget: None,
             decision: Decision::default(),
         }
     }
@@ -42,6 +47,7 @@ impl<'s> Turn<'s> {
             now,
             key: None,
             left_out: None,
+            fix_budget: None,
             decision: Decision::default(),
         }
     }

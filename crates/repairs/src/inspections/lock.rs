@@ -14,26 +14,16 @@ use super::own_processes;
 use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::Proposal;
+use crate::package_names::is_listed;
 use crate::plan::{Action, RepairPlan};
 
 /// A newer lock of git may belong to a process that is not visible here.
 const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
 
 /// Files with the suffix `.lock` that lock nothing.
-const NO_LOCKS: [&str; 12] = [
-    "Cargo.lock",
-    "yarn.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-    "Pipfile.lock",
-    "Gemfile.lock",
-    "composer.lock",
-    "bun.lock",
-    "flake.lock",
-    "mix.lock",
-    "Podfile.lock",
-];
+const NO_LOCKS: &str = "\
+    Cargo.lock yarn.lock poetry.lock uv.lock pdm.lock Pipfile.lock Gemfile.lock composer.lock \
+    bun.lock flake.lock mix.lock Podfile.lock";
 
 /// Names and suffixes of locks and pid files.
 const ENDINGS: [&str; 5] = [".lock", ".lck", ".pid", ".pidfile", ".pid.lock"];
@@ -41,14 +31,8 @@ const NAMES: [&str; 5] = ["lock", "pid", "pidfile", ".pid", ".lck"];
 
 /// Pid files of servers that often run in a container or on another machine: a missing process
 /// proves nothing, and a second server would corrupt the data.
-const OF_SERVERS: [&str; 6] = [
-    "postmaster.pid",
-    "mongod.lock",
-    "mysqld.pid",
-    "mariadb.pid",
-    "redis.pid",
-    "redis-server.pid",
-];
+const OF_SERVERS: &str = "\
+    postmaster.pid mongod.lock mysqld.pid mariadb.pid redis.pid redis-server.pid";
 
 /// Handles a lock whose owner is dead.
 pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
@@ -131,7 +115,7 @@ fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
         return why;
     }
     match own_processes::pid_in(&full) {
-        Some(_) if OF_SERVERS.contains(&name_of(place)) => {
+        Some(_) if is_listed(OF_SERVERS, name_of(place)) => {
             ask(place, "its server may run on another machine")
         }
         Some(pid) if Some(pid) > own_processes::highest_pid() => {
@@ -171,7 +155,7 @@ fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
         stat if !stat.is_file() => Some("is not a file"),
         stat if stat.uid() != geteuid().as_raw() => Some("belongs to another user"),
         stat if stat.nlink() > 1 => Some("has hard links, which may be anywhere"),
-        _ if NO_LOCKS.contains(&name) => Some("is not that kind of lock"),
+        _ if is_listed(NO_LOCKS, name) => Some("is not that kind of lock"),
         _ if place.is_within(".git") && !name.ends_with(".lock") => Some("is not a git lock"),
         _ => None,
     }

@@ -14,34 +14,53 @@ use crate::manifests::FileKind;
 use crate::package_names;
 use crate::plan::{Action, Check, RepairPlan, ToolCall, ToolRun};
 
-/// A program with its arguments and variables.
+/// A program with its arguments and variables. The words are constants; a name from outside can
+/// only become the operand, which is one argument whatever it contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToolCommand<'a> {
-    pub(super) program: &'a str,
-    pub(super) args: &'a [&'a str],
-    pub(super) environment: &'a [(&'a str, &'a str)],
+    words: &'static str,
+    operand: Option<&'a str>,
+    environment: &'static [(&'static str, &'static str)],
 }
 
 impl<'a> ToolCommand<'a> {
-    pub(super) const fn new(program: &'a str, args: &'a [&'a str]) -> Self {
+    pub(super) const fn new(words: &'static str) -> Self {
         Self {
-            program,
-            args,
+            words,
+            operand: None,
             environment: &[],
         }
     }
 
-    pub(super) const fn with_env(self, environment: &'a [(&'a str, &'a str)]) -> Self {
+    pub(super) const fn with_operand(self, operand: &'a str) -> Self {
+        Self {
+            operand: Some(operand),
+            ..self
+        }
+    }
+
+    pub(super) const fn with_env(
+        self,
+        environment: &'static [(&'static str, &'static str)],
+    ) -> Self {
         Self {
             environment,
             ..self
         }
     }
 
+    pub(super) fn program(self) -> &'static str {
+        self.words.split(' ').next().unwrap_or_default()
+    }
+
+    pub(super) fn args(self) -> impl Iterator<Item = &'a str> {
+        self.words.split(' ').skip(1).chain(self.operand)
+    }
+
     /// Returns the call; `None` if the program is not installed.
     pub(super) fn call(self, context: &RepairContext<'_>) -> Option<ToolCall> {
-        let tool = context.tool(self.program)?.into_os_string();
-        let argv = std::iter::once(tool).chain(self.args.iter().map(Into::into));
+        let tool = context.tool(self.program())?.into_os_string();
+        let argv = std::iter::once(tool).chain(self.args().map(Into::into));
         let mut call = ToolCall::new(argv);
         for (name, value) in self.environment {
             call = call.env(name, value);
@@ -70,7 +89,7 @@ impl<'a> ToolCommand<'a> {
     }
 
     pub(super) fn recorded(self) -> RepairAction {
-        let words = std::iter::once(self.program).chain(self.args.iter().copied());
+        let words = self.words.split(' ').chain(self.operand);
         RepairAction::Run {
             args: words.map(str::to_owned).collect(),
         }
@@ -105,9 +124,8 @@ pub(super) fn refuse_unknown(
     }
 }
 
-const CARGO_UPDATE: ToolCommand<'_> =
-    ToolCommand::new("cargo", &["update", "--workspace", "--offline"]);
-const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo", &["fetch", "--locked"]);
+const CARGO_UPDATE: ToolCommand<'_> = ToolCommand::new("cargo update --workspace --offline");
+const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo fetch --locked");
 /// Files besides the manifests that influence cargo.
 const CARGO_SETTINGS: [&str; 3] = ["Cargo.lock", ".cargo/config.toml", ".cargo/config"];
 
@@ -193,7 +211,10 @@ fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
     }
-    let Some(call) = ToolCommand::new("cargo", &["add", name]).call(context) else {
+    let Some(call) = ToolCommand::new("cargo add")
+        .with_operand(name)
+        .call(context)
+    else {
         return Proposal::not_installed("cargo");
     };
     let run = ToolRun {
@@ -207,7 +228,7 @@ fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
     Proposal::ask(RepairPlan::new(recorded, does, Action::RunTools(run)), why)
 }
 
-const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go", &["mod", "download"]);
+const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go mod download");
 
 /// Handles modules of go.mod that were not downloaded yet.
 pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
@@ -263,7 +284,7 @@ struct VendorManager {
 }
 
 const BUNDLER: VendorManager = VendorManager {
-    command: ToolCommand::new("bundle", &["install"])
+    command: ToolCommand::new("bundle install")
         .with_env(&[("BUNDLE_PATH", "vendor/bundle"), ("BUNDLE_FROZEN", "true")]),
     manifest: "Gemfile",
     lock: "Gemfile.lock",
@@ -272,15 +293,7 @@ const BUNDLER: VendorManager = VendorManager {
 };
 
 const COMPOSER: VendorManager = VendorManager {
-    command: ToolCommand::new(
-        "composer",
-        &[
-            "install",
-            "--no-interaction",
-            "--no-scripts",
-            "--no-plugins",
-        ],
-    ),
+    command: ToolCommand::new("composer install --no-interaction --no-scripts --no-plugins"),
     manifest: "composer.json",
     lock: "composer.lock",
     folder: "vendor",
@@ -322,7 +335,7 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
     };
     let does = format!("install the packages in {lock} into {folder}");
     let Some(plan) = command.plan(context, Path::new(""), does, run) else {
-        return Some(Proposal::not_installed(command.program));
+        return Some(Proposal::not_installed(command.program()));
     };
     if is_in_place(root, Path::new(folder)).is_err() {
         return Some(Proposal::refused(format!(

@@ -9,34 +9,9 @@ use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
 /// Names of folders that programs write to.
-const OUTPUTS: [&str; 26] = [
-    "build",
-    "dist",
-    "out",
-    "output",
-    "outputs",
-    "tmp",
-    "temp",
-    "log",
-    "logs",
-    "report",
-    "reports",
-    "result",
-    "results",
-    "coverage",
-    "artifacts",
-    "artefacts",
-    "gen",
-    "generated",
-    "cache",
-    ".cache",
-    "var",
-    "run",
-    "export",
-    "exports",
-    "target",
-    "public",
-];
+const OUTPUTS: &str = "\
+    build dist out output outputs tmp temp log logs report reports result results coverage \
+    artifacts artefacts gen generated cache .cache var run export exports target public";
 
 /// Signs of code that writes a file.
 const WRITES: [&str; 22] = [
@@ -208,7 +183,7 @@ fn is_written(
         return line.contains(SQLITE);
     }
     let mut parts = folder.as_path().iter();
-    let is_output = parts.any(|part| OUTPUTS.iter().any(|name| part == *name));
+    let is_output = parts.any(|part| OUTPUTS.split(' ').any(|name| part == name));
     is_output || line.contains(SQLITE) || is_redirected(context, text)
 }
 

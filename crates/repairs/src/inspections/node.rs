@@ -26,96 +26,44 @@ struct Manager {
 /// Makes the managers non-interactive.
 const CI: &[(&str, &str)] = &[("CI", "1")];
 
-const fn command(program: &'static str, args: &'static [&'static str]) -> ToolCommand<'static> {
-    ToolCommand::new(program, args).with_env(CI)
+const fn command(words: &'static str) -> ToolCommand<'static> {
+    ToolCommand::new(words).with_env(CI)
 }
 
-const fn manager(
-    lock: &'static str,
-    install: ToolCommand<'static>,
-    relock: ToolCommand<'static>,
-) -> Manager {
+const fn manager(lock: &'static str, install: &'static str, relock: &'static str) -> Manager {
     Manager {
         lock,
-        install,
-        relock,
+        install: command(install),
+        relock: command(relock),
     }
 }
 
 // Packages' own scripts never run: a failure is not a reason to run third-party code.
 const NPM: &str = "npm";
-const NPM_CI: ToolCommand<'_> =
-    command(NPM, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-const NPM_RELOCK: ToolCommand<'_> = command(
-    NPM,
-    &[
-        "install",
-        "--package-lock-only",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-    ],
-);
+const NPM_CI: &str = "npm ci --ignore-scripts --no-audit --no-fund";
+const NPM_RELOCK: &str = "npm install --package-lock-only --ignore-scripts --no-audit --no-fund";
 /// `npm ci` deletes `node_modules` first; an existing one is completed instead.
-const NPM_COMPLETE: ToolCommand<'_> = command(
-    NPM,
-    &[
-        "install",
-        "--no-save",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-    ],
-);
-const NPM_WITHOUT_LOCK: ToolCommand<'_> = command(
-    NPM,
-    &[
-        "install",
-        "--no-save",
-        "--no-package-lock",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-    ],
-);
-const YARN: ToolCommand<'_> = command(
-    "yarn",
-    &[
-        "install",
-        "--frozen-lockfile",
-        "--ignore-scripts",
-        "--non-interactive",
-    ],
-);
-const YARN_RELOCK: ToolCommand<'_> = command(
-    "yarn",
-    &["install", "--ignore-scripts", "--non-interactive"],
-);
+const NPM_COMPLETE: ToolCommand<'_> =
+    command("npm install --no-save --ignore-scripts --no-audit --no-fund");
+const NPM_WITHOUT_LOCK: ToolCommand<'_> =
+    command("npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund");
+const NPM_ADD: ToolCommand<'_> = command("npm install --ignore-scripts --no-audit --no-fund");
+const YARN: &str = "yarn install --frozen-lockfile --ignore-scripts --non-interactive";
+const YARN_RELOCK: &str = "yarn install --ignore-scripts --non-interactive";
 /// Yarn 2 and later have other options.
-const MODERN_YARN: ToolCommand<'_> =
-    command("yarn", &["install", "--immutable", "--mode=skip-build"]);
-const FROZEN: &[&str] = &["install", "--frozen-lockfile", "--ignore-scripts"];
-const LOCK_ONLY: &[&str] = &["install", "--lockfile-only", "--ignore-scripts"];
+const MODERN_YARN: ToolCommand<'_> = command("yarn install --immutable --mode=skip-build");
+const PNPM: &str = "pnpm install --frozen-lockfile --ignore-scripts";
+const PNPM_RELOCK: &str = "pnpm install --lockfile-only --ignore-scripts";
+const BUN: &str = "bun install --frozen-lockfile --ignore-scripts";
+const BUN_RELOCK: &str = "bun install --lockfile-only --ignore-scripts";
 
 const MANAGERS: [Manager; 6] = [
     manager("package-lock.json", NPM_CI, NPM_RELOCK),
     manager("npm-shrinkwrap.json", NPM_CI, NPM_RELOCK),
     manager("yarn.lock", YARN, YARN_RELOCK),
-    manager(
-        "pnpm-lock.yaml",
-        command("pnpm", FROZEN),
-        command("pnpm", LOCK_ONLY),
-    ),
-    manager(
-        "bun.lock",
-        command("bun", FROZEN),
-        command("bun", LOCK_ONLY),
-    ),
-    manager(
-        "bun.lockb",
-        command("bun", FROZEN),
-        command("bun", LOCK_ONLY),
-    ),
+    manager("pnpm-lock.yaml", PNPM, PNPM_RELOCK),
+    manager("bun.lock", BUN, BUN_RELOCK),
+    manager("bun.lockb", BUN, BUN_RELOCK),
 ];
 
 /// Commands whose package has another name.
@@ -194,7 +142,7 @@ fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Propos
         Vec::new()
     };
     match plan(context, &home, name, installed) {
-        None => Proposal::not_installed(home.manager.map_or(NPM, |one| one.install.program)),
+        None => Proposal::not_installed(home.manager.map_or(NPM, |one| one.install.program())),
         Some(plan) => Proposal::allowed_unless(
             doubt(context, &home, name),
             plan.with_environment(environment),
@@ -248,10 +196,10 @@ fn plan(
     let has_modules = folder.join("node_modules").is_dir();
     let command = match home.manager.map(|manager| manager.install) {
         None => NPM_WITHOUT_LOCK,
-        Some(install) if install.program == "yarn" && folder.join(".yarnrc.yml").exists() => {
+        Some(install) if install.program() == "yarn" && folder.join(".yarnrc.yml").exists() => {
             MODERN_YARN
         }
-        Some(install) if install.program == NPM && has_modules => NPM_COMPLETE,
+        Some(install) if install.program() == NPM && has_modules => NPM_COMPLETE,
         Some(install) => install,
     };
     let lock = home.manager.map(|manager| manager.lock);
@@ -270,18 +218,18 @@ fn plan(
     let from = lock.map_or(home.manifest.to_owned(), |lock| home.file(lock));
     let does = format!(
         "install {name} from {from} with {}, without install scripts",
-        command.program
+        command.program()
     );
     let mut plan = command.plan(context, &home.folder, does, run)?;
-    if command.program == NPM {
-        plan.recorded = npm_install(command.args);
+    if command.program() == NPM {
+        plan.recorded = npm_install(command.args());
     }
     Some(plan)
 }
 
-fn npm_install(args: &[&str]) -> RepairAction {
+fn npm_install<'a>(args: impl IntoIterator<Item = &'a str>) -> RepairAction {
     RepairAction::NpmInstall {
-        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        args: args.into_iter().map(str::to_owned).collect(),
     }
 }
 
@@ -359,14 +307,7 @@ fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
     if let Some(refusal) = refuse_unknown(name, &[], is_known, &why) {
         return refusal;
     }
-    let args = [
-        "install",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        name,
-    ];
-    let Some(call) = ToolCommand::new(NPM, &args).with_env(CI).call(context) else {
+    let Some(call) = NPM_ADD.with_operand(name).call(context) else {
         return Proposal::refused(why);
     };
     let run = ToolRun {
@@ -375,7 +316,7 @@ fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
     };
     let does = format!("add {name} to package.json and install it");
     Proposal::ask(
-        RepairPlan::new(npm_install(&[name]), does, Action::RunTools(run)),
+        RepairPlan::new(npm_install([name]), does, Action::RunTools(run)),
         why,
     )
 }
@@ -394,11 +335,12 @@ fn outdated(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> 
         unchanged: paths(["package.json"]),
         ..ToolRun::default()
     };
-    let recorded = match relock.args {
-        [_, args @ ..] if relock.program == NPM => npm_install(args),
-        _ => relock.recorded(),
+    let recorded = if relock.program() == NPM {
+        npm_install(relock.args().skip(1))
+    } else {
+        relock.recorded()
     };
-    let does = format!("rewrite {lock} with {}", relock.program);
+    let does = format!("rewrite {lock} with {}", relock.program());
     let plan = RepairPlan::new(recorded, does, Action::RunTools(run));
     Some(Proposal::ask(
         plan,

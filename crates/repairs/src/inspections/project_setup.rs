@@ -15,17 +15,9 @@ use super::managers::ToolCommand;
 use super::venv::{self, VenvSearch};
 
 /// Names of targets that migrate a database.
-const TARGETS: [&str; 9] = [
-    "migrate",
-    "migrations",
-    "db-migrate",
-    "db_migrate",
-    "migrate-up",
-    "db:migrate",
-    "migrate:latest",
-    "migration:run",
-    "db-upgrade",
-];
+const TARGETS: &str = "\
+    migrate migrations db-migrate db_migrate migrate-up db:migrate migrate:latest \
+    migration:run db-upgrade";
 
 /// Messages of SQLite, whose database is a local file and not on a server.
 const SQLITE: [&str; 4] = [
@@ -56,8 +48,8 @@ pub(super) fn inspect_migration(
 fn by_target(context: &RepairContext<'_>) -> Option<Proposal> {
     let all = declared_targets(context);
     let found = TARGETS
-        .iter()
-        .find_map(|name| all.iter().find(|one| one.target.name == *name))?;
+        .split(' ')
+        .find_map(|name| all.iter().find(|one| one.target.name == name))?;
     generated::run(context, found, Check::ExitCode, "migrate the database")
 }
 
@@ -125,9 +117,8 @@ pub(super) fn inspect_submodule(
                 .flat_map(|(_, file)| &file.content.includes);
             listed.find(|folder| place.is_within(folder) && is_empty(context, folder))
         })?;
-    let args = ["submodule", "update", "--init", "--", submodule];
     let does = format!("fetch the submodule {submodule}");
-    let git = ToolCommand::new("git", &args);
+    let git = ToolCommand::new("git submodule update --init --").with_operand(submodule);
     Some(
         match git.plan(context, Path::new(""), does, ToolRun::default()) {
             Some(plan) => Proposal::ask(plan, "it fetches code from a remote"),

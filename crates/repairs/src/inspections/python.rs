@@ -323,25 +323,24 @@ fn check(context: &RepairContext<'_>, wanted: &MissingPackage<'_>, venv: &Venv) 
 const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     (
         "poetry run",
-        ToolCommand::new("poetry", &["install", "--no-interaction", "--no-root"])
+        ToolCommand::new("poetry install --no-interaction --no-root")
             .with_env(&[("POETRY_VIRTUALENVS_IN_PROJECT", "true")]),
         "poetry.lock",
     ),
     (
         "pipenv run",
-        ToolCommand::new("pipenv", &["sync", "--dev"])
-            .with_env(&[("PIPENV_VENV_IN_PROJECT", "true")]),
+        ToolCommand::new("pipenv sync --dev").with_env(&[("PIPENV_VENV_IN_PROJECT", "true")]),
         "Pipfile.lock",
     ),
     (
         "pdm run",
-        ToolCommand::new("pdm", &["install", "--frozen-lockfile"])
+        ToolCommand::new("pdm install --frozen-lockfile")
             .with_env(&[("PDM_CHECK_UPDATE", "false")]),
         "pdm.lock",
     ),
     (
         "uv run",
-        ToolCommand::new("uv", &["sync", "--frozen"]).with_env(&[("UV_NO_PROGRESS", "true")]),
+        ToolCommand::new("uv sync --frozen").with_env(&[("UV_NO_PROGRESS", "true")]),
         "uv.lock",
     ),
 ];
@@ -355,15 +354,8 @@ const READ_BY_MANAGERS: [FileKind; 6] = [
     FileKind::PythonLock,
     FileKind::Requirements,
 ];
-const SETTINGS: [&str; 7] = [
-    "Pipfile.lock",
-    "uv.toml",
-    "poetry.toml",
-    "pdm.toml",
-    ".pdm.toml",
-    "pip.conf",
-    ".python-version",
-];
+const SETTINGS: &str = "\
+    Pipfile.lock uv.toml poetry.toml pdm.toml .pdm.toml pip.conf .python-version";
 
 fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Proposal> {
     let (_, command, lock) = MANAGERS.iter().find(|(call, ..)| context.runs(call))?;
@@ -373,12 +365,12 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
         writes_to: paths([".venv"]),
         ..ToolRun::default()
     };
-    let does = format!("install the packages in {lock} with {}", command.program);
+    let does = format!("install the packages in {lock} with {}", command.program());
     let plan = command.plan(context, Path::new(""), does, run)?;
     let (root, manifests) = (context.root, context.manifests);
     let changed = manifests
         .changed(root, &READ_BY_MANAGERS, ManifestSnapshot::is_as_it_was)
-        .or_else(|| manifests.first_changed(root, SETTINGS));
+        .or_else(|| manifests.first_changed(root, SETTINGS.split(' ')));
     Some(match changed {
         Some(file) => Proposal::changed(file),
         None => Proposal::Allowed(plan.with_environment(command.environment())),

@@ -80,19 +80,12 @@ fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
 }
 
 /// Files that influence how a project is built and installed.
-const PROJECT: [&str; 6] = [
-    "pyproject.toml",
-    "setup.cfg",
-    "setup.py",
-    "MANIFEST.in",
-    "uv.toml",
-    "pip.conf",
-];
+const PROJECT: &str = "pyproject.toml setup.cfg setup.py MANIFEST.in uv.toml pip.conf";
 
 /// Returns the first file of a project that has changed since the run started.
 pub(super) fn changed_project(context: &RepairContext<'_>, folder: &str) -> Option<String> {
-    let files = PROJECT.iter().map(|name| match folder {
-        "" => (*name).to_owned(),
+    let files = PROJECT.split(' ').map(|name| match folder {
+        "" => name.to_owned(),
         folder => format!("{folder}/{name}"),
     });
     context.manifests.first_changed(context.root, files)

@@ -3,6 +3,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::package_names::is_listed;
+
 /// The kind of a manifest or lock file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,17 +86,7 @@ const BY_NAME: &[(&str, FileKind)] = &[
 ];
 
 /// Folders with manifests of other projects.
-const NOT_OURS: [&str; 9] = [
-    "node_modules",
-    "target",
-    "vendor",
-    "venv",
-    "env",
-    "dist",
-    "build",
-    "site-packages",
-    "third_party",
-];
+const NOT_OURS: &str = "node_modules target vendor venv env dist build site-packages third_party";
 
 /// Deeper manifests rarely belong to the project.
 const MAX_DEPTH: usize = 3;
@@ -146,7 +138,7 @@ fn visit(
 }
 
 fn is_ours(folder: &str) -> bool {
-    !folder.starts_with('.') && !NOT_OURS.contains(&folder)
+    !folder.starts_with('.') && !is_listed(NOT_OURS, folder)
 }
 
 fn kind_of(path: &str, name: &str) -> Option<FileKind> {

@@ -49,26 +49,14 @@ pub(super) fn package_json(text: &str) -> ManifestContent {
 }
 
 /// Keys besides the lists that influence which packages are installed, and from where.
-const STEERING: [&str; 14] = [
-    "overrides",
-    "resolutions",
-    "workspaces",
-    "pnpm",
-    "packageManager",
-    "devEngines",
-    "bundleDependencies",
-    "bundledDependencies",
-    "dependenciesMeta",
-    "peerDependenciesMeta",
-    "optionalDependencies",
-    "installConfig",
-    "trustedDependencies",
-    "patchedDependencies",
-];
+const STEERING: &str = "\
+    overrides resolutions workspaces pnpm packageManager devEngines bundleDependencies \
+    bundledDependencies dependenciesMeta peerDependenciesMeta optionalDependencies \
+    installConfig trustedDependencies patchedDependencies";
 
 fn steering(json: &Value) -> Option<String> {
     let said: Vec<String> = STEERING
-        .iter()
+        .split(' ')
         .filter_map(|key| Some(format!("{key}:{}", json.get(key)?)))
         .collect();
     (!said.is_empty()).then(|| digest(said.join("\n").as_bytes()))

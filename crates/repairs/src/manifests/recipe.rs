@@ -2,6 +2,8 @@
 //! workspace, and the first thing in it that is not known to be harmless. An allowlist, because
 //! dangerous commands cannot be listed completely.
 
+use crate::package_names::is_listed;
+
 use super::shell_reader::{Command, read};
 
 /// The result of reading a recipe. The text is not kept, because it may contain secrets.
@@ -15,41 +17,9 @@ pub(super) struct Recipe {
 }
 
 /// Programs that only print, read, or create what they are told to.
-const HARMLESS: [&str; 33] = [
-    ":",
-    "[",
-    "base64",
-    "basename",
-    "cat",
-    "cp",
-    "cut",
-    "date",
-    "dirname",
-    "echo",
-    "expr",
-    "false",
-    "flatc",
-    "grep",
-    "head",
-    "jq",
-    "ls",
-    "md5sum",
-    "mkdir",
-    "paste",
-    "printf",
-    "protoc",
-    "pwd",
-    "seq",
-    "set",
-    "sha256sum",
-    "tail",
-    "test",
-    "touch",
-    "tr",
-    "true",
-    "uniq",
-    "wc",
-];
+const HARMLESS: &str = "\
+    : [ base64 basename cat cp cut date dirname echo expr false flatc grep head jq ls md5sum \
+    mkdir paste printf protoc pwd seq set sha256sum tail test touch tr true uniq wc";
 
 /// Programs that run a script, and the option for code on the command line.
 const INTERPRETERS: [(&str, &str); 9] = [
@@ -68,16 +38,8 @@ const INTERPRETERS: [(&str, &str); 9] = [
 const MODULES: [&str; 2] = ["alembic", "grpc_tools.protoc"];
 
 /// Variables that influence nothing but the result.
-const VARIABLES: [&str; 8] = [
-    "NODE_ENV",
-    "LC_ALL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "SOURCE_DATE_EPOCH",
-    "PYTHONHASHSEED",
-    "PYTHONPATH",
-];
+const VARIABLES: &str = "\
+    NODE_ENV LC_ALL LANG LANGUAGE TZ SOURCE_DATE_EPOCH PYTHONHASHSEED PYTHONPATH";
 
 /// Parts of scripts that do more than create a file.
 const RISKY: [&str; 34] = [
@@ -147,7 +109,7 @@ impl Recipe {
         let assigned = command.words.iter().take_while(is_assignment);
         let strange = assigned
             .filter_map(|word| variable(word))
-            .find(|name| !VARIABLES.contains(name));
+            .find(|name| !is_listed(VARIABLES, name));
         if let Some(name) = strange {
             self.doubt(format!("{name}="));
         }
@@ -183,7 +145,7 @@ impl Recipe {
             (path, _) if path.contains('/') && is_inside(path) && !path.contains(['$', MADE]) => {
                 self.scripts.push(path.to_owned());
             }
-            (name, _) if HARMLESS.contains(&name) => {}
+            (name, _) if is_listed(HARMLESS, name) => {}
             (name, _) => self.doubt(shown(name)),
         }
     }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use crate::test_workspace::{TestWorkspace, Tools, failure, missing_module, npm, pip};
-use regreen_model::{FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
+use regreen_model::{Failure, FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
 use regreen_repairs::{ToolCall, ToolResult, ToolRunner};
 
 fn chmod(path: &str) -> RepairAction {
@@ -137,30 +137,37 @@ fn a_manifest_that_the_agent_changed_is_not_installed_from() {
     assert_eq!(planned.action.arguments(), ["requests"]);
 }
 
+/// A workspace whose package.json lists `ms`, which may be installed.
+fn with_ms() -> (TestWorkspace, Failure) {
+    let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)])
+        .begin()
+        .with_tools(&["npm"]);
+    let missing = missing_node("ms");
+    workspace.allowed(&missing);
+    (workspace, missing)
+}
+
+fn missing_node(name: &str) -> Failure {
+    let line = format!("Error: Cannot find module '{name}'");
+    failure(FailureKind::MissingNodeModule, &line, npm(name))
+}
+
 #[test]
 fn a_node_package_that_the_agent_added_during_the_run() {
-    let workspace =
-        TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]).begin();
+    let (workspace, missing) = with_ms();
     workspace.write(
         "package.json",
         r#"{"dependencies":{"ms":"2.1.3","zqevil":"1"}}"#,
     );
-    for name in ["zqevil", "ms"] {
-        let line = format!("Error: Cannot find module '{name}'");
-        workspace.attack(&failure(FailureKind::MissingNodeModule, &line, npm(name)));
-    }
+    workspace.attack(&missing_node("zqevil"));
+    workspace.attack(&missing);
 }
 
 #[test]
 fn installer_settings_that_the_agent_wrote() {
-    let workspace =
-        TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]).begin();
+    let (workspace, missing) = with_ms();
     workspace.write(".npmrc", "registry=http://127.0.0.1:9/\n");
-    workspace.attack(&failure(
-        FailureKind::MissingNodeModule,
-        "Cannot find module 'ms'",
-        npm("ms"),
-    ));
+    workspace.attack(&missing);
     let workspace = with_venv();
     workspace.write(
         ".venv/pip.conf",
@@ -269,11 +276,7 @@ fn an_included_file_that_fetches_from_elsewhere() {
 fn npm_overrides_in_a_manifest_or_a_member() {
     let manifest = |more: &str| format!(r#"{{"dependencies":{{"ms":"2.1.3"}}{more}}}"#);
     let members = r#","workspaces":["packages/*"]"#;
-    let missing = failure(
-        FailureKind::MissingNodeModule,
-        "Error: Cannot find module 'ms'",
-        npm("ms"),
-    );
+    let missing = missing_node("ms");
     for (before, path, after) in [
         (
             "",
@@ -339,12 +342,10 @@ fn an_environment_that_leads_out_of_the_workspace() {
 
 #[test]
 fn node_modules_that_lead_out_of_the_workspace() {
-    let workspace = TestWorkspace::with(&[("package.json", r#"{"dependencies":{"ms":"2.1.3"}}"#)]);
+    let (workspace, missing) = with_ms();
     workspace.write_outside("modules/x", "");
     workspace.link_out("node_modules", "modules");
-    workspace
-        .begin()
-        .attack(&failure(FailureKind::MissingNodeModule, "", npm("ms")));
+    workspace.refused(&missing);
 }
 
 #[test]

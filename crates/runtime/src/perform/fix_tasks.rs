@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use regreen_documents::{
     EditError, FixHistory, FixRecord, HealingOutcome, InvalidState, RowId, StateDocument, TaskFile,
 };
-use regreen_engine::{FixOrder, ModifyOrder, ModifyResult};
-use regreen_model::{FixBudget, Modification, NewTask, TaskId, TaskKey};
+use regreen_engine::{FixOrder, Input, ModifyOrder, ModifyResult};
+use regreen_model::{CommandSeq, FixBudget, Modification, NewTask, TaskId, TaskKey};
 use regreen_workspace::{EditFileError, RealDisk, edit_file};
 
 use super::completion::edit_progress;
@@ -29,20 +29,27 @@ fn fix_map(performer: &Performer) -> BTreeMap<String, FixRecord> {
     read_state(performer).fix_task_map()
 }
 
-/// Inserts a fix after its task and the task's other fixes. Returns whether there is such a task.
+/// Inserts a fix after its task and the task's other fixes, unless it stands there. Returns the
+/// answer to the command.
 pub(crate) fn insert_fix(
     performer: &mut Performer,
+    seq: CommandSeq,
     order: &FixOrder,
-) -> Result<bool, PerformError> {
+) -> Result<Input, PerformError> {
     let edited = performer
         .plan
         .edit(|file| file.insert_fix(&order.task, order.id.clone(), &order.origin));
     let edited = match edited {
-        Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(false),
+        Err(EditFileError::Edit(EditError::NoSuchRow)) => return Ok(Input::Gone { seq }),
+        Err(EditFileError::Edit(EditError::IdTaken(_))) => {
+            let budget = read_budget(performer, &order.task)?;
+            let answer = budget.map(|budget| Input::BudgetRead { seq, budget });
+            return Ok(answer.unwrap_or(Input::Gone { seq }));
+        }
         edited => edited?,
     };
     performer.notices.edited(&edited);
-    Ok(true)
+    Ok(Input::Inserted { seq })
 }
 
 /// Sets the box of a task. With `supersede`, ticks its open fixes as well, and returns them.

@@ -9,7 +9,8 @@ mod rows;
 
 use regreen_documents::TaskFile;
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PlanChanges, RunOutcome, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptReport, ChoiceKind, Event, PlanChanges, RepairResult, RunOutcome, TaskId, TaskKey,
+    Timestamp, Verdict,
 };
 
 use self::evidence::Evidence;
@@ -53,7 +54,11 @@ impl Watch {
         self.finished.hear(event, file)?;
         match event {
             Event::AttemptStarted { task, .. } => self.evidence.starts(&name_of(task)),
-            Event::TaskFailed { task, .. } => self.fixes.failed(&name_of(task)),
+            Event::TaskFailed { task, .. }
+            | Event::RepairEnded {
+                task,
+                result: RepairResult::Failed { .. },
+            } => self.fixes.failed(&name_of(task)),
             Event::RunEnded {
                 outcome: RunOutcome::AllGreen,
             } => {
@@ -92,7 +97,7 @@ impl Watch {
     /// An agent's changes to the plan were reviewed.
     pub(crate) fn settled(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
         self.evidence.claimed(changes);
-        self.rows.added(after);
+        self.rows.reviewed(before, after, changes);
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
         let gone: Vec<String> = names(before).filter(is_gone).collect();
         let is_new = |name: &String| !names(before).any(|other| other == *name);
@@ -142,6 +147,12 @@ impl Watch {
         self.rearranged(&gone, moved || (has_new && !self.has_ids));
         self.rows.removed(&gone);
         self.rows.added(after);
+    }
+
+    /// A box that people set adds no row, and moves none.
+    pub(crate) fn people_set_box(&mut self, before: &TaskFile, after: &TaskFile) {
+        self.evidence.people_edited(before, after);
+        self.finished.people_edited(before, after);
     }
 
     /// Where tasks are called after their place, or share an id, whose fix is whose changes

@@ -4,26 +4,51 @@ use std::collections::BTreeSet;
 
 use regreen_documents::TaskFile;
 use regreen_engine::Command;
-use regreen_model::{Task, TaskKey, TaskKind};
+use regreen_model::{PlanChanges, Task, TaskKey, TaskKind};
 
-use crate::world::Held;
-use crate::world::{name_of_task, names};
+use crate::world::{Held, name_of, name_of_task, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// Every task that was there since the run began, and was not removed by people.
     known: BTreeSet<String>,
+    /// The tasks before the attempt that was reviewed last, and those that it added.
+    last_review: (BTreeSet<String>, BTreeSet<String>),
 }
 
 impl Rows {
     pub(super) fn of(file: &TaskFile) -> Self {
         Self {
             known: names(file).collect(),
+            ..Self::default()
         }
     }
 
     pub(super) fn added(&mut self, file: &TaskFile) {
         self.known.extend(names(file));
+    }
+
+    /// An agent's changes were reviewed. After a crash the same attempt is reviewed once more: if
+    /// the plan of before the attempt is restored then, the rows that it had added are gone. In
+    /// a list without ids a row with another title in the same position is the same row, edited.
+    pub(super) fn reviewed(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
+        let old: BTreeSet<String> = names(before).collect();
+        let new: BTreeSet<String> = names(after).collect();
+        let (last_old, last_added) = std::mem::take(&mut self.last_review);
+        if last_old == old {
+            self.known
+                .retain(|name| !last_added.contains(name) || new.contains(name));
+        }
+        for edited in &changes.edited {
+            let occurrence = usize::try_from(edited.occurrence).unwrap_or(usize::MAX);
+            let row = before.rows_with_id(&edited.id).nth(occurrence);
+            if let Some(key) = row.and_then(|row| before.key(row)) {
+                self.known.remove(&name_of(&key));
+            }
+        }
+        self.known.extend(new.iter().cloned());
+        let added = new.difference(&old).cloned().collect();
+        self.last_review = (old, added);
     }
 
     pub(super) fn removed(&mut self, names: &[String]) {

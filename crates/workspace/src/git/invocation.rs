@@ -6,26 +6,11 @@ use super::runner::GitCall;
 
 /// Variables that would point git to another repository or index, or change how it reads paths.
 /// They are set, for instance, when a hook starts regreen.
-const MISLEADING: [&str; 18] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_REFLOG_ACTION",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_QUARANTINE_PATH",
-];
+const MISLEADING: &str = "\
+    GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_PREFIX GIT_GRAFT_FILE GIT_SHALLOW_FILE \
+    GIT_REFLOG_ACTION GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS \
+    GIT_ICASE_PATHSPECS GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_QUARANTINE_PATH";
 
 /// Keeps git from leaving background processes behind.
 const QUIET: [&str; 3] = [
@@ -57,8 +42,11 @@ impl Invocation {
             stdin: Vec::new(),
             max_stdout: None,
         };
-        call.env
-            .extend(MISLEADING.iter().map(|name| (OsString::from(name), None)));
+        call.env.extend(
+            MISLEADING
+                .split(' ')
+                .map(|name| (OsString::from(name), None)),
+        );
         call.env("GIT_TERMINAL_PROMPT", "0")
     }
 

@@ -28,6 +28,10 @@ pub(crate) fn commit(repo: &Repo, request: &CommitRequest) -> CommitReport {
     repo.open().commit(request, &repo.scratch()).unwrap()
 }
 
+pub(crate) fn commit_error(repo: &Repo, request: &CommitRequest) -> CommitError {
+    repo.open().commit(request, &repo.scratch()).unwrap_err()
+}
+
 #[track_caller]
 pub(crate) fn made(committed: &CommitReport) -> &NewCommit {
     match &committed.outcome {
@@ -185,7 +189,7 @@ fn a_message_is_sanitized() {
     repo.write("a", "y");
     let mut asked = request(&repo, &["a"]);
     asked.message = "\0 \n".to_owned();
-    let error = repo.open().commit(&asked, &repo.scratch()).unwrap_err();
+    let error = commit_error(&repo, &asked);
     assert!(matches!(error, CommitError::NoMessage));
 }
 
@@ -278,7 +282,7 @@ fn foreign_commits_are_accepted_but_another_branch_is_not() {
     let asked = request(&repo, &["a"]);
     repo.git(&["checkout", "-q", "--orphan", "elsewhere"]);
     repo.git(&["commit", "-qm", "another history", "--allow-empty"]);
-    let error = repo.open().commit(&asked, &repo.scratch()).unwrap_err();
+    let error = commit_error(&repo, &asked);
     assert!(matches!(error, CommitError::HeadMoved { .. }), "{error}");
 }
 
@@ -290,10 +294,7 @@ fn a_missing_identity_is_reported_with_the_fix() {
     repo.git(&["config", "user.useConfigOnly", "true"]);
     repo.write("a", "x");
     let untouched = repo.fingerprint();
-    let error = repo
-        .open()
-        .commit(&request(&repo, &["a"]), &repo.scratch())
-        .unwrap_err();
+    let error = commit_error(&repo, &request(&repo, &["a"]));
     assert!(matches!(error, CommitError::NoIdentity { .. }), "{error}");
     assert!(error.to_string().contains("git config --global user.email"));
     assert_untouched(&repo, &untouched);
@@ -305,10 +306,7 @@ fn commits_are_signed_if_configured() {
     repo.git(&["config", "commit.gpgsign", "true"]);
     repo.git(&["config", "gpg.program", "false"]);
     repo.write("a", "x");
-    let error = repo
-        .open()
-        .commit(&request(&repo, &["a"]), &repo.scratch())
-        .unwrap_err();
+    let error = commit_error(&repo, &request(&repo, &["a"]));
     assert!(
         matches!(error, CommitError::Git(GitError::Failed { .. })),
         "{error}"

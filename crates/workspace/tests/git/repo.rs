@@ -238,6 +238,15 @@ pub(crate) fn around(
     (before, after)
 }
 
+/// Takes the snapshots around `act`, and checks the changes between them. Returns the later one.
+#[track_caller]
+pub(crate) fn check_attempt(repo: &Repo, expected: &[&str], act: impl FnOnce(&Repo)) -> Snapshot {
+    let mut snapshots = repo.snapshots();
+    let (before, after) = around(repo, &mut snapshots, 1, act);
+    assert_eq!(changes(snapshots.git(), &before, &after), expected);
+    after
+}
+
 /// Returns the changes as `A path` lines.
 pub(crate) fn changes(git: &Git, before: &Snapshot, after: &Snapshot) -> Vec<String> {
     let changes = git.changed_files(&before.oid, &after.oid).unwrap();

@@ -6,8 +6,10 @@ use regreen_workspace::{
     CommitError, CommitOutcome, Git, InProgress, PlainRunner, SnapshotLimits, Snapshots,
 };
 
-use crate::commits::{commit, request};
-use crate::repo::{Repo, around, assert_untouched, attempt, changes, moment, quiet_env, run_git};
+use crate::commits::{commit, commit_error, made, request};
+use crate::repo::{
+    Repo, around, assert_untouched, attempt, changes, check_attempt, moment, quiet_env, run_git,
+};
 
 /// Checks that an edit, a new file and a removed one are detected.
 fn check_snapshots(repo: &Repo, edited: &str, gone: &str) {
@@ -32,8 +34,7 @@ fn before_the_first_commit() {
     repo.write("a", "a");
     repo.write("b", "b");
     check_snapshots(&repo, "a", "b");
-    let made = commit(&repo, &request(&repo, &["a", "zz-new"]));
-    assert!(matches!(made.outcome, CommitOutcome::Made(_)), "{made:?}");
+    made(&commit(&repo, &request(&repo, &["a", "zz-new"])));
     assert_eq!(repo.status(), "");
 }
 
@@ -42,8 +43,7 @@ fn with_a_detached_head() {
     let repo = Repo::with(&["a", "b"]);
     repo.git(&["checkout", "-q", "--detach"]);
     check_snapshots(&repo, "a", "b");
-    let made = commit(&repo, &request(&repo, &["a", "b", "zz-new"]));
-    assert!(matches!(made.outcome, CommitOutcome::Made(_)), "{made:?}");
+    made(&commit(&repo, &request(&repo, &["a", "b", "zz-new"])));
     assert_eq!(repo.status(), "");
 }
 
@@ -81,7 +81,7 @@ fn during_a_merge_rebase_cherry_pick_or_stash() {
         check_snapshots(&repo, "c", "a");
         let untouched = repo.fingerprint();
         let request = request(&repo, &["c", "zz-new"]);
-        let error = repo.open().commit(&request, &repo.scratch()).unwrap_err();
+        let error = commit_error(&repo, &request);
         match (&error, state) {
             (CommitError::InTheMiddleOf(found), Some(state))
                 if *found == state || *found == InProgress::CherryPick => {}
@@ -149,8 +149,7 @@ fn with_submodules() {
         run_git(&sub, &[&commit[..], &["-m", "inside"]].concat());
     });
     assert_eq!(changes(snapshots.git(), &before, &after), ["M sub"]);
-    let made = commit(&repo, &request(&repo, &["a", "sub"]));
-    assert!(matches!(made.outcome, CommitOutcome::Made(_)));
+    made(&commit(&repo, &request(&repo, &["a", "sub"])));
     assert_eq!(repo.status(), "");
 }
 
@@ -160,19 +159,12 @@ fn with_a_sparse_checkout() {
         let repo = Repo::with(&["in/a", "in/b", "out/c", "top"]);
         repo.git(&["sparse-checkout", "set", style, "in"]);
         assert!(!repo.path("out").exists());
-        let mut snapshots = repo.snapshots();
-        let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
+        let after = check_attempt(&repo, &["M in/a", "A out/new"], |repo| {
             repo.write("in/a", "other");
             repo.write("out/new", "outside");
         });
-        assert_eq!(
-            changes(snapshots.git(), &before, &after),
-            ["M in/a", "A out/new"],
-            "{style}"
-        );
         assert!(repo.files_of(&after.oid).contains(&"out/c".to_owned()));
-        let made = commit(&repo, &request(&repo, &["in/a", "out/new"]));
-        assert!(matches!(made.outcome, CommitOutcome::Made(_)));
+        made(&commit(&repo, &request(&repo, &["in/a", "out/new"])));
         let head = repo.head().unwrap();
         assert!(
             repo.files_of(&head).contains(&"out/c".to_owned()),
@@ -221,11 +213,10 @@ fn with_interfering_settings() {
         check_snapshots(&repo, "a", "b");
         repo.write("a", "one line\r\n");
         repo.write("c/d", "one line\r\n");
-        let made = commit(&repo, &request(&repo, &["a", "b", "c/d", "zz-new"]));
-        assert!(
-            matches!(made.outcome, CommitOutcome::Made(_)),
-            "{setting:?}"
-        );
+        made(&commit(
+            &repo,
+            &request(&repo, &["a", "b", "c/d", "zz-new"]),
+        ));
         let head = repo.head().unwrap();
         let files = repo.files_of(&head);
         assert_eq!(files, ["a", "c/d", "zz-new"], "{setting:?}");
@@ -241,8 +232,7 @@ fn with_sha256_object_names() {
     repo.git(&["config", "user.email", "ann@example.org"]);
     repo.commit_all("base");
     check_snapshots(&repo, "a", "b");
-    let made = commit(&repo, &request(&repo, &["a", "b"]));
-    assert!(matches!(made.outcome, CommitOutcome::Made(_)));
+    made(&commit(&repo, &request(&repo, &["a", "b"])));
     assert_eq!(repo.head().unwrap().as_str().len(), 64);
 }
 
@@ -252,6 +242,5 @@ fn in_a_folder_with_a_hostile_name() {
     repo.write("a", "a");
     repo.write("b", "b");
     check_snapshots(&repo, "a", "b");
-    let made = commit(&repo, &request(&repo, &["a", "zz-new"]));
-    assert!(matches!(made.outcome, CommitOutcome::Made(_)));
+    made(&commit(&repo, &request(&repo, &["a", "zz-new"])));
 }
