@@ -3,6 +3,12 @@
 //! An agent is an [`Invocation`] and a [`Decoder`], both made by [`Agent`] for an
 //! [`Assignment`]; [`Prompts`] writes the assignment's text. Nothing here starts a process:
 //! one supervisor runs them all.
+//!
+//! ```
+//! let choice: regreen_agents::AgentChoice = "command:my-agent --fast".parse()?;
+//! assert!(matches!(choice, regreen_agents::AgentChoice::Command(_)));
+//! # Ok::<(), regreen_agents::AgentChoiceError>(())
+//! ```
 
 mod acp;
 mod agent;

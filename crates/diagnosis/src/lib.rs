@@ -3,6 +3,20 @@
 //! [`Scanner`] is fed while output streams and keeps what may matter; [`rank`] chooses the
 //! cause from it and from what else is known. Both are pure. The rules they follow are data,
 //! in `rules/`, each with the texts it must and must not match.
+//!
+//! ```
+//! use regreen_diagnosis::{rank, scan};
+//! use regreen_model::{Evidence, Source};
+//!
+//! let log = b"Traceback (most recent call last):\n  File \"a.py\", line 6, in <module>\n\
+//!     import nothere\nModuleNotFoundError: No module named 'nothere'\n";
+//! let evidence = Evidence {
+//!     output: scan(log, Source::Command),
+//!     ..Evidence::default()
+//! };
+//! let failure = rank(&evidence).expect("a failure is found");
+//! assert_eq!(failure.kind.name(), "missing_python_module");
+//! ```
 
 mod attempt_failure;
 mod attempt_report;

@@ -3,6 +3,16 @@
 //! Each is read without failing, changed by the smallest edit that does what is meant, and
 //! keeps every other byte. Text in, text out: files are touched in
 //! `workspace`.
+//!
+//! ```
+//! use regreen_documents::TaskFile;
+//!
+//! let file = TaskFile::read("# Plan\n\n- [ ] 1.1 Write it\n- [ ] 1.2 Test it\n");
+//! let first = file.rows().next().expect("a row");
+//! let ticked = file.tick(first)?.into_file(file);
+//! assert_eq!(ticked.text(), "# Plan\n\n- [x] 1.1 Write it\n- [ ] 1.2 Test it\n");
+//! # Ok::<(), regreen_documents::EditError>(())
+//! ```
 
 mod markdown;
 mod plan_review;

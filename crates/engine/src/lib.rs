@@ -4,6 +4,25 @@
 //! [`State::apply`] folds events into the state and decides nothing. A driver stores the events
 //! of each step before it performs the commands, so that after any crash folding the events
 //! again gives the same state.
+//!
+//! ```
+//! use regreen_engine::{Input, State, decide};
+//! use regreen_model::{RunConfig, Timestamp};
+//!
+//! let mut state = State::default();
+//! let start = Input::Start {
+//!     run: "20260101-120000".to_owned(),
+//!     config: Box::new(RunConfig::default()),
+//!     choices: Vec::new(),
+//!     after_limit: false,
+//! };
+//! let now = Timestamp::from_millis(0);
+//! let decision = decide(&state, now, &start);
+//! for event in &decision.events {
+//!     state.apply(event);
+//! }
+//! assert!(!decision.commands.is_empty());
+//! ```
 
 mod apply;
 mod command;

@@ -2,6 +2,13 @@
 //! belong to a type itself (what an id looks like, what a fix task says).
 //!
 //! Nothing here reads a file, a clock or the environment.
+//!
+//! ```
+//! use regreen_model::TaskId;
+//!
+//! let task = TaskId::parse("1.3").expect("an id");
+//! assert_eq!(task.child(1).as_str(), "1.3.1");
+//! ```
 
 mod agent;
 mod attempt;

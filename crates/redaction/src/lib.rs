@@ -3,6 +3,14 @@
 //!
 //! [`Masks`] says what is masked, a [`Filter`] masks one stream. What counts as a secret is
 //! a table: `rules.rs`. Nothing here reads a file, a clock or the environment.
+//!
+//! ```
+//! use regreen_redaction::Masks;
+//!
+//! let masks = Masks::new(["correct-horse-battery"]);
+//! let masked = masks.mask("the password is correct-horse-battery");
+//! assert!(!masked.contains("horse"));
+//! ```
 
 mod anchors;
 mod env_secrets;

@@ -2,6 +2,11 @@
 //!
 //! Text from plans and agents is hostile. People see one line of it without control
 //! characters; programs get it escaped.
+//!
+//! ```
+//! assert_eq!(regreen_reporters::text_width("日本"), 4);
+//! assert_eq!(regreen_reporters::fit("a long title", 7), "a lo…le");
+//! ```
 
 mod event_lines;
 mod failure_text;

@@ -2,6 +2,16 @@
 //!
 //! The only crate where the others meet: each command is performed through one of them; the
 //! engine decides upon the answer, which is stored and shown before anything is done about it.
+//!
+//! ```
+//! use regreen_model::StopSignal;
+//! use regreen_runtime::Stop;
+//!
+//! let stop = Stop::default();
+//! assert_eq!(stop.asked(), None);
+//! stop.ask(StopSignal::Interrupt);
+//! assert_eq!(stop.asked(), Some(StopSignal::Interrupt));
+//! ```
 
 mod atomic_file;
 mod clock;

@@ -5,6 +5,11 @@
 //! A seed gives the same run on every machine. After every step it is checked what must hold
 //! whatever happens (`invariants`); what does not hold is a [`Finding`], which can be made as
 //! small as possible and written down as a journal that `regreen replay` shows.
+//!
+//! ```
+//! let finished = regreen_simulator::run(1, None).expect("what must hold, holds");
+//! assert!(finished.steps > 0);
+//! ```
 
 mod agent;
 mod attempt;

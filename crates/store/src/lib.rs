@@ -3,6 +3,17 @@
 //! The store knows nothing of what inputs, events and commands mean. It keeps them as JSON
 //! with a kind and a version, one row and one transaction per step, and hands them back in
 //! order. Time is always an argument.
+//!
+//! ```
+//! use regreen_store::{NewRun, Store};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let mut store = Store::open(&folder.path().join("regreen.db"), 0)?;
+//! let run = NewRun { spec: "demo".to_owned(), started_ms: 1_000 };
+//! let id = store.begin_run(&run)?;
+//! assert_eq!(store.unfinished_run("demo")?, Some(id));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod attempt;
 mod choice;

@@ -2,6 +2,15 @@
 //!
 //! Every operation that could lose a user's file goes through [`Disk`], so that tests can make
 //! any one of them fail, or end the process there.
+//!
+//! ```
+//! use regreen_workspace::RelPath;
+//!
+//! let path = RelPath::new("src/main.rs")?;
+//! assert!(path.is_within("src"));
+//! assert!(RelPath::new("../outside").is_err());
+//! # Ok::<(), regreen_workspace::RelPathError>(())
+//! ```
 
 mod files;
 mod git;

@@ -1,11 +1,11 @@
-//! Replies in the words of the services that the agents know.
+//! Replies and errors in the formats of the services that the agents use.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::install::Cli;
-use super::reply::{Failure, Tool};
+use super::agents::Cli;
+use super::model_server::{Failure, Reply, Tool};
 
 /// A part of a streamed answer: the name of the event, and what it says.
 pub(crate) type Part = (String, Value);
@@ -178,4 +178,60 @@ fn chat(number: usize, text: &str, tools: &[(&str, Value)]) -> Vec<Part> {
         .into_iter()
         .map(|part| (String::new(), part))
         .collect()
+}
+
+pub(crate) const FAILED: &str = "Task 1.1: Write it FAILED\n- Error: File not found: src/parser.ts\n- Attempted fix: Checked alternate paths\n- Status: Blocked, needs manual intervention";
+pub(crate) const DONE: &str = "All done.\nTASK_COMPLETE";
+
+pub(crate) fn unauthorized(cli: Cli) -> Reply {
+    match cli {
+        Cli::Claude => Reply::fail(401, "authentication_error", "invalid x-api-key"),
+        Cli::Codex | Cli::Opencode => {
+            Reply::fail(401, "invalid_api_key", "Incorrect API key provided: dummy.")
+        }
+        Cli::Gemini => Reply::fail(401, "UNAUTHENTICATED", "API key not valid."),
+    }
+}
+
+/// An hour: nobody waits for it inside of an agent.
+pub(crate) fn rate_limited(cli: Cli) -> Reply {
+    let word = match cli {
+        Cli::Claude => "rate_limit_error",
+        Cli::Codex | Cli::Opencode => "rate_limit_exceeded",
+        Cli::Gemini => "RESOURCE_EXHAUSTED",
+    };
+    Reply::Fail(Failure {
+        status: 429,
+        word,
+        message: "Rate limit reached. Please try again in 3600s.",
+        retry_after: Some(3600),
+    })
+}
+
+pub(crate) fn overloaded(cli: Cli) -> Reply {
+    match cli {
+        Cli::Claude => Reply::fail(529, "overloaded_error", "Overloaded"),
+        Cli::Codex | Cli::Opencode => Reply::fail(503, "server_is_overloaded", "overloaded"),
+        Cli::Gemini => Reply::fail(503, "UNAVAILABLE", "The model is overloaded."),
+    }
+}
+
+pub(crate) fn overflow(cli: Cli) -> Reply {
+    match cli {
+        Cli::Claude => Reply::fail(
+            400,
+            "invalid_request_error",
+            "prompt is too long: 214321 tokens > 200000 maximum",
+        ),
+        Cli::Codex | Cli::Opencode => Reply::fail(
+            400,
+            "context_length_exceeded",
+            "This model's maximum context length is 100000 tokens.",
+        ),
+        Cli::Gemini => Reply::fail(
+            400,
+            "INVALID_ARGUMENT",
+            "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        ),
+    }
 }

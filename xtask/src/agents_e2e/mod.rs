@@ -1,24 +1,19 @@
-//! `cargo xtask agents-e2e`: the real agents, against a model that is none.
+//! `cargo xtask agents-e2e`: the real agents against a scripted model.
 
-mod candidate;
-mod case;
-mod cell;
-mod cells;
+mod agents;
+mod check;
 mod dialect;
-mod install;
-mod leftovers;
 mod model_server;
 mod recording;
-mod reply;
-mod set_up;
-mod verdict;
+mod scenario_run;
+mod scenarios;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use self::candidate::Candidate;
-use self::case::Case;
+use self::agents::Candidate;
+use self::scenarios::Case;
 use crate::repository;
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 fn try_run(arguments: &Arguments) -> io::Result<bool> {
     let root = repository::root();
-    let bin = install::install(&root.join("target/agents"))?;
+    let bin = agents::install(&root.join("target/agents"))?;
     let only = arguments.agent.as_deref();
     let is_wanted = |candidate: &Candidate| only.is_none_or(|only| only == candidate.name());
     let candidates: Vec<Candidate> = Candidate::ALL.into_iter().filter(is_wanted).collect();
@@ -55,7 +50,7 @@ fn try_run(arguments: &Arguments) -> io::Result<bool> {
         record(arguments, &candidates, &bin, root)?;
         return Ok(true);
     }
-    cell::run_all(&candidates, arguments.case.as_deref(), &bin, root)
+    scenario_run::run_all(&candidates, arguments.case.as_deref(), &bin, root)
 }
 
 fn record(

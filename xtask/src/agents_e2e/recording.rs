@@ -1,21 +1,20 @@
-//! What the agents print, kept for the tests of their decoders.
+//! Recordings of what agents print, for the tests of their decoders.
 
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc;
-use std::thread;
+use std::{fs, thread};
 
 use regex::{Captures, Regex};
 use regreen_agents::{Agent, AgentChoice, AgentOptions, Assignment, Reply, StdinContent, Stream};
 use regreen_model::{PromptKind, TaskId};
 use serde_json::json;
 
-use super::candidate::Candidate;
-use super::case::Case;
+use super::agents::Candidate;
+use super::agents::{self, Sandbox};
 use super::model_server::ModelServer;
-use super::set_up::{self, Place};
+use super::scenarios::Case;
 
 /// Who has not ended by then is killed, and the recording ends in the middle.
 const SECONDS: &str = "30";
@@ -32,12 +31,12 @@ pub(crate) fn record(
 ) -> io::Result<()> {
     let cli = candidate.cli;
     let place_folder = tempfile::tempdir()?;
-    let mut place = Place::make(place_folder.path())?;
-    let server = ModelServer::start(cli, place.work.clone(), case.replies(cli))?;
-    place.prepare(cli, bin, server.port)?;
-    let scrub = Scrub::new(&place, bin, server.port);
+    let mut sandbox = Sandbox::make(place_folder.path())?;
+    let server = ModelServer::start(cli, sandbox.work.clone(), case.replies(cli))?;
+    sandbox.prepare(cli, bin, server.port)?;
+    let scrub = Scrub::new(&sandbox, bin, server.port);
     let mut text = String::new();
-    let code = converse(candidate, case, &place, |from, line| {
+    let code = converse(candidate, case, &sandbox, |from, line| {
         text += &json!({from: scrub.line(line)}).to_string();
         text.push('\n');
     })?;
@@ -54,7 +53,7 @@ pub(crate) fn record(
 fn converse(
     candidate: Candidate,
     case: Case,
-    place: &Place,
+    sandbox: &Sandbox,
     mut note: impl FnMut(&'static str, &str),
 ) -> io::Result<Option<i32>> {
     let agent = agent(candidate)?;
@@ -64,7 +63,7 @@ fn converse(
         title: "Write it",
         attempt: 1,
         spec_dir: "specs/demo",
-        root: &place.work.display().to_string(),
+        root: &sandbox.work.display().to_string(),
         session: case.session(candidate.cli),
         prompt: PROMPT,
         kind: PromptKind::First,
@@ -75,9 +74,14 @@ fn converse(
     let mut child = Command::new("timeout")
         .args(["-s", "KILL", SECONDS])
         .args(&invocation.argv)
-        .current_dir(&place.work)
+        .current_dir(&sandbox.work)
         .env_clear()
-        .envs(place.environment.iter().map(|(name, value)| (name, value)))
+        .envs(
+            sandbox
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -127,7 +131,7 @@ fn say(
 
 fn agent(candidate: Candidate) -> io::Result<Agent> {
     let options = AgentOptions {
-        model: set_up::model(candidate.cli).map(str::to_owned),
+        model: agents::model(candidate.cli).map(str::to_owned),
         ..AgentOptions::default()
     };
     let name = match candidate.over_acp {
@@ -162,7 +166,7 @@ struct Scrub {
 }
 
 impl Scrub {
-    fn new(place: &Place, bin: &Path, port: u16) -> Self {
+    fn new(sandbox: &Sandbox, bin: &Path, port: u16) -> Self {
         let cli = bin.parent().unwrap_or(bin).join("cli/node_modules");
         let shown = |path: &Path| path.display().to_string();
         let pattern = |pattern: &str, with: &'static str| Some((Regex::new(pattern).ok()?, with));
@@ -185,13 +189,13 @@ impl Scrub {
         ];
         Self {
             places: vec![
-                (shown(&place.work), "/project"),
+                (shown(&sandbox.work), "/project"),
                 // As one sees it from the root.
                 (
-                    shown(place.work.strip_prefix("/").unwrap_or(&place.work)),
+                    shown(sandbox.work.strip_prefix("/").unwrap_or(&sandbox.work)),
                     "project",
                 ),
-                (shown(&place.home), "/homes/user"),
+                (shown(&sandbox.home), "/homes/user"),
                 (shown(&cli), "/cli"),
                 (format!("127.0.0.1:{port}"), "127.0.0.1:1"),
                 // A folder inside of opencode's program that is called like one of a machine.
@@ -203,8 +207,8 @@ impl Scrub {
 
     fn line(&self, line: &str) -> String {
         let mut line = line.to_owned();
-        for (place, with) in &self.places {
-            line = line.replace(place, with);
+        for (sandbox, with) in &self.places {
+            line = line.replace(sandbox, with);
         }
         for (pattern, with) in &self.patterns {
             line = pattern.replace_all(&line, *with).into_owned();

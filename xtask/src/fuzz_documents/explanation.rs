@@ -4,8 +4,8 @@
 //! place the way CommonMark wants it for the meaning that regreen gives it. An explanation
 //! holds if regreen reads the same rows afterwards and comrak then reads those as well.
 
+use super::outline::RowSet;
 use super::outline::{Block, BlockKind, Outline, OutlineRow};
-use super::row_set::RowSet;
 use super::source::{Source, indent};
 
 /// What may stand behind a box.

@@ -4,16 +4,11 @@
 //! one of the [`Explanation`](explanation::Explanation)s must hold. tree-sitter-md is a
 //! third opinion that is counted only: it differs from comrak as well.
 
-mod dice;
+mod comparison;
 mod explanation;
-mod made_up;
+mod generate;
 mod outline;
-mod readers;
-mod row_set;
-mod shrink;
 mod source;
-mod tally;
-mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,11 +16,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use dice::Dice;
+use comparison::{Comparison, Difference, Totals, compare};
 use explanation::Explanation;
-use shrink::shrink;
-use tally::Tally;
-use verdict::{Difference, Verdict, judge};
+use generate::Rng;
+use source::shrink;
 
 /// Enough to see what is wrong.
 const MAX_SHOWN: usize = 5;
@@ -47,19 +41,19 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let started = Instant::now();
-    let tally = if arguments.files.is_empty() {
+    let totals = if arguments.files.is_empty() {
         sweep(texts(arguments.seed, arguments.documents))
     } else {
         sweep(arguments.files.iter().filter_map(|file| readable(file)))
     };
-    print_tally(&tally, started.elapsed());
+    print_tally(&totals, started.elapsed());
     if arguments.examples {
         print_examples(arguments.seed, arguments.documents);
     }
-    for (text, difference) in tally.unexplained.iter().take(MAX_SHOWN) {
+    for (text, difference) in totals.unexplained.iter().take(MAX_SHOWN) {
         print_unexplained(text, difference);
     }
-    if tally.unexplained.is_empty() {
+    if totals.unexplained.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
@@ -77,48 +71,50 @@ fn readable(file: &Path) -> Option<String> {
     }
 }
 
-fn sweep(texts: impl Iterator<Item = String>) -> Tally {
-    let mut tally = Tally::default();
+fn sweep(texts: impl Iterator<Item = String>) -> Totals {
+    let mut totals = Totals::default();
     for text in texts {
-        let verdict = judge(&text);
-        tally.count(&text, verdict);
+        let comparison = compare(&text);
+        totals.count(&text, comparison);
     }
-    tally
+    totals
 }
 
 fn texts(seed: u64, documents: u64) -> impl Iterator<Item = String> {
-    let mut dice = Dice::new(seed);
-    (0..documents).map(move |_| made_up::text(&mut dice))
+    let mut rng = Rng::new(seed);
+    (0..documents).map(move |_| generate::text(&mut rng))
 }
 
-fn print_tally(tally: &Tally, took: Duration) {
+fn print_tally(totals: &Totals, took: Duration) {
     println!(
         "{} documents, {} rows ({} for comrak), {:.1} s",
-        tally.documents,
-        tally.rows,
-        tally.comrak_rows,
+        totals.documents,
+        totals.rows,
+        totals.comrak_rows,
         took.as_secs_f64()
     );
-    println!("  {:>7}  regreen and comrak agree", tally.agreed);
+    println!("  {:>7}  regreen and comrak agree", totals.agreed);
     println!(
         "  {:>7}    of these, tree-sitter-md alone differs",
-        tally.tree_sitter_alone
+        totals.tree_sitter_alone
     );
-    println!("  {:>7}  differ on purpose:", tally.explained_documents);
-    for (explanation, count) in &tally.explained {
+    println!("  {:>7}  differ on purpose:", totals.explained_documents);
+    for (explanation, count) in &totals.explained {
         println!("  {count:>7}    {}", explanation.sentence());
     }
     println!(
         "  {:>7}    tree-sitter-md reads as regreen, {} as comrak, {} as neither",
-        tally.tree_sitter_with_regreen, tally.tree_sitter_with_comrak, tally.tree_sitter_with_none
+        totals.tree_sitter_with_regreen,
+        totals.tree_sitter_with_comrak,
+        totals.tree_sitter_with_none
     );
-    println!("  {:>7}  unexplained", tally.unexplained.len());
+    println!("  {:>7}  unexplained", totals.unexplained.len());
 }
 
 /// The smallest document that has one explanation and no other.
 fn print_examples(seed: u64, documents: u64) {
     for explanation in Explanation::ALL {
-        let only_it = |text: &str| judge(text) == Verdict::Explained(vec![explanation]);
+        let only_it = |text: &str| compare(text) == Comparison::Explained(vec![explanation]);
         if let Some(text) = texts(seed, documents).find(|text| only_it(text)) {
             println!("\n{}:", explanation.sentence());
             println!("  {:?}", shrink(&text, only_it));
@@ -127,9 +123,9 @@ fn print_examples(seed: u64, documents: u64) {
 }
 
 fn print_unexplained(text: &str, difference: &Difference) {
-    let is_unexplained = |text: &str| matches!(judge(text), Verdict::Unexplained(_));
+    let is_unexplained = |text: &str| matches!(compare(text), Comparison::Unexplained(_));
     let small = shrink(text, is_unexplained);
-    let Verdict::Unexplained(shown) = judge(&small) else {
+    let Comparison::Unexplained(shown) = compare(&small) else {
         return;
     };
     eprintln!("\nunexplained: {small:?}");
@@ -152,10 +148,10 @@ mod tests {
 
     #[test]
     fn every_difference_from_commonmark_has_an_explanation_that_holds() {
-        let tally = sweep(texts(2026, 500));
-        let texts: Vec<&String> = tally.unexplained.iter().map(|(text, _)| text).collect();
+        let totals = sweep(texts(2026, 500));
+        let texts: Vec<&String> = totals.unexplained.iter().map(|(text, _)| text).collect();
         assert_eq!(texts, Vec::<&String>::new());
-        assert!(tally.rows > 400 && tally.agreed > 200, "{tally:?}");
-        assert!(tally.explained.len() > 5, "{tally:?}");
+        assert!(totals.rows > 400 && totals.agreed > 200, "{totals:?}");
+        assert!(totals.explained.len() > 5, "{totals:?}");
     }
 }

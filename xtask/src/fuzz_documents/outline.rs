@@ -1,9 +1,14 @@
-//! What comrak sees in a text: rows, and the blocks that can hide rows.
+//! The rows of a task file, as regreen, comrak and tree-sitter-md read them.
+
+use std::collections::BTreeMap;
+use std::fmt;
 
 use comrak::nodes::{Node, NodeValue};
 use comrak::{Arena, Options, parse_document};
+use regreen_documents::TaskFile;
+use tree_sitter::{Parser, TreeCursor};
 
-use super::row_set::RowSet;
+use super::source::Source;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outline {
@@ -143,4 +148,87 @@ fn content_column(node: Node<'_>) -> usize {
             _ => 0,
         })
         .sum()
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RowSet {
+    done_by_line: BTreeMap<usize, bool>,
+}
+
+impl RowSet {
+    pub(super) fn has(&self, line: usize) -> bool {
+        self.done_by_line.contains_key(&line)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.done_by_line.len()
+    }
+}
+
+impl FromIterator<(usize, bool)> for RowSet {
+    fn from_iter<T: IntoIterator<Item = (usize, bool)>>(rows: T) -> Self {
+        Self {
+            done_by_line: rows.into_iter().collect(),
+        }
+    }
+}
+
+/// `1[ ] 4[x]`
+impl fmt::Display for RowSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.done_by_line.is_empty() {
+            return f.write_str("none");
+        }
+        for (at, (line, done)) in self.done_by_line.iter().enumerate() {
+            let space = if at == 0 { "" } else { " " };
+            let mark = if *done { 'x' } else { ' ' };
+            write!(f, "{space}{line}[{mark}]")?;
+        }
+        Ok(())
+    }
+}
+
+/// The rows that regreen sees.
+pub(super) fn regreen(text: &str) -> RowSet {
+    TaskFile::read(text)
+        .tasks()
+        .iter()
+        .map(|task| (task.line, task.done))
+        .collect()
+}
+
+/// The rows that tree-sitter-md sees; `None` if it gives no tree.
+pub(super) fn tree_sitter_md(text: &str) -> Option<RowSet> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_md::LANGUAGE.into()).ok()?;
+    let tree = parser.parse(text, None)?;
+    let source = Source::of(text);
+    let mut rows = Vec::new();
+    visit(&mut tree.walk(), &mut |node| {
+        let done = match node.kind() {
+            "task_list_marker_checked" => true,
+            "task_list_marker_unchecked" => false,
+            _ => return,
+        };
+        // Its own line numbers do not count a lone `\r`.
+        rows.push((source.line_at(node.start_byte()), done));
+    });
+    Some(rows.into_iter().collect())
+}
+
+fn visit(cursor: &mut TreeCursor<'_>, look: &mut impl FnMut(tree_sitter::Node<'_>)) {
+    loop {
+        look(cursor.node());
+        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+            continue;
+        }
+        loop {
+            if !cursor.goto_parent() {
+                return;
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! A text as lines that can be changed one by one.
+//! A document as lines, and how a failing one is made smaller.
 
 const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 
@@ -97,6 +97,51 @@ pub(super) fn indent(line: &str) -> (usize, usize) {
     (column, line.len())
 }
 
+/// Leaves out lines, then characters, until nothing more can go.
+pub(super) fn shrink(text: &str, holds: impl Fn(&str) -> bool) -> String {
+    let mut small = text.to_owned();
+    loop {
+        let before = small.len();
+        small = fewer_lines(&small, &holds);
+        small = fewer_chars(small, &holds);
+        if small.len() == before {
+            return small;
+        }
+    }
+}
+
+fn fewer_lines(text: &str, holds: impl Fn(&str) -> bool) -> String {
+    let mut source = Source::of(text);
+    let mut chunk = source.len().max(1);
+    while chunk > 0 {
+        let mut at = 0;
+        while at < source.len() {
+            let end = (at + chunk).min(source.len());
+            let fewer = source.without(at..end);
+            if holds(&fewer.text()) {
+                source = fewer;
+            } else {
+                at += chunk;
+            }
+        }
+        chunk /= 2;
+    }
+    source.text()
+}
+
+fn fewer_chars(mut text: String, holds: impl Fn(&str) -> bool) -> String {
+    let mut at = text.len();
+    while let Some((start, _)) = text[..at].char_indices().next_back() {
+        at = start;
+        let mut shorter = text.clone();
+        shorter.remove(at);
+        if holds(&shorter) {
+            text = shorter;
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +160,16 @@ mod tests {
         assert_eq!(
             source.with_line(3, "x").without(0..1).text(),
             "\u{FEFF}bc\rx\n\ne"
+        );
+    }
+
+    #[test]
+    fn what_does_not_matter_goes() {
+        let text = "one\ntwo\r\nthree x\nfour";
+        assert_eq!(shrink(text, |text| text.contains('x')), "x");
+        assert_eq!(
+            shrink(text, |text| text == "one\ntwo\r\nthree x\nfour"),
+            text
         );
     }
 }

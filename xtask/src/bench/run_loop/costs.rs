@@ -1,12 +1,13 @@
-use std::fs;
+//! What a run costs: processor time, memory and syncs.
+
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike as _};
 
-use super::{Doing as _, LoopError};
+use super::{Doing as _, LoopError, finish};
 
 /// How often a process is asked for its memory. It remembers the most it had.
 const LOOK: Duration = Duration::from_millis(5);
@@ -92,9 +93,45 @@ fn memory_of(pid: u32) -> Option<f64> {
 /// User and system time of all children that have been waited for, and of theirs.
 fn cpu_of_children() -> Result<Duration, LoopError> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
-        .map_err(std::io::Error::from)
+        .map_err(io::Error::from)
         .doing("ask for processor time")?;
     let micros = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0);
     let both = micros(usage.user_time()) + micros(usage.system_time());
     Ok(Duration::from_micros(both))
+}
+
+/// Whatever makes data durable.
+const CALLS: &str = "fsync,fdatasync,sync_file_range,msync,sync,syncfs";
+
+/// `None` where strace is not installed.
+pub(super) fn count_syncs(command: &Command) -> Result<Option<usize>, LoopError> {
+    let folder = tempfile::tempdir().doing("make a folder")?;
+    let trace = folder.path().join("trace");
+    let mut traced = Command::new("strace");
+    traced
+        .args(["--follow-forks", "--quiet=all", "--signal=none"])
+        .arg(format!("--trace={CALLS}"))
+        .arg("--output")
+        .arg(&trace)
+        .arg(command.get_program())
+        .args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        traced.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => traced.env(name, value),
+            None => traced.env_remove(name),
+        };
+    }
+    match finish(&mut traced) {
+        Err(LoopError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        finished => {
+            finished?;
+            let trace = fs::read_to_string(trace).doing("read what strace saw")?;
+            // A call that another process interrupts has a second line, without the bracket.
+            let calls = trace.lines().filter(|line| !line.contains(" resumed>"));
+            Ok(Some(calls.count()))
+        }
+    }
 }

@@ -8,7 +8,6 @@
 mod bars;
 pub(super) mod costs;
 mod project;
-mod syncs;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -160,7 +159,7 @@ impl<'p> Subject<'p> {
     /// How often the disk is asked to keep something, per task; `None` if nobody can tell.
     fn syncs_each(&self) -> Result<Option<f64>, LoopError> {
         let project = Project::new(self.kind, FEW, self.bytes)?;
-        let syncs = syncs::count(&project.run(self.program))?;
+        let syncs = costs::count_syncs(&project.run(self.program))?;
         Ok(syncs.map(|syncs| syncs as f64 / FEW as f64))
     }
 }

@@ -1,12 +1,81 @@
-//! What a run must come through, or end at, in the right way.
+//! The cases that are recorded, and the scenarios that runs must get through.
 
-use super::candidate::Candidate;
-use super::case::{DONE, FAILED, overflow, overloaded, rate_limited, unauthorized};
-use super::install::Cli;
-use super::reply::Reply;
+use super::agents::Candidate;
+use super::agents::Cli;
+use super::dialect::{DONE, FAILED, overflow, overloaded, rate_limited, unauthorized};
+use super::model_server::Reply;
 
-/// One of them.
-pub(crate) struct Cell {
+/// One thing that an agent may go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Success,
+    FailedBlock,
+    FailingTool,
+    Unauthorized,
+    RateLimited,
+    Overloaded,
+    ContextOverflow,
+    Hang,
+    LostSession,
+}
+
+impl Case {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Success,
+        Self::FailedBlock,
+        Self::FailingTool,
+        Self::Unauthorized,
+        Self::RateLimited,
+        Self::Overloaded,
+        Self::ContextOverflow,
+        Self::Hang,
+        Self::LostSession,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::FailedBlock => "failed_block",
+            Self::FailingTool => "failing_tool",
+            Self::Unauthorized => "unauthorized",
+            Self::RateLimited => "rate_limited",
+            Self::Overloaded => "overloaded",
+            Self::ContextOverflow => "context_overflow",
+            Self::Hang => "hang",
+            Self::LostSession => "lost_session",
+        }
+    }
+
+    pub(crate) fn replies(self, cli: Cli) -> Vec<Reply> {
+        match self {
+            Self::Success => vec![
+                Reply::write("out.txt", "hello"),
+                Reply::run("grep -q hello out.txt"),
+                Reply::say(DONE),
+            ],
+            Self::FailedBlock => vec![Reply::say(FAILED)],
+            Self::FailingTool => vec![Reply::run("cat missing.txt"), Reply::say(FAILED)],
+            Self::Unauthorized => vec![unauthorized(cli)],
+            Self::RateLimited => vec![rate_limited(cli)],
+            Self::Overloaded => vec![overloaded(cli)],
+            Self::ContextOverflow => vec![overflow(cli)],
+            Self::Hang => vec![Reply::Hang],
+            Self::LostSession => vec![Reply::say(DONE)],
+        }
+    }
+
+    /// A session that nobody knows, where one is to be resumed.
+    pub(crate) fn session(self, cli: Cli) -> Option<&'static str> {
+        let id = match cli {
+            Cli::Opencode => "ses_000000000000000000000000XX",
+            _ => "00000000-0000-4000-8000-000000000000",
+        };
+        (self == Self::LostSession).then_some(id)
+    }
+}
+
+/// A run with an agent, and how it must end.
+pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) flags: &'static [&'static str],
     pub(crate) replies: fn(Cli) -> Vec<Reply>,
@@ -28,7 +97,7 @@ pub(crate) type Attempt = (&'static str, &'static str, bool);
 const GOOD: Attempt = ("1.1", "ordinary", true);
 const INTERRUPTED: Attempt = ("1.1", "interrupted", false);
 
-const PLAIN: Cell = Cell {
+const PLAIN: Scenario = Scenario {
     name: "",
     flags: &[],
     replies: |_| Vec::new(),
@@ -43,35 +112,37 @@ const COPY: &str = "cp source.txt out.txt";
 const NO_SOURCE: &str = "Task 1.1: Write it FAILED\n- Error: cp: cannot stat 'source.txt': No such file or directory\n- Attempted fix: none\n- Status: Blocked";
 
 /// Those of an agent, as it is known to be.
-pub(crate) fn cells(candidate: Candidate) -> impl Iterator<Item = Cell> {
+pub(crate) fn scenarios(candidate: Candidate) -> impl Iterator<Item = Scenario> {
     let over_gemini = candidate.over_acp && candidate.cli == Cli::Gemini;
     let over_opencode = candidate.over_acp && candidate.cli == Cli::Opencode;
-    CELLS.into_iter().filter_map(move |cell| match cell.name {
-        // It tries for minutes, and says nothing of it.
-        "overloaded" if over_gemini => None,
-        // It keeps a session only when a turn has ended.
-        "killed_in_mid_tool" if over_gemini => Some(Cell {
-            attempts: &[INTERRUPTED, ("1.1", "session", false), GOOD],
-            resumes: Some(false),
-            ..cell
-        }),
-        // It gets over two of them by itself, and then nothing is told.
-        "context_overflow" if over_opencode => Some(Cell {
-            attempts: &[GOOD],
-            resumes: None,
-            ..cell
-        }),
-        _ => Some(cell),
-    })
+    SCENARIOS
+        .into_iter()
+        .filter_map(move |scenario| match scenario.name {
+            // It tries for minutes, and says nothing of it.
+            "overloaded" if over_gemini => None,
+            // It keeps a session only when a turn has ended.
+            "killed_in_mid_tool" if over_gemini => Some(Scenario {
+                attempts: &[INTERRUPTED, ("1.1", "session", false), GOOD],
+                resumes: Some(false),
+                ..scenario
+            }),
+            // It gets over two of them by itself, and then nothing is told.
+            "context_overflow" if over_opencode => Some(Scenario {
+                attempts: &[GOOD],
+                resumes: None,
+                ..scenario
+            }),
+            _ => Some(scenario),
+        })
 }
 
-const CELLS: [Cell; 10] = [
-    Cell {
+const SCENARIOS: [Scenario; 10] = [
+    Scenario {
         name: "success",
         replies: |_| vec![Reply::write("out.txt", "hello"), Reply::say(DONE)],
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "failed_block",
         flags: &["--max-task-iterations", "1"],
         replies: |_| vec![Reply::say(FAILED)],
@@ -79,7 +150,7 @@ const CELLS: [Cell; 10] = [
         done: &[],
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "false_claim",
         flags: &["--max-task-iterations", "1"],
         replies: |_| vec![Reply::say(DONE)],
@@ -88,7 +159,7 @@ const CELLS: [Cell; 10] = [
         ..PLAIN
     },
     // The same command fails before the fix, and works after it.
-    Cell {
+    Scenario {
         name: "failing_tool_healed_by_fix",
         flags: &["--recovery-mode"],
         replies: |_| {
@@ -105,7 +176,7 @@ const CELLS: [Cell; 10] = [
         done: &["1.1", "1.1.1"],
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "unauthorized",
         replies: |cli| vec![unauthorized(cli)],
         exit: 78,
@@ -113,7 +184,7 @@ const CELLS: [Cell; 10] = [
         done: &[],
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "rate_limited",
         flags: &["--max-wait", "10s"],
         replies: |cli| vec![rate_limited(cli)],
@@ -122,7 +193,7 @@ const CELLS: [Cell; 10] = [
         done: &[],
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "overloaded",
         flags: &["--max-wait", "10s"],
         replies: |cli| vec![overloaded(cli)],
@@ -131,7 +202,7 @@ const CELLS: [Cell; 10] = [
         done: &[],
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "context_overflow",
         replies: |cli| {
             vec![
@@ -145,7 +216,7 @@ const CELLS: [Cell; 10] = [
         resumes: Some(false),
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "hang_then_resume",
         flags: &["--timeout", "45s"],
         replies: |_| {
@@ -160,7 +231,7 @@ const CELLS: [Cell; 10] = [
         resumes: Some(true),
         ..PLAIN
     },
-    Cell {
+    Scenario {
         name: "killed_in_mid_tool",
         replies: |_| {
             vec![

@@ -1,18 +1,18 @@
-//! Whether the readers agree about a text, and if not, why.
+//! How the readings of a document differ, and how often.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::explanation::{Explanation, Reading};
+use super::outline;
 use super::outline::Outline;
-use super::readers;
-use super::row_set::RowSet;
+use super::outline::RowSet;
 use super::source::Source;
 
 /// More places to rewrite than this in a text of a few lines: something goes round in circles.
 const MAX_REWRITES: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Comparison {
     Agreed,
     /// On purpose: these explanations together account for every difference.
     Explained(Vec<Explanation>),
@@ -30,28 +30,28 @@ pub(super) struct Difference {
 }
 
 /// Compares regreen with comrak. Explanations that are not needed are left out.
-pub(super) fn judge(text: &str) -> Verdict {
-    let mut verdict = judge_with(text, &Explanation::ALL);
+pub(super) fn compare(text: &str) -> Comparison {
+    let mut comparison = compare_with(text, &Explanation::ALL);
     for explanation in Explanation::ALL {
-        let Verdict::Explained(used) = &verdict else {
-            return verdict;
+        let Comparison::Explained(used) = &comparison else {
+            return comparison;
         };
         if !used.contains(&explanation) {
             continue;
         }
         let mut fewer = used.clone();
         fewer.retain(|other| *other != explanation);
-        let without = judge_with(text, &fewer);
-        if matches!(without, Verdict::Explained(_)) {
-            verdict = without;
+        let without = compare_with(text, &fewer);
+        if matches!(without, Comparison::Explained(_)) {
+            comparison = without;
         }
     }
-    verdict
+    comparison
 }
 
 /// Compares regreen with comrak; only these explanations count.
-fn judge_with(text: &str, allowed: &[Explanation]) -> Verdict {
-    let regreen = readers::regreen(text);
+fn compare_with(text: &str, allowed: &[Explanation]) -> Comparison {
+    let regreen = outline::regreen(text);
     let mut source = Source::of(text);
     let mut used = BTreeSet::new();
     let mut broken = None;
@@ -71,7 +71,7 @@ fn judge_with(text: &str, allowed: &[Explanation]) -> Verdict {
         used.insert(explanation);
         source = rewritten;
     }
-    Verdict::Unexplained(Difference {
+    Comparison::Unexplained(Difference {
         comrak: Outline::of(text).row_set(),
         rewritten: source.text(),
         regreen,
@@ -79,11 +79,11 @@ fn judge_with(text: &str, allowed: &[Explanation]) -> Verdict {
     })
 }
 
-fn agreement(used: BTreeSet<Explanation>) -> Verdict {
+fn agreement(used: BTreeSet<Explanation>) -> Comparison {
     if used.is_empty() {
-        Verdict::Agreed
+        Comparison::Agreed
     } else {
-        Verdict::Explained(used.into_iter().collect())
+        Comparison::Explained(used.into_iter().collect())
     }
 }
 
@@ -97,12 +97,61 @@ fn next_rewrite(
         let Some(rewritten) = explanation.rewrite(reading) else {
             continue;
         };
-        if readers::regreen(&rewritten.text()) == *reading.regreen {
+        if outline::regreen(&rewritten.text()) == *reading.regreen {
             return Some((explanation, rewritten));
         }
         *broken = broken.or(Some(explanation));
     }
     None
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) documents: usize,
+    pub(super) rows: usize,
+    /// What comrak sees.
+    pub(super) comrak_rows: usize,
+    pub(super) agreed: usize,
+    pub(super) explained: BTreeMap<Explanation, usize>,
+    pub(super) explained_documents: usize,
+    /// Of the texts where regreen and comrak agree: tree-sitter-md does not.
+    pub(super) tree_sitter_alone: usize,
+    /// Of the texts with an explained difference: tree-sitter-md sides with…
+    pub(super) tree_sitter_with_regreen: usize,
+    pub(super) tree_sitter_with_comrak: usize,
+    pub(super) tree_sitter_with_none: usize,
+    pub(super) unexplained: Vec<(String, Difference)>,
+}
+
+impl Totals {
+    pub(super) fn count(&mut self, text: &str, comparison: Comparison) {
+        self.documents += 1;
+        let regreen = outline::regreen(text);
+        let tree_sitter = outline::tree_sitter_md(text);
+        let comrak = Outline::of(text).row_set();
+        self.rows += regreen.len();
+        self.comrak_rows += comrak.len();
+        match comparison {
+            Comparison::Agreed => {
+                self.agreed += 1;
+                self.tree_sitter_alone += usize::from(tree_sitter.as_ref() != Some(&regreen));
+            }
+            Comparison::Explained(reasons) => {
+                self.explained_documents += 1;
+                for reason in reasons {
+                    *self.explained.entry(reason).or_default() += 1;
+                }
+                match tree_sitter {
+                    Some(rows) if rows == regreen => self.tree_sitter_with_regreen += 1,
+                    Some(rows) if rows == comrak => self.tree_sitter_with_comrak += 1,
+                    _ => self.tree_sitter_with_none += 1,
+                }
+            }
+            Comparison::Unexplained(difference) => {
+                self.unexplained.push((text.to_owned(), difference));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -142,8 +191,8 @@ mod tests {
             Explanation::ALL
         );
         for (explanation, text) in EXAMPLES {
-            let expected = Verdict::Explained(vec![explanation]);
-            assert_eq!(judge(text), expected, "{text:?}");
+            let expected = Comparison::Explained(vec![explanation]);
+            assert_eq!(compare(text), expected, "{text:?}");
         }
     }
 
@@ -152,14 +201,14 @@ mod tests {
         for (explanation, text) in EXAMPLES {
             let mut others = Explanation::ALL.to_vec();
             others.retain(|other| *other != explanation);
-            let verdict = judge_with(text, &others);
-            assert!(matches!(verdict, Verdict::Unexplained(_)), "{text:?}");
+            let comparison = compare_with(text, &others);
+            assert!(matches!(comparison, Comparison::Unexplained(_)), "{text:?}");
         }
     }
 
     #[test]
     fn ordinary_files_need_no_explanation() {
         let text = "# Tasks\n\n- [x] 1.1 a\n  - **Do**: b\n\n    ```sh\n    - [ ] x\n    ```\n- [ ] 1.2 c\n";
-        assert_eq!(judge(text), Verdict::Agreed);
+        assert_eq!(compare(text), Comparison::Agreed);
     }
 }

@@ -1,24 +1,22 @@
-//! regreen with a real agent, from a task list to its exit code.
+//! Runs regreen with a real agent through a scenario, from a task list to its exit code.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
-use super::candidate::Candidate;
-use super::cells::{Cell, cells};
+use super::agents::Candidate;
+use super::agents::Sandbox;
+use super::check::faults;
 use super::model_server::ModelServer;
-use super::set_up::Place;
-use super::verdict::faults;
+use super::scenarios::{Scenario, scenarios};
 use crate::repository;
 
 const TASKS: &str = "# Tasks\n\n- [ ] 1.1 Write it\n  - **Do**: Write the word hello into out.txt\n  - **Files**: out.txt\n  - **Verify**: `grep -q hello out.txt`\n";
-/// Whatever an agent does, a cell is over by then.
+/// Whatever an agent does, a scenario is over by then.
 const LONGEST: Duration = Duration::from_secs(240);
 
-/// Runs the cells and prints what came of each. Whether all were as they should be. What is
+/// Runs the scenarios and prints what came of each. Whether all were as they should be. What is
 /// tried is one build, whatever is built meanwhile.
 pub(crate) fn run_all(
     candidates: &[Candidate],
@@ -35,56 +33,56 @@ pub(crate) fn run_all(
     fs::copy(root.join("target/debug/regreen"), &regreen)?;
     let mut all_well = true;
     for candidate in candidates {
-        let is_wanted = |cell: &Cell| only.is_none_or(|only| only == cell.name);
-        for cell in cells(*candidate).filter(is_wanted) {
+        let is_wanted = |scenario: &Scenario| only.is_none_or(|only| only == scenario.name);
+        for scenario in scenarios(*candidate).filter(is_wanted) {
             let begun = Instant::now();
-            let faults = try_cell(*candidate, &cell, bin, &regreen)?;
+            let faults = try_scenario(*candidate, &scenario, bin, &regreen)?;
             let seconds = begun.elapsed().as_secs();
             let verdict = match faults.is_empty() {
                 true => "ok".to_owned(),
                 false => format!("FAILED: {}", faults.join("; ")),
             };
-            let (name, cell) = (candidate.name(), cell.name);
-            println!("{name:<12} {cell:<27} {seconds:>4} s  {verdict}");
+            let (name, scenario) = (candidate.name(), scenario.name);
+            println!("{name:<12} {scenario:<27} {seconds:>4} s  {verdict}");
             all_well &= faults.is_empty();
         }
     }
     Ok(all_well)
 }
 
-fn try_cell(
+fn try_scenario(
     candidate: Candidate,
-    cell: &Cell,
+    scenario: &Scenario,
     bin: &Path,
     regreen: &Path,
 ) -> io::Result<Vec<String>> {
     let cli = candidate.cli;
     let folder = tempfile::tempdir()?;
-    let mut place = Place::make(folder.path())?;
-    fs::create_dir_all(place.work.join("specs/demo"))?;
-    fs::write(place.work.join("specs/demo/tasks.md"), TASKS)?;
-    let server = ModelServer::start(cli, place.work.clone(), (cell.replies)(cli))?;
-    place.prepare(cli, bin, server.port)?;
+    let mut sandbox = Sandbox::make(folder.path())?;
+    fs::create_dir_all(sandbox.work.join("specs/demo"))?;
+    fs::write(sandbox.work.join("specs/demo/tasks.md"), TASKS)?;
+    let server = ModelServer::start(cli, sandbox.work.clone(), (scenario.replies)(cli))?;
+    sandbox.prepare(cli, bin, server.port)?;
     let run = Run {
         candidate,
-        cell,
-        place: &place,
+        scenario,
+        sandbox: &sandbox,
         regreen,
         output: &folder.path().join("output"),
     };
-    if cell.kill {
+    if scenario.kill {
         run.kill_in_mid_tool()?;
     }
     let code = wait(&mut run.start()?)?;
     let output = fs::read_to_string(run.output)?;
-    Ok(faults(candidate, cell, &place, code, &output))
+    Ok(faults(candidate, scenario, &sandbox, code, &output))
 }
 
 /// All that is needed to start regreen, once or again.
 struct Run<'a> {
     candidate: Candidate,
-    cell: &'a Cell,
-    place: &'a Place,
+    scenario: &'a Scenario,
+    sandbox: &'a Sandbox,
     regreen: &'a Path,
     output: &'a Path,
 }
@@ -94,7 +92,7 @@ impl Run<'_> {
     fn kill_in_mid_tool(&self) -> io::Result<()> {
         let mut child = self.start()?;
         let begun = Instant::now();
-        let started: PathBuf = self.place.work.join("started");
+        let started: PathBuf = self.sandbox.work.join("started");
         while !started.exists() && begun.elapsed() < LONGEST {
             thread::sleep(Duration::from_millis(100));
         }
@@ -106,12 +104,12 @@ impl Run<'_> {
     fn start(&self) -> io::Result<Child> {
         let mut options = fs::File::options();
         let file = options.append(true).create(true).open(self.output)?;
-        let environment = self.place.environment.iter();
+        let environment = self.sandbox.environment.iter();
         Command::new(self.regreen)
             .args(["run", "--json", "--keep-state"])
             .args(self.candidate.flags())
-            .args(self.cell.flags)
-            .current_dir(&self.place.work)
+            .args(self.scenario.flags)
+            .current_dir(&self.sandbox.work)
             .env_clear()
             .envs(environment.map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
@@ -135,4 +133,36 @@ fn wait(child: &mut Child) -> io::Result<Option<i32>> {
         }
         thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// What was told to end may need a moment.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Waits until no process has this home any more; what still runs if it takes too long.
+pub(crate) fn wait_for_no_process(home: &Path) -> Vec<String> {
+    let begun = Instant::now();
+    loop {
+        let left = processes_of(home);
+        if left.is_empty() || begun.elapsed() > GRACE {
+            return left;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn processes_of(home: &Path) -> Vec<String> {
+    let mark = format!("HOME={}", home.display());
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter(|process| {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|word| word == mark.as_bytes())
+        })
+        .map(|process| {
+            let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).replace('\0', " ")
+        })
+        .collect()
 }

@@ -5,22 +5,22 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::candidate::Candidate;
-use super::cells::Cell;
-use super::install::Cli;
-use super::leftovers;
-use super::set_up::Place;
+use super::agents::Candidate;
+use super::agents::Cli;
+use super::agents::Sandbox;
+use super::scenario_run::wait_for_no_process;
+use super::scenarios::Scenario;
 
 const MAX_WAIT_MS: u64 = 10_000;
 /// What the model's server says that each of its replies took.
 const INPUT_TOKENS: u64 = 100;
 const OUTPUT_TOKENS: u64 = 20;
 
-/// All that is not as the cell wants it.
+/// All that is not as the scenario wants it.
 pub(crate) fn faults(
     candidate: Candidate,
-    cell: &Cell,
-    place: &Place,
+    scenario: &Scenario,
+    sandbox: &Sandbox,
     code: Option<i32>,
     output: &str,
 ) -> Vec<String> {
@@ -29,18 +29,18 @@ pub(crate) fn faults(
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     let mut faults = Vec::new();
-    if code != Some(cell.exit) {
+    if code != Some(scenario.exit) {
         let end: String = output.lines().rev().take(3).collect::<Vec<_>>().join(" | ");
-        faults.push(format!("exit {code:?} instead of {}: {end}", cell.exit));
+        faults.push(format!("exit {code:?} instead of {}: {end}", scenario.exit));
     }
-    faults.extend(attempts(cell, &events));
+    faults.extend(attempts(scenario, &events));
     faults.extend(waits(&events));
-    faults.extend(sessions(cell, &events));
-    let spec = place.work.join("specs/demo");
-    faults.extend(budgets(cell, &events, &spec));
-    faults.extend(rows(cell, &spec));
-    faults.extend(tokens(candidate, cell, &events));
-    let left = leftovers::wait_for_none(&place.home);
+    faults.extend(sessions(scenario, &events));
+    let spec = sandbox.work.join("specs/demo");
+    faults.extend(budgets(scenario, &events, &spec));
+    faults.extend(rows(scenario, &spec));
+    faults.extend(tokens(candidate, scenario, &events));
+    let left = wait_for_no_process(&sandbox.home);
     if !left.is_empty() {
         faults.push(format!("still running: {}", left.join(", ")));
     }
@@ -53,7 +53,7 @@ fn named<'e>(events: &'e [Value], name: &str) -> impl Iterator<Item = &'e Value>
 }
 
 /// What was tried, how each attempt ended, and what it was charged to.
-fn attempts(cell: &Cell, events: &[Value]) -> Option<String> {
+fn attempts(scenario: &Scenario, events: &[Value]) -> Option<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut found: Vec<(String, String, bool)> = named(events, "attempt_ended")
         .map(|event| {
@@ -62,7 +62,7 @@ fn attempts(cell: &Cell, events: &[Value]) -> Option<String> {
         })
         .collect();
     found.dedup_by(|one, other| one == other && !one.2);
-    let expected = cell.attempts.iter();
+    let expected = scenario.attempts.iter();
     let expected: Vec<_> = expected
         .map(|(task, class, charged)| ((*task).to_owned(), (*class).to_owned(), *charged))
         .collect();
@@ -79,23 +79,26 @@ fn waits(events: &[Value]) -> Option<String> {
 }
 
 /// Whether the last attempt went on with the session of the one before.
-fn sessions(cell: &Cell, events: &[Value]) -> Option<String> {
+fn sessions(scenario: &Scenario, events: &[Value]) -> Option<String> {
     let seen = named(events, "session_seen").filter_map(|event| event["session"].as_str());
     let seen: Vec<&str> = seen.collect();
     let has_resumed = matches!(seen.as_slice(), [.., one, other] if one == other);
-    let is_wrong = seen.is_empty() && cell.exit == 0;
-    let is_wrong = is_wrong || cell.resumes.is_some_and(|resumes| resumes != has_resumed);
+    let is_wrong = seen.is_empty() && scenario.exit == 0;
+    let is_wrong = is_wrong
+        || scenario
+            .resumes
+            .is_some_and(|resumes| resumes != has_resumed);
     is_wrong.then(|| format!("these were the sessions: {}", seen.join(", ")))
 }
 
 /// What the run and its last task have used up, as the summary, the state file and the number of
 /// the last attempt say it: what is charged, and nothing else.
-fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
+fn budgets(scenario: &Scenario, events: &[Value], spec: &Path) -> Option<String> {
     // A lost session costs the task nothing, but the run an attempt.
     let counts = |event: &&Value| event["class"] == "ordinary" || event["class"] == "session";
     let of_run = named(events, "attempt_ended").filter(counts).count() as u64;
-    let charged = cell.attempts.iter().filter(|(_, _, charged)| *charged);
-    let last = cell.attempts.last().map(|(task, _, _)| task);
+    let charged = scenario.attempts.iter().filter(|(_, _, charged)| *charged);
+    let last = scenario.attempts.last().map(|(task, _, _)| task);
     let of_task = charged.filter(|(task, _, _)| Some(task) == last).count() as u64;
     let state = fs::read_to_string(spec.join(".ralph-state.json")).unwrap_or_default();
     let state: Value = serde_json::from_str(&state).unwrap_or_default();
@@ -112,13 +115,13 @@ fn budgets(cell: &Cell, events: &[Value], spec: &Path) -> Option<String> {
 }
 
 /// What the model's server told of each reply is what the run has used up, where all goes well.
-fn tokens(candidate: Candidate, cell: &Cell, events: &[Value]) -> Option<String> {
+fn tokens(candidate: Candidate, scenario: &Scenario, events: &[Value]) -> Option<String> {
     // Over the protocol it tells the last of its requests only.
     let is_last_only = candidate.over_acp && candidate.cli == Cli::Opencode;
-    if cell.name != "success" || is_last_only {
+    if scenario.name != "success" || is_last_only {
         return None;
     }
-    let replies = (cell.replies)(candidate.cli).len() as u64;
+    let replies = (scenario.replies)(candidate.cli).len() as u64;
     let summary = &named(events, "run_ended").last()?["summary"];
     let used = ["input", "output"].map(|name| summary["tokens"][name].as_u64());
     let told = [INPUT_TOKENS, OUTPUT_TOKENS].map(|tokens| Some(tokens * replies));
@@ -126,9 +129,9 @@ fn tokens(candidate: Candidate, cell: &Cell, events: &[Value]) -> Option<String>
 }
 
 /// Which rows are ticked in the end.
-fn rows(cell: &Cell, spec: &Path) -> Option<String> {
+fn rows(scenario: &Scenario, spec: &Path) -> Option<String> {
     let tasks = fs::read_to_string(spec.join("tasks.md")).unwrap_or_default();
     let ticked = tasks.lines().filter_map(|line| line.strip_prefix("- [x] "));
     let ticked: Vec<&str> = ticked.filter_map(|row| row.split(' ').next()).collect();
-    (ticked != cell.done).then(|| format!("these rows are done: {}", ticked.join(", ")))
+    (ticked != scenario.done).then(|| format!("these rows are done: {}", ticked.join(", ")))
 }
