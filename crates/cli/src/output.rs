@@ -24,7 +24,7 @@ static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
 /// Sets whether there are colors; once, before anything is printed.
 pub fn set_color(choice: ColorChoice) {
-    // Whoever came first has printed already.
+    // The first choice holds: something may have been printed already.
     let _ = COLOR.set(choice);
 }
 

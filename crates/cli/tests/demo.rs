@@ -232,8 +232,8 @@ $ regreen status
     PASS  1.1 Greet the world                                     [HASH]
     PASS  1.2 Greet people by name                                [HASH]
     PASS    1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
-    PASS  1.3 Greet the whole team                                2 attempts · 18e07a9
-    PASS    1.3.1 Fix: team/names.txt does not exist              2 attempts · 94a5fc0
+    PASS  1.3 Greet the whole team                                2 attempts · [HASH]
+    PASS    1.3.1 Fix: team/names.txt does not exist              2 attempts · [HASH]
     PASS      1.3.1.1 Fix: no folder team: a file has that name   [HASH]
 
 $ regreen why 1.2
@@ -525,89 +525,74 @@ fn without_git_it_shows_what_there_is_to_show() {
     same(
         &seen.plain[from..],
         str![[r#"
-run [RUN]: spec hello, agent command:sh agent.sh
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Greet the world: attempt 1 of 5
-1.1: verifying: sh hello.sh | grep -qx 'Hello, world!'
-1.1 Greet the world: done after [TIME]
-1.2 Greet people by name: attempt 1 of 5
-1.2: verifying: sh check.sh
-1.2: Verify is red, it runs once more: Verify failed: sh check.sh ended with exit code 1
-1.2 Greet people by name: attempt 1 of 5 failed after [TIME]: expected 'Hello, Ann!', got 'Hello, world!'
-1.2: 1.2.1 is written into the plan, to repair it
-1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': attempt 1 of 5
-1.2.1: verifying: sh check.sh
-1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!': done after [TIME]
-1.2: verifying: sh check.sh
-1.2 Greet people by name: done after [TIME]
-1.3 Greet the whole team: attempt 1 of 5
-1.3 Greet the whole team: attempt 1 of 5 failed after [TIME]: team/names.txt does not exist
-1.3: 1.3.1 is written into the plan, to repair it
-1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5
-1.3.1 Fix: team/names.txt does not exist: attempt 1 of 5 failed after [TIME]: no folder team: a file has that name
-1.3.1: 1.3.1.1 is written into the plan, to repair it
-1.3.1.1 Fix: no folder team: a file has that name: attempt 1 of 5
-1.3.1.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
-1.3.1.1: Verify is red, but the task that it repairs is the judge: Verify failed: sh all.sh | grep -qx 'Hello, Bob!' ended with exit code 1
-1.3.1.1 Fix: no folder team: a file has that name: done after [TIME]
-1.3.1 Fix: team/names.txt does not exist: attempt 2 of 5
-1.3.1: verifying: sh all.sh | grep -qx 'Hello, Bob!'
-1.3.1 Fix: team/names.txt does not exist: done after [TIME]
-1.3 Greet the whole team: attempt 2 of 5
-1.3: verifying: sh all.sh | grep -qx 'Hello, Bob!'
-1.3 Greet the whole team: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   START  hello · command:sh agent.sh · recovery on
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    PASS  [TIME] 1.1 Greet the world
+    FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
+          expected 'Hello, Ann!', got 'Hello, world!'
+     FIX  1.2.1 added for 1.2
+    PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'
+    PASS  [TIME] 1.2 Greet people by name
+    FAIL  [TIME] 1.3 Greet the whole team                       attempt 1/5
+          team/names.txt does not exist
+     FIX  1.3.1 added for 1.3
+    FAIL  [TIME] 1.3.1 Fix: team/names.txt does not exist       attempt 1/5
+          no folder team: a file has that name
+     FIX  1.3.1.1 added for 1.3.1
+    PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name
+          Verify failed; 1.3 decides whether the fix worked
+          `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1
+    PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist
+    PASS  [TIME] 1.3 Greet the whole team
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       3 of 3 done
-Fixes:           3 done of 3 made
-Attempts:        8 (limit 100)
-Time: [TIME]
-Warnings:        1
+   Tasks  3 of 3 done in [TIME]
+   Fixes  3 of 3 done
+Attempts  8 of 100
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 
 What happened
 -------------
-1.1  The agent said that it was done. That alone counts for nothing: regreen ran the task's
-     Verify, which was green. Only then was the task ticked.
-1.2  The agent said that it was done, but Verify was red. So regreen wrote task 1.2.1 into
-     the list, to repair it. The agent did that, and now Verify of 1.2 was green.
-1.3  The agent said what kept it from doing it, and got task 1.3.1 to repair that. That
-     failed too, and got 1.3.1.1. Then 1.3.1 was tried again, and then 1.3: both passed.
+1.1  The agent signalled completion. That is not enough: regreen ran the task's Verify,
+     which passed. Only then did regreen tick the task.
+1.2  The agent signalled completion, but Verify failed. So regreen added fix task 1.2.1 to
+     the plan. The agent did it, and then Verify of 1.2 passed.
+1.3  The agent reported what stopped it, and regreen added fix task 1.3.1. That failed too
+     and got 1.3.1.1. Then 1.3.1 was attempted again, and then 1.3: both passed.
 
 $ regreen status
 
-spec hello (specs/hello/tasks.md): 3 of 3 originals done, 3 of 3 fixes
-run [RUN], agent command:sh agent.sh: ended, all green
-attempts 8 of 100, waited 0s of 6h 00m
+    SPEC  hello · 3 of 3 tasks done · 3 of 3 fixes done · specs/hello/tasks.md
+     RUN  [RUN] · command:sh agent.sh · all tasks done
+          8 of 100 attempts
 
-[x] 1.1 Greet the world                                       1 attempt
-[x] 1.2 Greet people by name                                  1 attempt
-  [x] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  1 attempt
-[x] 1.3 Greet the whole team                                  2 attempts
-  [x] 1.3.1 Fix: team/names.txt does not exist                2 attempts
-    [x] 1.3.1.1 Fix: no folder team: a file has that name     1 attempt
+    PASS  1.1 Greet the world
+    PASS  1.2 Greet people by name
+    PASS    1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'
+    PASS  1.3 Greet the whole team                                2 attempts
+    PASS    1.3.1 Fix: team/names.txt does not exist              2 attempts
+    PASS      1.3.1.1 Fix: no folder team: a file has that name
 
 $ regreen why 1.2
 
-1.2 Greet people by name (done)
-  fix 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' (done): `regreen why 1.2.1`
+    PASS  1.2 Greet people by name
+          fix 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!' (done)
 
-run [RUN], agent command:sh agent.sh
+     RUN  [RUN] · command:sh agent.sh
+    FAIL  [TIME] attempt 1 · [MOMENT]
+          exit code 0, signalled completion
+          changed 1 file
+          log: regreen log 1.2 1
+          Verify failed: `sh check.sh` ended with exit code 1
+            | expected 'Hello, Ann!', got 'Hello, world!'
+          Verify failed again
+     FIX  1.2.1 added: `regreen why 1.2.1`
+    PASS  Verify before the next attempt
+          Verify passed
 
-  attempt 1, [MOMENT]: `regreen log 1.2 1`
-    exit code 0 after [TIME], claimed completion
-    changed 1 file
-    Verify: red: `sh check.sh` ended with exit code 1
-      | expected 'Hello, Ann!', got 'Hello, world!'
-    Verify once more: red again
-    fix 1.2.1 was made for it: `regreen why 1.2.1`
-
-  fixed perhaps, so Verify runs before the agent
-    Verify: green
-  done
-
-What regreen wrote into specs/hello/tasks.md (- before, + now)
---------------------------------------------------------------
+3. What regreen changed in specs/hello/tasks.md (- before, + now)
+-----------------------------------------------------------------
   - - [ ] 1.1 Greet the world
   + - [x] 1.1 Greet the world
     ...
@@ -650,8 +635,8 @@ What regreen wrote into specs/hello/tasks.md (- before, + now)
 
 And without an agent
 --------------------
-The shell agent runs the commands of the tasks themselves. The script of this one is not
-executable, and it writes to a folder that is not there:
+The shell agent runs the commands of the tasks themselves. The script of this task is not
+executable, and it writes to a folder that does not exist:
 
   # Tasks: release
 
@@ -662,31 +647,28 @@ executable, and it writes to a folder that is not there:
 
 $ regreen run release --agent shell --recovery-mode
 
-run [RUN]: spec release, agent shell
-warning: this folder is not in git: nothing is committed, and regreen diff and regreen undo have nothing to show; git init changes that
-1.1 Make a release: attempt 1 of 5
-1.1 Make a release: attempt 1 of 5 failed after [TIME] (file not executable): sh: 1: ./release.sh: Permission denied
-1.1: 1.1.1 is written into the plan, to repair it
-1.1.1 Fix: sh: 1: ./release.sh: Permission denied: regreen does it: make release.sh executable
-1.1.1 Fix: sh: 1: ./release.sh: Permission denied: done after [TIME]
-1.1 Make a release: attempt 2 of 5
-1.1 Make a release: attempt 2 of 5 failed after [TIME] (missing file): cp: cannot create regular file 'dist/hello.sh': No such file or directory
-1.1: 1.1.2 is written into the plan, to repair it
-1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: regreen does it: create the folder dist
-1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No: done after [TIME]
-1.1 Make a release: attempt 3 of 5
-1.1: verifying: test -s dist/hello.sh
-1.1 Make a release: done after [TIME]
-run [RUN] ended after [TIME]: all tasks are done (exit code 0)
+   START  release · shell · recovery on
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    FAIL  [TIME] 1.1 Make a release                             attempt 1/5
+          file not executable
+          sh: 1: ./release.sh: Permission denied
+     FIX  1.1.1 added for 1.1: make release.sh executable
+    PASS  [TIME] 1.1.1 Fix: sh: 1: ./release.sh: Permission denied
+    FAIL  [TIME] 1.1 Make a release                             attempt 2/5
+          missing file
+          cp: cannot create regular file 'dist/hello.sh': No such file or directory
+     FIX  1.1.2 added for 1.1: create the folder dist
+    PASS  [TIME] 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No
+    PASS  [TIME] 1.1 Make a release
+     END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
-Originals:       1 of 1 done
-Fixes:           2 done of 2 made
-Attempts:        3 (limit 100)
-Time: [TIME]
-Warnings:        1
+   Tasks  1 of 1 done in [TIME]
+   Fixes  2 of 2 done
+Attempts  3 of 100
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 
-What regreen wrote into specs/release/tasks.md (- before, + now)
+What regreen changed in specs/release/tasks.md (- before, + now)
 ----------------------------------------------------------------
   - - [ ] 1.1 Make a release
   + - [x] 1.1 Make a release
@@ -714,22 +696,22 @@ What regreen wrote into specs/release/tasks.md (- before, + now)
   +   - **Verify**: `test -s dist/hello.sh`
   +   - **Commit**: `fix(release): address missing file from task 1.1`
 
-What is wrong with the environment only, regreen repairs itself, where a look at the project
-says that this is safe. Each repair is a task in the list, and its log says what was done.
+regreen repairs the environment itself where an inspection of the project shows that it is
+safe. Each repair is a task in the plan, and its log says what was done.
 
-Where to look now
------------------
+Look closer
+-----------
   cd [DEMO]
 How 1.3.1 failed, and passed:
   regreen why 1.3.1
-What the agent was told when it was to repair 1.2:
+The prompt that the agent got to fix 1.2:
   cat .regreen/runs/*/1.2.1/1.prompt.md
-What is done, and how often it had to be repaired:
+What is done, and how often it had to be fixed:
   cat specs/hello/.progress.md
 The folder stays until you remove it:
   rm -rf [DEMO]
 
-A list of your own is made in your project with `regreen init NAME`, and run with
+To start a plan of your own, run `regreen init NAME` in your project, then
 `regreen run NAME --recovery-mode`.
 
 "#]],

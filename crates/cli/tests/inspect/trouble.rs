@@ -52,7 +52,7 @@ fn damage_inside_is_found_when_it_is_read() {
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × the journal is damaged: a row of attempts does not match its checksum
-  help: set the file aside and start again: the task file and the state file are enough to go on
+  help: move the file away and start again; the task file and the state file are enough to resume
 --- exit code 78
 
 "#]]);

@@ -28,7 +28,7 @@ fn the_story_of_a_task_is_told_in_order() {
             | I looked around.
             |
             | It is too hard.
-          plan: task 1.1 is being worked on: what the agent changed in it was taken back
+          plan: task 1.1 is being worked on: reverted the agent's changes to it
           plan: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
           plan: agent ticked 1.2 Comes later
           plan: agent changed 1.3 Comes last of all

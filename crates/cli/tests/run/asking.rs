@@ -19,7 +19,7 @@ fn failing() -> Workspace {
     )
 }
 
-/// An agent that gets nowhere in its time and does not split, until it is told where to look.
+/// An agent that makes no progress within its time limit and does not split, until it is told where to look.
 fn stuck() -> Workspace {
     Workspace::with_tasks("- [ ] 1.1 Find it\n  - **Verify**: `test -f found`\n").agent(
         r#"*) case $prompt in *"under the rug"*) touch found; echo TASK_COMPLETE ;;

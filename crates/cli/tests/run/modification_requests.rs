@@ -543,7 +543,7 @@ ended: only_done, 1 of 2 done, 1 of 100 attempts
 "#]]);
 }
 
-/// 1.2 gets nowhere in its time, and then this is its answer.
+/// 1.2 makes no progress within its time limit, then gives this answer.
 fn gets_nowhere(tasks: &str, answer: &str) -> Workspace {
     Workspace::with_tasks(tasks).agent(&format!(
         "1.2:1) exec sleep 60 ;;\n1.2:2) echo $REGREEN_PROMPT_KIND >$notes/kind\n{answer} ;;\n{DONE}"

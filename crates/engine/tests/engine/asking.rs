@@ -20,7 +20,7 @@ fn shell() -> RunConfig {
     }
 }
 
-/// An agent that gets nowhere in its time and cannot split the task.
+/// An agent that makes no progress within its time limit and cannot split the task.
 fn stuck(run: &mut Run) {
     let ending = Ending {
         timed_out: true,

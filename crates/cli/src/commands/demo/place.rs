@@ -1,4 +1,4 @@
-//! Where a project can be made that is nobody else's.
+//! A folder for a project that belongs to no other project.
 
 use std::fs::Permissions;
 use std::io;
@@ -12,7 +12,7 @@ const SIGNS: [&str; 2] = ["regreen.toml", "specs"];
 const PREFIX: &str = "regreen-demo-";
 
 /// Makes an empty folder in the first of these folders that belongs to no project: neither to
-/// that of somebody who is `here`, nor to any in git.
+/// that around `here`, nor to any in git.
 pub fn make_folder(candidates: &[PathBuf], here: &Path) -> Result<PathBuf, ProjectError> {
     let mut refusals = Vec::new();
     for folder in candidates {

@@ -135,7 +135,7 @@ fn put_into_git(folder: &Path) -> bool {
             if !is_missing {
                 output::note(&format!("the project is made without git: {error}"));
             }
-            // What is left of it would only confuse whoever looks for a repository.
+            // Half a repository would only confuse.
             let _ = fs::remove_dir_all(folder.join(".git"));
             false
         }

@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub(super) files_modified: Vec<String>,
     /// What was done about it.
     pub(super) tried: Option<String>,
-    /// Whether that helped; `None` if nobody knows.
+    /// Whether that helped; `None` if that is unknown.
     pub(super) helped: Option<bool>,
 }
 
@@ -110,7 +110,7 @@ fn of_row(row: FailureRow, done: Tried) -> Entry {
     }
 }
 
-/// An attempt without an end that nobody is at work on any more was interrupted.
+/// An attempt without an end whose process is gone was interrupted.
 fn as_it_ended(row: Delegation, root: &Path) -> Delegation {
     let log = root.join(&row.log);
     if row.outcome.is_some() || log.parent().is_some_and(is_delegation_running) {

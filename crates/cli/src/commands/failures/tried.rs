@@ -41,7 +41,6 @@ fn what(event: &Event, task: &TaskKey) -> Option<String> {
             attempt,
             ..
         } if of == task => Some(format!("attempt {attempt}, {}", told(*prompt))),
-        // Somebody reads on here when there is nothing more of this failure.
         _ => None,
     }
 }

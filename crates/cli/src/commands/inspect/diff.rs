@@ -44,7 +44,7 @@ fn whole_task(history: &TaskHistory, run: Option<&str>) -> Result<(), Problem> {
     let changes = git.task_changes(&spans, &except).map_err(Problem::Git)?;
     for change in changes.iter().filter(|change| change.between) {
         output::note(&format!(
-            "{} was changed by somebody else between two attempts, and that is shown as well",
+            "{} was changed by someone else between two attempts, and that is shown as well",
             change.path
         ));
     }

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Around {
     Both(AttemptSpan),
-    /// It is at work, or nobody has looked at what it left.
+    /// It is at work, or was interrupted.
     OnlyBefore,
     Nothing,
 }

@@ -76,7 +76,7 @@ struct RunStatus {
     ended: Option<RunOutcome>,
 }
 
-/// Somebody is at work.
+/// A process that is running a spec.
 #[derive(Debug, Serialize)]
 struct AtWork {
     process: Option<u32>,
@@ -98,7 +98,7 @@ struct TaskStatus {
     skipped: bool,
     /// It waits for a person, while the others go on.
     parked: bool,
-    /// What a person has to decide about it, as long as nobody has.
+    /// What a person has to decide about it, until they have.
     question: Option<String>,
     /// In all runs.
     attempts: u32,

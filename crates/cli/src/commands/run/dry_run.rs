@@ -82,7 +82,7 @@ fn is_run(ready: &PreparedRun, command: &VerifyCommand) -> bool {
     }
 }
 
-/// All of each command, line by line: whoever wants to know what would be run may distrust it.
+/// Adds all of each command, line by line: a reader may distrust it.
 fn tell_lines<'c>(page: &mut String, what: &str, commands: impl Iterator<Item = &'c str>) {
     let mut what = what;
     for line in commands.flat_map(str::lines) {

@@ -71,7 +71,7 @@ impl Past {
     }
 }
 
-/// One that is closed starts afresh when somebody opens it again.
+/// A closed task that is opened again starts over.
 fn used(plan: &Plan, row: RowId, task: &TaskState) -> u32 {
     let is_reopened = task.phase == Phase::Closed && !plan.file.is_done(row);
     if is_reopened { 0 } else { task.iterations }

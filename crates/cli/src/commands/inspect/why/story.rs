@@ -28,7 +28,7 @@ pub(super) struct RunStory<'a> {
     run: &'a Run,
     asked: &'a Why,
     changes: Changes,
-    /// It is the last run that tried the task, so that nobody needs to name it.
+    /// It is the last run that attempted the task, so commands need not name it.
     pub(super) is_newest: bool,
     /// The Verify that runs is the second look.
     again: bool,
