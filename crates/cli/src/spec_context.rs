@@ -28,6 +28,14 @@ impl SpecContext {
         Self::found(spec, Problem::SpecFlag)
     }
 
+    /// Returns how another command has to name the spec, if it would not find it otherwise.
+    pub fn argument(&self, asked: Option<&str>) -> Option<String> {
+        let found = find_spec(&RealDisk, &self.places.root, &self.here, None);
+        let is_found = found.is_ok_and(|spec| spec.tasks == self.places.spec.tasks);
+        let asked = asked.filter(|_| !is_found)?;
+        Some(shell_words::quote(asked).into_owned())
+    }
+
     fn found(spec: Option<&str>, problem: fn(SpecError) -> Problem) -> Result<Self, Problem> {
         let here = current_dir()?;
         let root = workspace_root(&RealDisk, &here);

@@ -423,7 +423,7 @@ fn mistakes_are_shown_where_they_stand() {
    ·          ────┬───
    ·              ╰── unknown commit mode `always`
    ╰────
-  help: expected "auto" or "never"
+  help: use "auto" or "never"
 
 "#]]);
 }

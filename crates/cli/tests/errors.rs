@@ -11,7 +11,7 @@ fn a_missing_file() {
         .prints("")
         .complains(str![[r#"
   × no.md does not exist
-  help: check the path, or run `regreen init NAME` to create a spec
+  help: check the path
 
 "#]]);
 }

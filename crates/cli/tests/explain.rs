@@ -90,7 +90,7 @@ fn bad_input_is_told() {
         .exits(2)
         .complains(str![[r#"
   × no.log does not exist
-  help: check the path, or run `regreen init NAME` to create a spec
+  help: check the path
 
 "#]]);
     test.regreen(&["explain", "x.log", "--signal", "NOPE"])

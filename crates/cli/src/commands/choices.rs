@@ -37,7 +37,8 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
         }
     }
     record_choice(&mut store, places, &tasks, what)?;
-    output::print(&message(&selected, &tasks, what))?;
+    let spec = context.argument(arguments.spec.as_deref());
+    output::print(&message(&selected, &tasks, what, spec.as_deref()))?;
     Ok(Exit::Success)
 }
 
@@ -75,7 +76,12 @@ fn affected_tasks(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec
     }
 }
 
-fn message(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> String {
+fn message(
+    selected: &SelectedTask,
+    tasks: &[TaskKey],
+    what: ChoiceKind,
+    spec: Option<&str>,
+) -> String {
     let id = &selected.key.id;
     let others = tasks.iter().filter(|key| **key != selected.key);
     let others: Vec<String> = others.map(|key| key.id.to_string()).collect();
@@ -88,12 +94,16 @@ fn message(selected: &SelectedTask, tasks: &[TaskKey], what: ChoiceKind) -> Stri
             format!("{id} is already done; nothing to skip\n")
         }
         ChoiceKind::Skip => {
-            format!("skipping {tasks_named} from now on; run `regreen retry {id}` to reopen\n")
+            let flag = spec.map_or(String::new(), |spec| format!(" --spec {spec}"));
+            format!(
+                "skipping {tasks_named} from now on; run `regreen retry {id}{flag}` to reopen\n"
+            )
         }
         ChoiceKind::Done => format!("marked {tasks_named} as done, without verifying\n"),
         ChoiceKind::Retry => {
+            let argument = spec.map_or(String::new(), |spec| format!(" {spec}"));
             format!(
-                "reopened {tasks_named} and reset its attempts; run `regreen run` to try again\n"
+                "reopened {tasks_named} and reset its attempts; run `regreen run{argument}` to try again\n"
             )
         }
     }

@@ -152,7 +152,7 @@ impl<'t> ConfigLine<'t> {
     pub fn text(&self) -> Result<&str, ConfigFault> {
         match self.value.get_ref() {
             DeValue::String(text) => Ok(text),
-            other => Err(self.wrong_type("a string", "put it in quotes", other)),
+            other => Err(self.wrong_type("a string", "put the value in quotes", other)),
         }
     }
 

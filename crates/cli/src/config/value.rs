@@ -154,7 +154,7 @@ impl Choice for Permissions {
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
             format!("unknown permissions `{name}`"),
-            "expected \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
+            "use \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
         )
     }
 }
@@ -165,7 +165,7 @@ impl Choice for RepairPolicy {
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
             format!("unknown repair policy `{name}`"),
-            "expected \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
+            "use \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
         )
     }
 }
@@ -188,7 +188,7 @@ impl Choice for CommitMode {
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
             format!("unknown commit mode `{name}`"),
-            "expected \"auto\" or \"never\"",
+            "use \"auto\" or \"never\"",
         )
     }
 }
@@ -310,12 +310,12 @@ mod tests {
     #[test]
     fn a_choice_is_read_by_the_name_that_is_shown() {
         check_choice::<Permissions>(
-            "unknown permissions `always`; expected \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
+            "unknown permissions `always`; use \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
         );
         check_choice::<RepairPolicy>(
-            "unknown repair policy `always`; expected \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
+            "unknown repair policy `always`; use \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
         );
-        check_choice::<CommitMode>("unknown commit mode `always`; expected \"auto\" or \"never\"");
+        check_choice::<CommitMode>("unknown commit mode `always`; use \"auto\" or \"never\"");
     }
 
     #[test]

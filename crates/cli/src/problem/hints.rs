@@ -68,9 +68,7 @@ fn set_aside_hint(database: &Path) -> String {
 
 pub(super) fn read_hint(error: &ReadError) -> Option<String> {
     Some(match error {
-        ReadError::NotFound { .. } => {
-            "check the path, or run `regreen init NAME` to create a spec".into()
-        }
+        ReadError::NotFound { .. } => "check the path".into(),
         ReadError::IsDirectory { path } => {
             format!(
                 "name a file in it, for example {}",

@@ -81,7 +81,7 @@ fn what_is_no_journal_is_named_by_file_and_line() {
     workspace.regreen(&["replay", "none.jsonl"]).shows(str![[r#"
 --- standard error
   × none.jsonl does not exist
-  help: check the path, or run `regreen init NAME` to create a spec
+  help: check the path
 --- exit code 2
 
 "#]]);

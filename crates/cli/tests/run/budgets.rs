@@ -213,20 +213,20 @@ fn what_is_no_budget_is_refused_with_the_way_out() {
     for (flag, value, why) in [
         ("--max-cost", "0", "`0` is too small"),
         ("--max-cost", "-1", "`-1` is too small"),
-        ("--max-cost", "NaN", "`NaN` is no amount of money"),
-        ("--max-task-cost", "1e99", "`1e99` is no amount of money"),
+        ("--max-cost", "NaN", "invalid amount `NaN`"),
+        ("--max-task-cost", "1e99", "invalid amount `1e99`"),
         ("--max-cost", "2000000", "give at most 1000000 dollars"),
         ("--max-tokens", "0", "`0` is too small"),
-        ("--max-task-tokens", "many", "`many` is no whole number"),
+        ("--max-task-tokens", "many", "`many` is not a whole number"),
         ("--max-time", "0s", "`off` means no limit"),
-        ("--max-task-time", "soon", "`soon` is no time"),
+        ("--max-task-time", "soon", "invalid time `soon`"),
     ] {
         let (code, printed) = run(&workspace, &[flag, value]);
         assert_eq!(code, Some(2), "{flag} {value}: {printed}");
         assert!(printed.contains(why), "{flag} {value}: {printed}");
     }
     for (line, why) in [
-        ("max_cost = nan", "`nan` is no amount of money"),
+        ("max_cost = nan", "invalid amount `nan`"),
         ("max_cost = -2.5", "`-2.5` is too small"),
         ("max_tokens = 0", "`0` is too small"),
         ("max_tokens = '7'", "a number, or \"off\" for no limit"),

@@ -253,7 +253,7 @@ fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
     let said = said.join(" ").replace("│ ", "");
     for part in [
         "the unfinished run was started with the agent command:sh [AGENT]/agent.sh, not with shell",
-        "say which is meant: --agent 'command:sh [AGENT]/agent.sh', or --agent 'shell'",
+        "choose one: --agent 'command:sh [AGENT]/agent.sh' or --agent 'shell'",
     ] {
         assert!(said.contains(part), "{said}");
     }

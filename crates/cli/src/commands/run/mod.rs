@@ -12,7 +12,7 @@ use regreen_agents::{Agent, Prompts};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
 use regreen_runtime::{RunSetup, Stop, now};
-use regreen_workspace::{Programs, RealDisk, find_spec, read_text};
+use regreen_workspace::{Programs, RealDisk, read_text};
 
 use self::person::AtTerminal;
 use self::view::View;
@@ -108,7 +108,7 @@ impl PreparedRun {
                 RunConfig {
                     agent: identity(&settings, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
-                    spec_argument: spec_argument(&context, arguments.spec.as_deref()),
+                    spec_argument: context.argument(arguments.spec.as_deref()),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
@@ -167,15 +167,6 @@ fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> R
         limits,
         ..config
     }
-}
-
-/// Returns how a command has to name the spec, if it would not be found without.
-fn spec_argument(context: &SpecContext, asked: Option<&str>) -> Option<String> {
-    let SpecContext { here, places } = context;
-    let found = find_spec(&RealDisk, &places.root, here, None);
-    let is_found = found.is_ok_and(|spec| spec.tasks == places.spec.tasks);
-    let asked = asked.filter(|_| !is_found)?;
-    Some(shell_words::quote(asked).into_owned())
 }
 
 /// Checks that the file has a task to run, and the one that the user asks for.
