@@ -7,7 +7,10 @@ const PATTERNS: [(&str, &str); 19] = [
     (r"\bcommit [0-9a-f]{7,40}\b", "commit [HASH]"),
     (r"(?m) - [0-9a-f]{7,40}$", " - [HASH]"),
     (r"\[ *(\d+[dhm])?(0\.)?\d+[smh]\]", "[TIME]"),
-    (r"(?m)^( +PASS .*)(  | · )[0-9a-f]{7,12}$", "$1$2[HASH]"),
+    (
+        r"(?m)^( +(?:PASS|FIX) .*)(  | · )[0-9a-f]{7,12}$",
+        "$1$2[HASH]",
+    ),
     (
         r"\b(code \d+|signal \d+) after (\d+[dhm] )*(0\.)?\d+s\b",
         "$1 after [TIME]",

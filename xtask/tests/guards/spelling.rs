@@ -50,7 +50,7 @@ impl Spelling {
 impl Dictionary for Spelling {
     fn correct_ident<'s>(&'s self, ident: Identifier<'_>) -> Option<Status<'s>> {
         let is_allowed = self.is_allowed("extend-identifiers", ident.token());
-        is_allowed.then_some(Status::Valid)
+        (is_allowed || is_hash(ident.token())).then_some(Status::Valid)
     }
 
     fn correct_word<'s>(&'s self, word: Word<'_>) -> Option<Status<'s>> {
@@ -59,6 +59,12 @@ impl Dictionary for Spelling {
         let is_fine = self.is_allowed("extend-words", &token.to_lowercase());
         (!is_fine).then(|| Status::Corrections(corrections.iter().map(|&c| c.into()).collect()))
     }
+}
+
+/// Whether a token looks like a commit's hash, as `extend-ignore-identifiers-re` describes it.
+fn is_hash(token: &str) -> bool {
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (7..=40).contains(&token.len()) && token.bytes().all(is_hex)
 }
 
 #[test]

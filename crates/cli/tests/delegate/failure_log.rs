@@ -8,7 +8,7 @@ use regreen_test_support::Workspace;
 fn where_nothing_has_failed_nothing_is_listed_and_nothing_is_made() {
     let workspace = Workspace::new().child_agent("");
     workspace.regreen(&["failures"]).shows(str![[r#"
-nothing has failed
+    PASS  nothing has failed
 --- exit code 0
 
 "#]]);
@@ -35,12 +35,14 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
     let run = ["run", "--agent", &agent, "--timeout", "2s"];
     workspace.regreen(&run);
     workspace.regreen(&["failures"]).shows(str![[r#"
-[MOMENT]  delegation [CHILD] attempt 1  timeout_with_progress
-  Child timed out after 1s
-  tried: tried again with what is known, within 2s: it helped
-[MOMENT]  run [RUN] task 1.1 attempt 1  timeout_with_progress
-  The agent did not finish within 2s
-  tried: attempt 2, told how it failed: it helped
+    FAIL  [MOMENT] delegation [CHILD] attempt 1
+          timeout
+          Child timed out after 1s
+          then tried again with what is known, within 2s: helped
+    FAIL  [MOMENT] task 1.1 attempt 1 · run [RUN]
+          timeout
+          The agent did not finish within 2s
+          then attempt 2, with the failure: helped
 --- exit code 0
 
 "#]]);
@@ -53,7 +55,7 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
     ]);
     assert_eq!(one.stdout.matches("[MOMENT]").count(), 1, "{}", one.stdout);
     let none = workspace.regreen(&["failures", "--kind", "missing_node_module"]);
-    assert_eq!(none.stdout, "nothing has failed\n");
+    assert_eq!(none.stdout, "    PASS  nothing has failed\n");
 }
 
 #[test]

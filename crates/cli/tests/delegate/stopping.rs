@@ -36,7 +36,7 @@ fn an_attempt_that_nobody_saw_the_end_of_was_interrupted() {
         .unwrap();
     wait_until(|| workspace.has_note("begun"));
     let told = workspace.regreen(&["failures"]);
-    assert_eq!(told.stdout, "nothing has failed\n");
+    assert_eq!(told.stdout, "    PASS  nothing has failed\n");
     child.kill().unwrap();
     child.wait().unwrap();
     let told = workspace.regreen(&["failures"]);

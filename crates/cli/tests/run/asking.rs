@@ -435,7 +435,7 @@ A person must decide: task 1.1: the shell agent runs commands and cannot fix the
     workspace
         .regreen(&["retry", "1.1", "--spec", "demo"])
         .shows(str![[r#"
-reopened 1.1 and reset its attempts; run `regreen run` to try again
+reopened 1.1 and reset its attempts; run `regreen run demo` to try again
 --- exit code 0
 
 "#]]);

@@ -215,7 +215,7 @@ fn what_is_no_budget_is_refused_with_the_way_out() {
         ("--max-cost", "-1", "`-1` is too small"),
         ("--max-cost", "NaN", "invalid amount `NaN`"),
         ("--max-task-cost", "1e99", "invalid amount `1e99`"),
-        ("--max-cost", "2000000", "give at most 1000000 dollars"),
+        ("--max-cost", "2000000", "use at most 1000000 dollars"),
         ("--max-tokens", "0", "`0` is too small"),
         ("--max-task-tokens", "many", "`many` is not a whole number"),
         ("--max-time", "0s", "`off` means no limit"),

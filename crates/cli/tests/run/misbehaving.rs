@@ -145,9 +145,9 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
 + - [ ] 1.1.1.1 Part
-+ - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete: the agent asked for other r
-+ - [ ] 1.1.1.1.1.1 [FIX 1.1.1.1.1] Fix: Task did not complete: the agent asked for other r
-+ - [ ] 1.1.1.1.1.1.1 [FIX 1.1.1.1.1.1] Fix: Task did not complete: the agent asked for other r
++ - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete: the agent asked to change t
++ - [ ] 1.1.1.1.1.1 [FIX 1.1.1.1.1] Fix: Task did not complete: the agent asked to change t
++ - [ ] 1.1.1.1.1.1.1 [FIX 1.1.1.1.1.1] Fix: Task did not complete: the agent asked to change t
 + - [ ] 1.1.1 Part
 --- specs/demo/.progress.md
 ## Fix Task History

@@ -69,8 +69,8 @@ fn what_was_repaired_has_its_story_and_its_log() {
           fixes 1.1 Make a report
 
      RUN  [RUN] · shell
-     FIX  make report.sh executable                               4ddc39e
-          regreen log 1.1.1 1 --run [RUN]
+     FIX  make report.sh executable                               [HASH]
+          log: regreen log 1.1.1 1 --run [RUN]
           make report.sh executable
     PASS
 --- exit code 0

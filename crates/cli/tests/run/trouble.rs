@@ -84,8 +84,8 @@ fn a_file_without_tasks() {
         .shows(str![[r#"
 --- standard error
   × no runnable tasks in specs/demo/tasks.md
-  help: a task is a list item with a box: `- [ ] 1.1 Title`; `regreen lint` says what regreen sees
-        in the file
+  help: write each task as a list item with a box: `- [ ] 1.1 Title`; run `regreen lint FILE` to
+        see how regreen reads the file
 --- exit code 2
 --- specs/demo/tasks.md
 # Tasks
@@ -181,8 +181,7 @@ fn a_task_file_that_is_no_text() {
 --- standard error
   × [FOLDER]/specs/demo/tasks.md is not UTF-8 text: line 1 has an invalid byte (at offset
   │ 13)
-  help: task files are UTF-8 text; an older encoding can be converted: iconv -f latin1 -t utf-8
-        OLD > NEW
+  help: convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW
 --- exit code 2
 
 "#]]);
@@ -200,8 +199,8 @@ fn a_second_run_in_the_same_tree_hears_who_holds_it() {
     second.shows(str![[r#"
 --- standard error
   × another run is active here: process [PID], spec demo
-  help: wait until it has ended, end it with `regreen stop`, or work beside it in a tree of your
-        own: git worktree add ../another
+  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree
+        add ../another
 --- exit code 2
 
 "#]]);
@@ -284,7 +283,8 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
     told.and_spec(&workspace).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
-  help: move it away, then run this command again; the task file and the state file are enough to resume
+  help: move it away, then run this command again; the task file and the state file are enough to
+        resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 --- changes in specs/demo/tasks.md
@@ -324,7 +324,7 @@ fn a_folder_that_may_not_be_written() {
         Some(told) => told.and_plan(&workspace).shows(str![[r#"
 --- standard error
   × cannot create [FOLDER]/.regreen: Permission denied (os error 13)
-  help: regreen keeps its journal in [FOLDER]/.regreen: make that folder writable
+  help: make [FOLDER]/.regreen writable: regreen keeps its journal there
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md

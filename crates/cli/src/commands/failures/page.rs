@@ -32,7 +32,7 @@ fn line(entry: &Entry) -> StatusLine {
         None => "result unknown",
     };
     line.detail(format!(
-        "tried {}: {helped}",
+        "then {}: {helped}",
         visible_line(tried, LINE_CHARS)
     ))
 }
