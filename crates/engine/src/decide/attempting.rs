@@ -10,7 +10,7 @@ use regreen_model::{
 use super::turn::Turn;
 use super::{Decision, asking, ending, healing, modifying, picking, spending, verifying};
 use crate::command::{AttemptOrder, Command};
-use crate::recovery::{FailureClass, RecoveryRule};
+use crate::recovery::{Charge, FailureClass, RecoveryRule};
 use crate::state::{Phase, State, TaskState};
 
 /// The error of an agent that signals completion and admits failure.
@@ -184,7 +184,7 @@ fn is_counted(task: &TaskState, report: &AttemptReport) -> bool {
     let class = FailureClass::of_ending(report);
     let charge = class.map(|class| RecoveryRule::of(class).charge);
     let is_extra = task.reminded || task.choice.is_some();
-    !is_extra && charge.is_none_or(|charge| charge.is_taken_from_run())
+    !is_extra && charge.is_none_or(Charge::is_taken_from_run)
 }
 
 /// Asks for the rows that the agent ticked on its own to be verified.

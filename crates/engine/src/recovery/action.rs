@@ -125,9 +125,14 @@ impl Situation<'_> {
     /// The situation with the class that the inspection makes of it: what it offers to repair
     /// is repairable.
     fn with_inspection(&self) -> Self {
-        let offered = match self.inspection {
-            Some(Inspection::Allowed(repair) | Inspection::Ask { repair, .. }) => repair,
-            _ => return *self,
+        let Some(
+            Inspection::Allowed(offered)
+            | Inspection::Ask {
+                repair: offered, ..
+            },
+        ) = self.inspection
+        else {
+            return *self;
         };
         if self.policy.repairs == RepairPolicy::Off {
             return *self;

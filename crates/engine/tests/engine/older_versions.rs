@@ -4,6 +4,12 @@
 //! that version had. A journal is never rewritten: if one of these tests fails, an event or an
 //! input has lost a name that old journals use.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "fixtures are read from files; a test that cannot read them has failed"
+)]
+
 use std::fs;
 use std::path::Path;
 
