@@ -41,7 +41,7 @@ fn an_attempt_that_nobody_saw_the_end_of_was_interrupted() {
     child.wait().unwrap();
     let told = workspace.regreen(&["failures"]);
     assert!(
-        told.stdout.contains("attempt 1  interrupted\n"),
+        told.stdout.contains("attempt 1\n          interruption\n"),
         "{}",
         told.stdout
     );

@@ -230,7 +230,7 @@ fn what_is_no_budget_is_refused_with_the_way_out() {
         ("max_cost = -2.5", "`-2.5` is too small"),
         ("max_tokens = 0", "`0` is too small"),
         ("max_tokens = '7'", "a number, or \"off\" for no limit"),
-        ("max_time = 5", "text in quotes"),
+        ("max_time = 5", "expected a string, found an integer"),
     ] {
         let workspace = Workspace::with_tasks(TWO).file("regreen.toml", line);
         let (code, printed) = run(&workspace, &[]);
