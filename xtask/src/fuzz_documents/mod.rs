@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz-documents`: do others read task files as regreen does?
 //!
 //! comrak stands for CommonMark as GitHub shows it. Where regreen reads rows differently,
-//! one of the [`Explanation`](explanation::Explanation)s must hold. tree-sitter-md is a
+//! one of the [`Explanation`]s must hold. tree-sitter-md is a
 //! third opinion that is counted only: it differs from comrak as well.
 
 mod comparison;
